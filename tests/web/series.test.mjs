@@ -159,8 +159,8 @@ test('labels never lie over each other, and ranges neither', () => {
     }));
     assert.equal(placed[0].row, 0, 'who comes first has the first choice');
     assert.deepEqual(placeLabels([{x: 990, width: 50}], 1000, 1, 6), [{row: 0, left: 937}], 'at the right edge it stands to the left');
-    const ranges = [{begin_seq: 0, end_seq: 100}, {begin_seq: 5, end_seq: 20}, {begin_seq: 6, end_seq: 9}, {begin_seq: 20, end_seq: null}, {begin_seq: 100, end_seq: 110}];
-    assert.deepEqual(placeRanges(ranges, 2).map((range) => [range.begin_seq, range.row]), [[0, 0], [5, 1], [20, 1], [100, 0]]);
+    const ranges = [{name: 'a', begin_seq: 0, end_seq: 100}, {name: 'b', begin_seq: 5, end_seq: 20}, {name: 'c', begin_seq: 6, end_seq: 9}, {name: 'b', begin_seq: 20, end_seq: null}, {name: 'b', begin_seq: 50, end_seq: null}, {name: 'a', begin_seq: 100, end_seq: 110}];
+    assert.deepEqual(placeRanges(ranges, 2).map((range) => [range.begin_seq, range.end_seq, range.row]), [[0, 100, 0], [5, 20, 1], [20, 50, 1], [50, Infinity, 1], [100, 110, 0]], 'without an end it goes on until another of its name begins');
 });
 
 test('two steps begin at one place, and a shorter one ends before', () => {

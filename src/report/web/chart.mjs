@@ -93,15 +93,25 @@ export function placeLabels(items, right, rowCount, gap) {
     });
 }
 
+/* Where a range ends: of one whose end was not seen, where another of its name begins. In order of their begin. Pure. */
+function endsOf(ranges) {
+    const next = new Map(), ends = Array(ranges.length);
+    for (let i = ranges.length - 1; i >= 0; i--) {
+        ends[i] = ranges[i].end_seq ?? next.get(ranges[i].name) ?? Infinity;
+        next.set(ranges[i].name, ranges[i].begin_seq);
+    }
+    return ends;
+}
+
 /* Ranges below each other: each in the first row whose last one has ended; what finds none is left out. In order of their begin. Pure. */
 export function placeRanges(ranges, rowCount) {
-    const ends = Array(rowCount).fill(-Infinity), placed = [];
-    for (const range of ranges) {
-        const row = ends.findIndex((end) => end <= range.begin_seq);
+    const rows = Array(rowCount).fill(-Infinity), ends = endsOf(ranges), placed = [];
+    ranges.forEach((range, i) => {
+        const row = rows.findIndex((end) => end <= range.begin_seq);
         if (row < 0)
-            continue;
-        ends[row] = range.end_seq ?? Infinity;
-        placed.push({...range, row});
-    }
+            return;
+        rows[row] = ends[i];
+        placed.push({name: range.name, begin_seq: range.begin_seq, end_seq: ends[i], row});
+    });
     return placed;
 }

@@ -181,6 +181,11 @@ export function makeModel(page) {
             grouped.set(name, groupBy(rowsOf(tables[name]), placeOf));
         return grouped.get(name);
     };
+    const stepClocks = new Map(), clockOfSteps = (heap) => {
+        if (!stepClocks.has(heap.process_id))
+            stepClocks.set(heap.process_id, heap.input ? makeStepClock(heap.steps, heap.input) : null);
+        return stepClocks.get(heap.process_id);
+    };
     const peaks = byPlace('peak'), totals = byPlace('total');
     const steps = groupBy(rowsOf(tables.step), (row) => row.process_id);
     for (const heap of heaps) {
@@ -191,7 +196,7 @@ export function makeModel(page) {
         heap.usage = usage.get(heap.heap_id) ?? null;
         heap.input = inputs.get(heap.input_id);
         heap.steps = steps.get(heap.process_id) ?? [];
-        heap.stepClock = heap.input ? makeStepClock(heap.steps, heap.input) : null;
+        heap.stepClock = clockOfSteps(heap);
         heap.moments = moments.filter((moment) => (moment.heap_id === heap.heap_id || (moment.heap_id === null && moment.process_id === heap.process_id)) && moment.seq !== null);
         heap.cells = page.cells.get(heap.heap_id) ?? null;
     }

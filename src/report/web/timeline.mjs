@@ -17,6 +17,7 @@ import {say} from './words.mjs';
 export const GUTTER_LEFT = CHART_LEFT;
 export const GUTTER_RIGHT = CHART_RIGHT;
 const LINE_HEIGHT = 330, LINE_TOP = 34, LABEL_HEIGHT = 14, AXIS_HEIGHT = 24, STEPS_HEIGHT = 18, RANGE_HEIGHT = 14, RANGE_ROWS = 3, OVERVIEW_HEIGHT = 46, TABLE_PARTS = 200;
+const RANGES_MAX = 50000; /* as html_tables.def has it */
 
 /* What an axis goes by: the clock of times, that of steps, or null: events. */
 function axisOf(heap, axis) {
@@ -114,8 +115,12 @@ function drawRanges(context, ranges, scale, y) {
     context.rect(scale.left, y, scale.right - scale.left, RANGE_ROWS * RANGE_HEIGHT);
     context.clip();
     for (const range of ranges) {
-        const from = Math.max(scale.left - 1, scale.toX(range.begin_seq)), to = Math.min(scale.right + 1, scale.toX(range.end_seq ?? scale.lastSeq)), width = Math.max(1, to - from);
-        if (to < scale.left || from > scale.right || from + width < taken[range.row] + 1)
+        if (range.begin_seq > scale.lastSeq)
+            break;
+        if (range.end_seq < scale.firstSeq)
+            continue;
+        const from = Math.max(scale.left - 1, scale.toX(range.begin_seq)), to = Math.min(scale.right + 1, scale.toX(Math.min(range.end_seq, scale.lastSeq))), width = Math.max(1, to - from);
+        if (from + width < taken[range.row] + 1)
             continue;
         taken[range.row] = from + width;
         drawRange(context, range, from, width, y + range.row * RANGE_HEIGHT, names);
@@ -176,7 +181,7 @@ function describe(heap, seq, clockOf, ranges) {
     parts.push(`live ${formatBytes(heap.usage.live_bytes[bucket])} (at most ${formatBytes(heap.usage.max_live_bytes[bucket])}), ${formatCount(heap.usage.live_count[bucket])} blocks`);
     if (!Number.isNaN(heap.usage.reserved_bytes[bucket]))
         parts.push(`reserved ${formatBytes(heap.usage.reserved_bytes[bucket])}`);
-    const around = ranges.filter((range) => range.begin_seq <= seq && !(range.end_seq <= seq)).map((range) => range.name);
+    const around = ranges.filter((range) => range.begin_seq <= seq && range.end_seq > seq).map((range) => range.name);
     if (around.length > 0)
         parts.push(around.slice(0, 3).join(' > '));
     return parts.filter((part) => part).join(' \u00b7 ');
@@ -393,12 +398,13 @@ function makeProcessChoice(model, heap, state) {
 /* ---- Figures beside the picture ---- */
 
 /* What each layer and line held at an event, as a list with the colours of the picture. */
-function makeLegend(picture, seq) {
+function makeLegend(picture, seq, isCut) {
     const colours = layerColours(picture.layers), at = firstFrom(picture.seqs, seq + 0.5) - 1, looks = lineLooks(picture);
     const one = (colour, text, bytes, kind) => make('li', {class: 'legend'}, make('span', {class: `swatch ${kind}`, style: `background:${colour}`}), make('span', null, text), make('b', null, formatBytes(bytes)));
     const layers = picture.layers.map((layer, i) => one(colours[i], partText(layer), at < 0 ? 0 : layer.values[at], 'layer'));
     const lines = picture.lines.slice(1).map((line, i) => one(looks[i + 1].stroke, line.heap.heap ?? line.heap.level, valueAt(line.curve, seq), 'line'));
     return [...layers, ...lines, picture.layers.length > 1 && make('li', {class: 'legend total'}, make('span', null, say('together')), make('b', null, formatBytes(at < 0 ? 0 : picture.total[at]))),
+        isCut && make('li', {class: 'legend note'}, say('only the longest ranges are here')),
         make('li', {class: 'legend note'}, picture.isExact ? say('every event counts') : say('from buckets, whose maxima are exact for each heap'))];
 }
 
@@ -480,7 +486,7 @@ export function makeTimeline(model, state) {
         if (!heapOf().usage)
             return;
         put(tell, seq === null ? '' : describe(heapOf(), seq, clockOf(heapOf()), rangesOf(heapOf())));
-        put(legend, makeLegend(heldBy(model, heapOf()), seq ?? heapOf().input.first));
+        put(legend, makeLegend(heldBy(model, heapOf()), seq ?? heapOf().input.first, model.tables.range?.rows >= RANGES_MAX));
     };
     const main = makeMainChart(model, heapOf, state, rangesOf, show), overview = makeOverview(heapOf, state, (heap) => heldBy(model, heap).lines[0]);
     let shown = null;
