@@ -140,6 +140,8 @@ test('without all blocks the picture is made of buckets, and segments do not cou
     assert.deepEqual(at(9), [20, 44, 0, 20], 'the program holds 20, the pool 64 of it by its own word');
     assert.deepEqual(at(4), [50, 0, 50, 50]);
     assert.deepEqual(makePicture(model, model.heaps[3]).layers.map((layer) => [layer.heap.heap_id, layer.part]), [[4, 'live']], 'of the host it is the heap alone');
+    Object.assign(model, {heaps: [{...model.heaps[1], level: 'physical'}], hasAllBlocks: true});
+    assert.deepEqual(makePicture(model, model.heaps[0]).layers.map((layer) => [layer.part, Math.max(...layer.values)]), [['live', 99]], 'and where nothing else of a device is known');
 });
 
 test('the axis of steps has a whole number for each', () => {

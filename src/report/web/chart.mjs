@@ -36,6 +36,7 @@ function hooksOf(looks, tells) {
         ctx.save();
         ctx.scale(ratio, ratio);
         ctx.setLineDash([]);
+        ctx.textBaseline = 'alphabetic';
         looks.now.drawOver?.(ctx, plot.bbox.top / ratio, (plot.bbox.top + plot.bbox.height) / ratio);
         ctx.restore();
     };
@@ -80,6 +81,16 @@ export function makeChart(size, attributes, look, tells) {
     return {element, redraw};
 }
 
+/* A text that can be read over lines and areas. */
+export function drawText(context, text, x, y, colour) {
+    context.lineWidth = 4;
+    context.lineJoin = 'round';
+    context.strokeStyle = colourOf('card');
+    context.strokeText(text, x, y);
+    context.fillStyle = colour;
+    context.fillText(text, x, y);
+}
+
 /* In which row each of several labels stands, and where it begins, so that none lies over another: those that come first have the first
  * choice. items: [{x, width}]; a row of -1 has no room. Pure. */
 export function placeLabels(items, right, rowCount, gap) {
@@ -103,15 +114,18 @@ function endsOf(ranges) {
     return ends;
 }
 
-/* Ranges below each other: each in the first row whose last one has ended; what finds none is left out. In order of their begin. Pure. */
+/* Ranges below each other: each in the first row whose last one has ended; what finds none is left out. `kind` is the number of its name. In
+ * order of their begin. Pure. */
 export function placeRanges(ranges, rowCount) {
-    const rows = Array(rowCount).fill(-Infinity), ends = endsOf(ranges), placed = [];
+    const rows = Array(rowCount).fill(-Infinity), ends = endsOf(ranges), kinds = new Map(), placed = [];
     ranges.forEach((range, i) => {
+        if (!kinds.has(range.name))
+            kinds.set(range.name, kinds.size);
         const row = rows.findIndex((end) => end <= range.begin_seq);
         if (row < 0)
             return;
         rows[row] = ends[i];
-        placed.push({name: range.name, begin_seq: range.begin_seq, end_seq: ends[i], row});
+        placed.push({name: range.name, begin_seq: range.begin_seq, end_seq: ends[i], row, kind: kinds.get(range.name)});
     });
     return placed;
 }

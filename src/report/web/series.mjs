@@ -270,7 +270,7 @@ export function makePicture(model, heap) {
         return {heap: one, curve, maxima: makeMaxima(curve.values)};
     };
     const held = heap.device_id === null ? null : layersOfDevice(model, heap, source), own = heap.level === 'driver' || heap.level === 'physical' ? lineOfUsage(heap) : lineOf(heap);
-    const {seqs, layers} = held ?? {seqs: own.curve.seqs, layers: [{heap, part: 'live', values: own.curve.values}]};
+    const {seqs, layers} = held && held.layers.length > 0 ? held : {seqs: own.curve.seqs, layers: [{heap, part: 'live', values: own.curve.values}]};
     const total = totalOf(layers, seqs.length), pinned = heap.device_id === null ? [] : model.heaps.filter((one) => one.level === 'pinned' && one.process_id === heap.process_id && one.usage);
     return {seqs, layers, total, maxima: makeMaxima(total, layers[0]?.values ?? total), lines: [own, ...pinned.map(lineOf)], isExact: source.isExact};
 }

@@ -4,7 +4,7 @@
  * it, and lines the most of single heaps, so no peak is lost however small the picture is. Dragging picks the range for all panels, a click
  * the moment.
  */
-import {CHART_LEFT, CHART_RIGHT, makeChart, placeLabels, placeRanges} from './chart.mjs';
+import {CHART_LEFT, CHART_RIGHT, drawText, makeChart, placeLabels, placeRanges} from './chart.mjs';
 import {PALETTE, REST} from './colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from './dom.mjs';
 import {formatBytes, formatCount, formatTime} from './format.mjs';
@@ -64,7 +64,7 @@ function drawSteps(context, heap, scale, y) {
     context.textAlign = 'left';
     context.fillStyle = colourOf('muted');
     if (steps.length > 0)
-        context.fillText('steps', 8, y + 10);
+        context.fillText(say('steps'), 8, y + 10);
     for (const step of steps)
         if (step.number % every === 0) {
             context.fillRect(Math.round(scale.toX(step.begin_seq)), y, 1, 12);
@@ -73,7 +73,7 @@ function drawSteps(context, heap, scale, y) {
 }
 
 function markText(moment) {
-    return moment.kind === 'mark' ? moment.name ?? 'mark' : moment.kind === 'failure' ? 'failed' : moment.kind;
+    return moment.kind === 'mark' ? moment.name ?? 'mark' : moment.kind === 'failure' ? say('failed') : say(moment.kind);
 }
 
 /* Failures first, then the peak: where there is no room for all labels, theirs are there. */
@@ -92,24 +92,24 @@ function drawMoments(context, heap, scale, bottom) {
     context.font = '11px system-ui, sans-serif';
     context.textAlign = 'left';
     const places = placeLabels(moments.map((moment) => ({x: scale.toX(moment.seq), width: context.measureText(markText(moment)).width})), scale.right + GUTTER_RIGHT, rows, 6);
+    const colours = moments.map((moment) => colourOf(moment.kind === 'failure' ? 'bad' : moment.kind === 'peak' ? 'accent' : 'muted'));
+    context.setLineDash([3, 3]);
     moments.forEach((moment, i) => {
-        const x = Math.round(scale.toX(moment.seq)) + 0.5, top = places[i].row < 0 ? LINE_TOP : 2 + places[i].row * LABEL_HEIGHT;
-        context.strokeStyle = context.fillStyle = colourOf(moment.kind === 'failure' ? 'bad' : moment.kind === 'peak' ? 'accent' : 'muted');
+        const x = Math.round(scale.toX(moment.seq)) + 0.5;
+        context.strokeStyle = colours[i];
         context.lineWidth = 1;
-        context.setLineDash([3, 3]);
         context.beginPath();
-        context.moveTo(x, top);
+        context.moveTo(x, places[i].row < 0 ? LINE_TOP : 2 + places[i].row * LABEL_HEIGHT);
         context.lineTo(x, bottom);
         context.stroke();
-        context.setLineDash([]);
-        if (places[i].row >= 0)
-            context.fillText(markText(moment), places[i].left, top + 10);
     });
+    context.setLineDash([]);
+    moments.forEach((moment, i) => places[i].row >= 0 && drawText(context, markText(moment), places[i].left, 12 + places[i].row * LABEL_HEIGHT, colours[i]));
 }
 
 /* Ranges of the program as bars below each other; of those narrower than a pixel one a pixel. */
 function drawRanges(context, ranges, scale, y) {
-    const taken = Array(RANGE_ROWS).fill(-Infinity), names = new Map();
+    const taken = Array(RANGE_ROWS).fill(-Infinity);
     context.save();
     context.beginPath();
     context.rect(scale.left, y, scale.right - scale.left, RANGE_ROWS * RANGE_HEIGHT);
@@ -123,16 +123,14 @@ function drawRanges(context, ranges, scale, y) {
         if (from + width < taken[range.row] + 1)
             continue;
         taken[range.row] = from + width;
-        drawRange(context, range, from, width, y + range.row * RANGE_HEIGHT, names);
+        drawRange(context, range, from, width, y + range.row * RANGE_HEIGHT);
     }
     context.restore();
 }
 
-function drawRange(context, range, x, width, y, names) {
-    if (!names.has(range.name))
-        names.set(range.name, PALETTE[names.size % PALETTE.length]);
+function drawRange(context, range, x, width, y) {
     context.globalAlpha = 0.45;
-    context.fillStyle = names.get(range.name);
+    context.fillStyle = PALETTE[range.kind % PALETTE.length];
     context.fillRect(x, y, Math.max(1, width - 0.5), RANGE_HEIGHT - 2);
     context.globalAlpha = 1;
     if (width <= 24 || !range.name || context.measureText(range.name).width + 6 > width)
@@ -175,12 +173,12 @@ function describe(heap, seq, clockOf, ranges) {
     const bucket = bucketAt(heap.usage, seq), step = stepAt(heap.steps, seq), time = clockOf(seq);
     if (bucket < 0)
         return '';
-    const parts = [time, `event ${formatCount(seq)}`];
+    const parts = [time, `${say('event')} ${formatCount(seq)}`];
     if (step)
-        parts.push(`step ${formatCount(step.number)}`);
-    parts.push(`live ${formatBytes(heap.usage.live_bytes[bucket])} (at most ${formatBytes(heap.usage.max_live_bytes[bucket])}), ${formatCount(heap.usage.live_count[bucket])} blocks`);
+        parts.push(`${say('step')} ${formatCount(step.number)}`);
+    parts.push(`${say('live')} ${formatBytes(heap.usage.live_bytes[bucket])} (${say('at most')} ${formatBytes(heap.usage.max_live_bytes[bucket])}), ${formatCount(heap.usage.live_count[bucket])} ${say('blocks')}`);
     if (!Number.isNaN(heap.usage.reserved_bytes[bucket]))
-        parts.push(`reserved ${formatBytes(heap.usage.reserved_bytes[bucket])}`);
+        parts.push(`${say('reserved')} ${formatBytes(heap.usage.reserved_bytes[bucket])}`);
     const around = ranges.filter((range) => range.begin_seq <= seq && range.end_seq > seq).map((range) => range.name);
     if (around.length > 0)
         parts.push(around.slice(0, 3).join(' > '));
@@ -323,11 +321,7 @@ function drawCapacity(context, scale, y, capacity) {
     context.stroke();
     context.font = '11px system-ui, sans-serif';
     context.textAlign = 'left';
-    context.lineWidth = 4;
-    context.strokeStyle = colourOf('card');
-    context.strokeText(text, scale.left + 6, y + 14);
-    context.fillStyle = colourOf('bad');
-    context.fillText(text, scale.left + 6, y + 14);
+    drawText(context, text, scale.left + 6, y + 14, colourOf('bad'));
 }
 
 export function drawBrush(context, drag, top, bottom) {
