@@ -34,9 +34,11 @@ static const char ranges_sql[] =
     " UNION ALL SELECT a.heap_id, a.address, a.size_bytes FROM allocation AS a"
     " WHERE a.is_segment = 0 AND a.segment_id IS NULL";
 
+/* used_seq: where its first block of the heap came to lie in it. */
 static const char segment_rows_sql[] =
-    "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq FROM allocation AS s"
-    " JOIN (SELECT DISTINCT heap_id, segment_id FROM allocation WHERE segment_id IS NOT NULL) AS u"
+    "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq, s.heap_id AS driver_id, u.used_seq"
+    " FROM allocation AS s JOIN (SELECT heap_id, segment_id, min(coalesce(alloc_seq, -1)) AS used_seq FROM allocation"
+    " WHERE segment_id IS NOT NULL GROUP BY heap_id, segment_id) AS u"
     " ON u.segment_id = s.allocation_id ORDER BY u.heap_id, s.address, s.alloc_seq, s.allocation_id LIMIT ?1";
 
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */

@@ -123,6 +123,28 @@ async function testTimeline(browser) {
     await close();
 }
 
+/* A device with pools, modules of CANN and memory of others: each component is what view device_memory says of its moments. */
+async function testDevice(browser) {
+    const heap = ask('device', "SELECT heap_id FROM _heap_place WHERE heap = 'ptaCaching'")[0].heap_id, moments = ask('device', 'SELECT DISTINCT seq FROM device_memory WHERE pid = 100 AND seq > 0').map((row) => row.seq), seen = new Set();
+    assert.ok(moments.length > 3);
+    for (const seq of moments) {
+        const {page, close} = await open(browser, 'device', `#heap=${heap}&at=${seq}`), held = new Map(await page.$$eval('#timeline-legend li', (items) => items.filter((item) => item.querySelector('b[title]')).map((item) => [item.querySelector('span:not(.swatch)').textContent, Number(item.querySelector('b').title.replace(/[, B]/g, ''))])));
+        const bytesOf = (name) => held.get(name) ?? 0, rows = ask('device', `SELECT DISTINCT component, heap, bytes FROM device_memory WHERE pid = 100 AND seq = ${seq}`);
+        for (const {component, heap: pool, bytes} of rows) {
+            const shown = {POOL: () => bytesOf(`${pool}: allocated`) + bytesOf(`${pool}: free`), WORKSPACE: () => bytesOf(`${pool}: allocated`) + bytesOf(`${pool}: free`), APP: () => bytesOf('device memory: outside of pools'), HCCL: () => bytesOf('HCCL: outside of pools'), 'module 99': () => bytesOf('module 99: outside of pools')}[component];
+            assert.equal(shown?.() ?? bytes, bytes, `${component} ${pool} at ${seq}`);
+            if (shown && bytes > 0)
+                seen.add(`${component} ${pool}`);
+        }
+        await close();
+    }
+    assert.deepEqual([...seen].sort(), ['APP null', 'HCCL null', 'POOL atb', 'POOL ptaCaching', 'WORKSPACE ptaWorkspace', 'module 99 null']);
+    const [sample] = ask('device', "SELECT seq, used_bytes FROM usage_sample WHERE pid = 100 AND kind = 'HBM' ORDER BY seq DESC LIMIT 1"), {page, close} = await open(browser, 'device', `#heap=${heap}&at=${sample.seq}&theme=dark`);
+    assert.equal((await legendOf(page)).together, formatBytes(sample.used_bytes), 'with what nobody explains it is what the device said');
+    await picture(page, 'device-dark');
+    await close();
+}
+
 /* A range of a few events has its own peak, however short it was; axes may be of time and of steps; paper is light. */
 async function testViews(browser) {
     const [spike] = ask('leak', 'SELECT max_seq AS seq, max_live_bytes AS bytes FROM usage WHERE heap_id = 1 ORDER BY max_live_bytes DESC, max_seq LIMIT 1');
@@ -312,7 +334,7 @@ async function testAccess(browser) {
 
 const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']});
 let failed = 0;
-for (const test of [testFigures, testTimeline, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testAccess])
+for (const test of [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testAccess])
     try {
         await test(browser);
         console.log(`ok ${test.name}`);

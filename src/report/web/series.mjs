@@ -172,27 +172,32 @@ export function mostByPixel(seqs, maxima, scale, count) {
 
 /* ---- What a device held ---- */
 
-function ofRows(rows, births, ends, sizes) {
-    return makeCurve(rows.map(births), rows.map(ends), rows.map(sizes));
-}
-
-/* Where every block is here: from blocks and segments. `seen` holds the segments that some pool has already. */
+/*
+ * Where every block is here: from blocks and segments. A segment is its pool's from its first block on, as the database counts, and before
+ * that memory of the driver like any other. Of several pools with blocks in it the one that is asked first has it: `seen`.
+ */
 function exactSource(model) {
-    const {blocks} = model, seen = new Set();
+    const {blocks} = model, seen = new Set(), segments = [...model.segments.values()].flat();
+    const ofSegments = (rows, endOf, beginOf) => makeCurve(rows.map(beginOf), rows.map(endOf), rows.map((row) => row.size_bytes));
     const live = (heap) => {
-        const {begin, end} = model.blockRanges.get(heap.heap_id) ?? {begin: 0, end: 0};
-        return makeCurve(blocks ? blocks.alloc_seq.subarray(begin, end) : [], blocks ? blocks.free_seq.subarray(begin, end) : [], blocks ? blocks.size_bytes.subarray(begin, end) : []);
+        const {begin, end} = model.blockRanges.get(heap.heap_id) ?? {begin: 0, end: 0}, column = (name) => (blocks ? blocks[name].subarray(begin, end) : []);
+        return makeCurve(column('alloc_seq'), column('free_seq'), column('size_bytes'));
+    };
+    const outside = (heap) => {
+        const unused = segments.filter((row) => row.driver_id === heap.heap_id && row.used_seq > (row.alloc_seq ?? -1)), aligned = alignCurves([live(heap), ofSegments(unused, (row) => row.used_seq, (row) => row.alloc_seq ?? NaN)]);
+        return {seqs: aligned.seqs, values: aligned.columns[0].map((bytes, i) => bytes + aligned.columns[1][i])};
     };
     const reserved = (heap) => {
         const rows = (model.segments.get(heap.heap_id) ?? []).filter((row) => !seen.has(row.allocation_id));
         rows.forEach((row) => seen.add(row.allocation_id));
-        return rows.length > 0 ? ofRows(rows, (row) => row.alloc_seq ?? NaN, (row) => row.free_seq ?? NaN, (row) => row.size_bytes) : reservedOfUsage(heap.usage);
+        return rows.length > 0 ? ofSegments(rows, (row) => row.free_seq ?? NaN, (row) => row.used_seq) : reservedOfUsage(heap.usage);
     };
-    return {live, reserved, isExact: true, hasSegments: (heap) => model.segments.has(heap.heap_id)};
+    return {live, outside, reserved, isExact: true, hasSegments: (heap) => model.segments.has(heap.heap_id)};
 }
 
 function usageSource() {
-    return {live: (heap) => liveOfUsage(heap.usage), reserved: (heap) => reservedOfUsage(heap.usage), isExact: false, hasSegments: () => false};
+    const live = (heap) => liveOfUsage(heap.usage);
+    return {live, outside: live, reserved: (heap) => reservedOfUsage(heap.usage), isExact: false, hasSegments: () => false};
 }
 
 export function sourceFor(model, heap) {
@@ -248,7 +253,7 @@ function totalOf(layers, count) {
 
 function layersOfDevice(model, heap, source) {
     const {pools, drivers} = heapsOfDevice(model, heap), samples = samplesOf(model, heap), live = pools.map(source.live), reserved = pools.map(source.reserved);
-    const aligned = alignCurves([...live, ...reserved, ...drivers.map(source.live), samples]), {columns} = aligned, count = aligned.seqs.length, layers = [];
+    const aligned = alignCurves([...live, ...reserved, ...drivers.map(source.outside), samples]), {columns} = aligned, count = aligned.seqs.length, layers = [];
     pools.forEach((pool, i) => layers.push({heap: pool, part: 'allocated', values: columns[i]}, {heap: pool, part: 'free', values: less(columns[pools.length + i], columns[i])}));
     const outside = pools.map((pool, i) => (source.hasSegments(pool) ? null : columns[pools.length + i])).filter((column) => column !== null);
     drivers.forEach((driver, i) => {

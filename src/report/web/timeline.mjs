@@ -394,7 +394,7 @@ function makeProcessChoice(model, heap, state) {
 /* What each layer and line held at an event, as a list with the colours of the picture. */
 function makeLegend(picture, seq, isCut) {
     const colours = layerColours(picture.layers), at = firstFrom(picture.seqs, seq + 0.5) - 1, looks = lineLooks(picture);
-    const one = (colour, text, bytes, kind) => make('li', {class: 'legend'}, make('span', {class: `swatch ${kind}`, style: `background:${colour}`}), make('span', null, text), make('b', null, formatBytes(bytes)));
+    const one = (colour, text, bytes, kind) => make('li', {class: 'legend'}, make('span', {class: `swatch ${kind}`, style: `background:${colour}`}), make('span', null, text), make('b', {title: `${formatCount(bytes)} B`}, formatBytes(bytes)));
     const layers = picture.layers.map((layer, i) => one(colours[i], partText(layer), at < 0 ? 0 : layer.values[at], 'layer'));
     const lines = picture.lines.slice(1).map((line, i) => one(looks[i + 1].stroke, line.heap.heap ?? line.heap.level, valueAt(line.curve, seq), 'line'));
     return [...layers, ...lines, picture.layers.length > 1 && make('li', {class: 'legend total'}, make('span', null, say('together')), make('b', null, formatBytes(at < 0 ? 0 : picture.total[at]))),
