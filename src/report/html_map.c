@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
+#include "base/map.h"
 #include "report/html_axis.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
@@ -34,11 +35,9 @@ static const char ranges_sql[] =
     " UNION ALL SELECT a.heap_id, a.address, a.size_bytes FROM allocation AS a"
     " WHERE a.is_segment = 0 AND a.segment_id IS NULL";
 
-/* used_seq: where its first block of the heap came to lie in it. */
 static const char segment_rows_sql[] =
-    "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq, s.heap_id AS driver_id, u.used_seq"
-    " FROM allocation AS s JOIN (SELECT heap_id, segment_id, min(coalesce(alloc_seq, -1)) AS used_seq FROM allocation"
-    " WHERE segment_id IS NOT NULL GROUP BY heap_id, segment_id) AS u"
+    "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq, s.heap_id AS driver_id"
+    " FROM allocation AS s JOIN (SELECT DISTINCT heap_id, segment_id FROM allocation WHERE segment_id IS NOT NULL) AS u"
     " ON u.segment_id = s.allocation_id ORDER BY u.heap_id, s.address, s.alloc_seq, s.allocation_id LIMIT ?1";
 
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
@@ -51,8 +50,8 @@ static const char *const block_columns[] = {"heap_id",  "born",          "life",
 #define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof *block_columns - 1)
 enum { BLOCK_HEAP, BLOCK_BORN, BLOCK_LIFE, BLOCK_ADDRESS, BLOCK_SIZE }; /* the first of them */
 
-/* The site behind them. */
-static const char all_blocks_sql[] = "SELECT " BLOCK_COLUMNS ", s.site_frame_id FROM allocation AS a"
+/* Behind them the site and the segment. */
+static const char all_blocks_sql[] = "SELECT " BLOCK_COLUMNS ", s.site_frame_id, a.segment_id FROM allocation AS a"
                                      " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0"
                                      " ORDER BY a.heap_id, born, a.allocation_id";
 
@@ -77,6 +76,8 @@ typedef struct map {
     int64_t heap_id;    /* of the row before */
     nm_html_cells cells;
     nm_html_columns lanes, blocks; /* of all heaps */
+    nm_html_columns uses;          /* of each segment by each heap: its first block there */
+    nm_map used;                   /* which those are */
     bool has_all;                  /* blocks are few enough: each is kept */
 } map;
 
@@ -187,6 +188,18 @@ static void draw_block(map *m, const int64_t *values, int64_t site)
         nm_html_cells_draw(&m->cells, born, ended, (double)offset, (double)values[BLOCK_SIZE], (uint32_t)site);
 }
 
+/* From the first block that a heap has in a segment on, the segment is its own. Blocks come in the order of their births. */
+static nm_status note_use(map *m, int64_t heap_id, int64_t segment_id, int64_t born, nm_error *err)
+{
+    nm_key key = {(uint64_t)heap_id, (uint64_t)segment_id};
+    nm_status status;
+
+    if (nm_map_get(&m->used, key) != NULL)
+        return NM_OK;
+    status = nm_map_put(&m->used, key, 1, err);
+    return status == NM_OK ? nm_html_columns_add(&m->uses, (int64_t[]){heap_id, segment_id, born}, err) : status;
+}
+
 static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
 {
     int64_t values[BLOCK_COLUMN_COUNT];
@@ -198,6 +211,9 @@ static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
         status = begin_heap(m, values[BLOCK_HEAP], err);
     if (m->heap != NULL)
         draw_block(m, values, sqlite3_column_int64(row, BLOCK_COLUMN_COUNT));
+    if (status == NM_OK && !nm_db_is_null(row, BLOCK_COLUMN_COUNT + 1))
+        status =
+            note_use(m, values[BLOCK_HEAP], sqlite3_column_int64(row, BLOCK_COLUMN_COUNT + 1), values[BLOCK_BORN], err);
     return status == NM_OK && m->has_all ? nm_html_columns_add(&m->blocks, values, err) : status;
 }
 
@@ -241,6 +257,8 @@ static nm_status write_blocks(map *m, nm_strings *strings, int64_t blocks_max, n
     if (status == NM_OK)
         status = write_cells(m, err);
     if (status == NM_OK)
+        status = nm_html_columns_write(&m->uses, "segment_use", m->out, err);
+    if (status == NM_OK)
         status = write_kept(m, count, m->has_all ? count : blocks_max, err);
     if (status != NM_OK)
         return status;
@@ -254,6 +272,8 @@ static void free_map(map *m)
         nm_html_axis_free(&m->heaps[i].axis);
     nm_html_columns_free(&m->lanes);
     nm_html_columns_free(&m->blocks);
+    nm_html_columns_free(&m->uses);
+    nm_map_free(&m->used);
     nm_html_cells_free(&m->cells);
 }
 
@@ -264,6 +284,7 @@ nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max
 
     nm_html_columns_name(&m.lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
     nm_html_columns_name(&m.blocks, block_columns);
+    nm_html_columns_name(&m.uses, (const char *const[]){"heap_id", "allocation_id", "used_seq", NULL});
     if (status == NM_OK)
         status = each(&m, heaps_sql, take_heap, err);
     if (status == NM_OK)

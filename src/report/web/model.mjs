@@ -114,6 +114,12 @@ export function makeStepClock(steps, input) {
     return {seqs, times, textOf: (place) => (numbers[place] === undefined ? null : String(numbers[place]))};
 }
 
+/* Segments by heap; used_seq is where the first block of the heap came to lie in it. */
+function makeSegments(tables) {
+    const uses = new Map(rowsOf(tables.segment_use).map((row) => [`${row.heap_id} ${row.allocation_id}`, row.used_seq]));
+    return groupBy(rowsOf(tables.segment).map((row) => ({...row, used_seq: uses.get(`${row.heap_id} ${row.allocation_id}`) ?? -1})), (row) => row.heap_id);
+}
+
 function makeStacks(stackTable, frameTable) {
     const frames = new Map(rowsOf(frameTable).map((frame) => [frame.frame_id, frame]));
     const rowOf = new Map();
@@ -205,7 +211,7 @@ export function makeModel(page) {
         best: bestHeap(heaps.filter((heap) => heap.usage !== null), rowsOf(tables.oom), rowsOf(tables.leak)) ?? heaps[0] ?? null,
         rows: (name) => rowsOf(tables[name]), byPlace, kept: rowsOf(tables.kept)[0] ?? null, blocks: null, blockRanges: new Map(), hasAllBlocks: false,
         stacks: makeStacks(tables.stack, tables.frame),
-        offsets: new Map(), pictures: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
+        offsets: new Map(), pictures: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: makeSegments(tables),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
         samples: groupBy(rowsOf(tables.sample), (row) => row.device_id), ranges: groupBy(rowsOf(tables.range), (row) => row.process_id), stepSums: groupBy(rowsOf(tables.step_sum), (row) => row.heap_id),
         leakSites: new Set(rowsOf(tables.leak).map((row) => row.site)),

@@ -238,7 +238,9 @@ function withinRun(heap, change) {
 function partText(layer) {
     if (layer.part === 'unexplained')
         return say('others and unexplained');
-    const name = layer.heap.module && layer.heap.module !== 'APP' ? layer.heap.module : layer.heap.heap ?? layer.heap.level;
+    const name = layer.heap.heap ?? layer.heap.level;
+    if (layer.heap.module && layer.heap.module !== 'APP')
+        return layer.heap.module;
     return layer.part === 'live' ? name : `${name}: ${say(layer.part === 'allocated' ? 'allocated' : layer.part === 'free' ? 'free' : 'outside of pools')}`;
 }
 
