@@ -112,7 +112,7 @@ function stepRows(heap, line, steps) {
 }
 
 /* A step that nobody took leaves the picture as it is. */
-function chooseStep(steps, name, number, state) {
+function setStep(steps, name, number, state) {
     const place = steps.findIndex((step) => step.number === number);
     if (place >= 0)
         state.set({[name]: place});
@@ -120,7 +120,7 @@ function chooseStep(steps, name, number, state) {
 
 function makeStepChoice(steps, chosen, state) {
     const choose = (name, i, label) => make('label', {class: 'row'}, make('span', {class: 'swatch', style: `background:${stepColours()[i]}`}), make('span', {class: 'note'}, say(label)),
-        make('input', {type: 'number', class: 'count', name, value: steps[chosen[i]].number, min: steps[0].number, max: steps[steps.length - 1].number, onchange: (event) => chooseStep(steps, name, Number(event.target.value), state)}), make('span', null, `${say('at most')} ${formatBytes(steps[chosen[i]].peak_bytes)}`));
+        make('input', {type: 'number', class: 'count', name, value: steps[chosen[i]].number, min: steps[0].number, max: steps[steps.length - 1].number, onchange: (event) => setStep(steps, name, Number(event.target.value), state)}), make('span', null, `${say('at most')} ${formatBytes(steps[chosen[i]].peak_bytes)}`));
     return [choose('stepa', 0, 'step'), choose('stepb', 1, 'and step'), make('button', {class: 'plain', onclick: () => state.set({stepa: null, stepb: null})}, say('median and worst'))];
 }
 
