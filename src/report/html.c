@@ -101,11 +101,14 @@ nm_status nm_html_write(sqlite3 *db, const nm_html_options *options, FILE *out, 
     fputs(head, out);
     write_escaped(out, nm_shown_text(name, sizeof name, base_name(options->database_path)));
     fputs(" - npumem</title>\n<style>\n", out);
+    write_file(out, "uPlot.min.css");
     write_file(out, "page.css");
     fputs("</style>\n</head>\n<body>\n", out);
     write_file(out, "body.html");
     status = write_summary(db, options, out, err);
-    fputs("<script type=\"module\">\n", out);
+    fputs("<script id=\"uplot\">\n", out);
+    write_file(out, "uplot.js");
+    fputs("</script>\n<script type=\"module\">\n", out);
     write_file(out, "page.js");
     fputs("</script>\n", out);
     if (status == NM_OK)

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
+#include "base/map.h"
 #include "report/html_axis.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
@@ -36,8 +37,8 @@ static const char ranges_sql[] =
     " WHERE a.is_segment = 0 AND a.segment_id IS NULL";
 
 static const char segment_rows_sql[] =
-    "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq FROM allocation AS s"
-    " JOIN (SELECT DISTINCT heap_id, segment_id FROM allocation WHERE segment_id IS NOT NULL) AS u"
+    "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq, s.heap_id AS driver_id"
+    " FROM allocation AS s JOIN (SELECT DISTINCT heap_id, segment_id FROM allocation WHERE segment_id IS NOT NULL) AS u"
     " ON u.segment_id = s.allocation_id ORDER BY u.heap_id, s.address, s.alloc_seq, s.allocation_id LIMIT ?1";
 
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
@@ -62,14 +63,14 @@ enum {
 };
 
 /* Behind the integers: the name of the operation, its number where it was open at the birth, whether the category is a word of
- * the program's own, and the site. */
+ * the program's own, the site, and the segment. */
 static const char all_blocks_sql[] =
     "SELECT " BLOCK_COLUMNS ", o.name, CASE WHEN w.name = 'thread' THEN a.operation_id END, c.name = 'other',"
-    " s.site_frame_id FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
+    " s.site_frame_id, a.segment_id FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
     " LEFT JOIN _operation_source AS w ON w.operation_source = a.operation_source"
     " LEFT JOIN _category AS c ON c.category_id = a.category_id"
     " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0 ORDER BY a.heap_id, born, a.allocation_id";
-enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_IS_OWN, COLUMN_SITE };
+enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_IS_OWN, COLUMN_SITE, COLUMN_SEGMENT };
 
 static const char large_blocks_sql[] =
     "SELECT " BLOCK_COLUMNS " FROM allocation AS a JOIN (SELECT allocation_id FROM allocation WHERE is_segment = 0"
@@ -94,6 +95,8 @@ typedef struct map {
     int64_t heap_id;    /* of the row before */
     nm_html_cells cells;
     nm_html_columns lanes, blocks; /* of all heaps */
+    nm_html_columns uses;          /* of each segment by each heap: its first block there */
+    nm_map used;                   /* which those are */
     bool has_all;                  /* blocks are few enough: each is kept */
 } map;
 
@@ -215,6 +218,18 @@ static nm_status read_block(map *m, sqlite3_stmt *row, int64_t values[BLOCK_COLU
     return nm_html_columns_text(m->strings, row, COLUMN_OPERATION, &values[BLOCK_OPERATION], err);
 }
 
+/* From the first block that a heap has in a segment on, the segment is its own. Blocks come in the order of their births. */
+static nm_status note_use(map *m, int64_t heap_id, int64_t segment_id, int64_t born, nm_error *err)
+{
+    nm_key key = {(uint64_t)heap_id, (uint64_t)segment_id};
+    nm_status status;
+
+    if (nm_map_get(&m->used, key) != NULL)
+        return NM_OK;
+    status = nm_map_put(&m->used, key, 1, err);
+    return status == NM_OK ? nm_html_columns_add(&m->uses, (int64_t[]){heap_id, segment_id, born}, err) : status;
+}
+
 static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
 {
     int64_t values[BLOCK_COLUMN_COUNT];
@@ -224,6 +239,8 @@ static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
         status = begin_heap(m, values[BLOCK_HEAP], err);
     if (m->heap != NULL)
         draw_block(m, values, sqlite3_column_int64(row, COLUMN_SITE));
+    if (status == NM_OK && !nm_db_is_null(row, COLUMN_SEGMENT))
+        status = note_use(m, values[BLOCK_HEAP], sqlite3_column_int64(row, COLUMN_SEGMENT), values[BLOCK_BORN], err);
     return status == NM_OK && m->has_all ? nm_html_columns_add(&m->blocks, values, err) : status;
 }
 
@@ -267,6 +284,8 @@ static nm_status write_blocks(map *m, int64_t blocks_max, nm_error *err)
     if (status == NM_OK)
         status = write_cells(m, err);
     if (status == NM_OK)
+        status = nm_html_columns_write(&m->uses, "segment_use", m->out, err);
+    if (status == NM_OK)
         status = write_kept(m, count, m->has_all ? count : blocks_max, err);
     if (status != NM_OK)
         return status;
@@ -280,6 +299,8 @@ static void free_map(map *m)
         nm_html_axis_free(&m->heaps[i].axis);
     nm_html_columns_free(&m->lanes);
     nm_html_columns_free(&m->blocks);
+    nm_html_columns_free(&m->uses);
+    nm_map_free(&m->used);
     nm_html_cells_free(&m->cells);
     nm_html_ranges_free(&m->ranges);
 }
@@ -291,6 +312,7 @@ nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max
 
     nm_html_columns_name(&m.lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
     nm_html_columns_name(&m.blocks, block_columns);
+    nm_html_columns_name(&m.uses, (const char *const[]){"heap_id", "allocation_id", "used_seq", NULL});
     for (size_t i = BLOCK_OWN_CATEGORY; i < BLOCK_COLUMN_COUNT; i++)
         m.blocks.columns[i].kind = NM_HTML_TEXT;
     if (status == NM_OK)

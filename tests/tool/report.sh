@@ -6,6 +6,7 @@
 set -u
 bin=$1 text2trace=$2 text=$3 hostile=$4 scratch=$5 failures=0
 report=$bin/npumem-report
+third_party=$(cd "${0%/*}/../../third_party" && pwd)
 
 fail() {
     echo "$*" >&2
@@ -63,10 +64,18 @@ grep -qx 'npumem-ingest: there.html: is already there (--force replaces it)' out
 rm run.html
 "$bin/npumem-ingest" --quiet --report run.html run.db && [ -s run.html ] || fail "npumem-ingest writes no page of a database that is there"
 
-# Nothing is asked for: no address but the names of SVG and of what stands in the data.
+# Nothing is asked for: no address but the names of SVG and of what stands in the data. Comments of the package that draws charts
+# name addresses, too: of it just this is in the page, behind its licence.
 expect 0 hostile.db </dev/null
+uplot() {
+    echo '/*'
+    cat "$third_party/uplot/LICENSE"
+    echo '*/'
+    cat "$third_party/uplot/uPlot.iife.js"
+}
 for page in run hostile; do
-    sed 's|<script type="application/octet-stream".*||' $page.html >frame
+    sed -n '/^<script id="uplot">$/,/^<\/script>$/p' $page.html | sed '1d;$d' | cmp - <(uplot) || fail "$page.html has another uPlot"
+    sed '/^<script id="uplot">$/,/^<\/script>$/d; s|<script type="application/octet-stream".*||' $page.html >frame
     grep -oE '(src|href)="[^"]*"|url\([^)]*\)|https?://[^ "<)]*' frame | grep -vE '^href="(data:,|#main)"$|^http://www\.w3\.org/2000/svg' >&2 &&
         fail "$page.html names what it would fetch"
     grep -q "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:" frame ||

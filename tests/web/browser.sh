@@ -22,11 +22,12 @@ cd "$scratch" || exit 1
 "$bin/npumem-record" -o fine.zst -- "$programs/npu_train" --steps 20 >fine.log 2>&1 || die "the run without a fault: $(cat fine.log)"
 "$text2trace" "$here/hostile.txt" hostile.zst || die "hostile.txt is no trace"
 "$node" "$here/groups.mjs" >groups.txt && "$text2trace" groups.txt groups.zst || die "groups.mjs prints no trace"
-for name in leak oom fine hostile groups; do
+"$text2trace" "$here/../sql/device_memory/trace.txt" device.zst || die "the trace of two processes is none"
+for name in leak oom fine hostile groups device; do
     "$bin/npumem-ingest" --quiet $name.zst || die "$name cannot be loaded"
 done
 "$bin/npumem-ingest" --quiet --detail none -o sums.db leak.zst || die "sums cannot be loaded"
-for name in leak oom fine hostile groups sums; do
+for name in leak oom fine hostile groups device sums; do
     "$bin/npumem-report" $name.db || die "$name has no page"
 done
 NPUMEM_BROWSER=$browser NPUMEM_NODE_MODULES=$modules exec "$node" "$here/browser.mjs" "$scratch"

@@ -4,14 +4,14 @@
  * counted block by block, so that it is exact where every block is here.
  */
 import {isKnown} from './format.mjs';
-import {liveBlocks, remember} from './model.mjs';
+import {hasEveryBlock, liveBlocks, remember} from './model.mjs';
 
 export const NO_STACK = '(no stack)';
 const BASELINE = '(baseline)', NO_MODULE = '(no module)', NO_OPERATION = '(no operation)';
 
 /* Is every block of the heap here (of one that has segments: of withSegments), so that what is counted is what there was? Pure. */
 export function isCounted(model, heap) {
-    return model.hasAllBlocks && model.hasAllSegments && heap.input?.detail === 'all' && heap.input.detail_begin_seq === null && model.blockRanges.has(heap.heap_id);
+    return hasEveryBlock(model, heap.input) && model.hasAllSegments && model.blockRanges.has(heap.heap_id);
 }
 
 function isBaseline(blocks, i) {

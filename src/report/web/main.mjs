@@ -14,14 +14,15 @@ import {makeFailures} from './oom.mjs';
 import {makePool} from './pool.mjs';
 import {makeRanks} from './ranks.mjs';
 import {makeState} from './state.mjs';
+import {makeSteps} from './steps.mjs';
 import {makeTimeline} from './timeline.mjs';
 import {makeVerdicts} from './verdicts.mjs';
 import {say, setLanguage} from './words.mjs';
 
-const PANELS = [makeVerdicts, makeTimeline, makeMap, makeLive, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse];
+const PANELS = [makeVerdicts, makeTimeline, makeMap, makeLive, makeSteps, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse];
 
 function defaultsOf(model) {
-    return {heap: model.best?.heap_id ?? null, from: null, to: null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site'};
+    return {heap: model.best?.heap_id ?? null, from: null, to: null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site', stepa: null, stepb: null};
 }
 
 function framePanel(panel) {
@@ -42,6 +43,16 @@ function listenShortcuts() {
         event.preventDefault();
         document.getElementById('search').focus();
     });
+}
+
+/* Paper is light: pictures are drawn again for it. */
+function listenPrint(state) {
+    let theme = null;
+    window.addEventListener('beforeprint', () => {
+        theme = state.values.theme;
+        state.set({theme: 'light'});
+    });
+    window.addEventListener('afterprint', () => state.set({theme}));
 }
 
 function keepHash(state) {
@@ -80,6 +91,7 @@ function showPage(model) {
     });
     keepHash(state);
     listenShortcuts();
+    listenPrint(state);
     return () => show(state.values);
 }
 

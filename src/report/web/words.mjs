@@ -4,6 +4,11 @@
  * (evidence, advice, verdicts) stays as it is.
  */
 const CHINESE = {
+    'Steps': '步对比', 'two steps laid over each other, and what differs': '叠加两步，并列出差异', 'step': '步', 'and step': '与步', 'at most': '最多', 'median and worst': '中位与最差', 'since the begin': '步内时间', 'difference': '差',
+    'live at most in': '峰值存活', 'allocated in': '分配', 'in': '于', 'steps': '步', 'failed': '失败', 'What differs between the steps': '两步之间的差异', 'No two steps of this heap are known.': '此堆没有两个已知的步。',
+    'What differs by site is not known here: not every single allocation is in this page.': '此页不含每次分配，无法按位置列出差异。',
+    'allocated': '已分配', 'outside of pools': '池外', 'others and unexplained': '其他进程与未解释', 'together': '合计', 'capacity': '容量', 'estimate': '估计', 'certain': '是否确定',
+    'What the device held at its moments': '设备在各时刻的构成', 'only the longest ranges are here': '仅含最长的区间', 'every event counts': '精确到每个事件', 'from buckets, whose maxima are exact for each heap': '由分桶绘制，各堆的最大值精确',
     'Verdicts': '结论', 'Timeline': '时间线', 'Map': '地址图', 'What is live': '存活内容', 'Leaks': '泄漏', 'Fragmentation and pool': '碎片与内存池', 'Out of memory': '内存不足', 'Ranks': '各 rank', 'Misuse': '误用',
     'drag to pick a range for all panels, click to pick the moment': '拖动选择所有面板的范围，单击选择时刻', 'address \u00d7 time; drag for a closer look, click a block for its stack': '地址 \u00d7 时间；拖动放大，单击块查看调用栈',
     'at the moment that is picked': '所选时刻', 'click a site: its stack, and what of the map is its': '单击位置：显示其调用栈及其在地址图中的块', 'click one: the panels above show its memory': '单击一行：上方面板显示其内存',
