@@ -9,9 +9,11 @@
  *   search  a regular expression                      theme     'light' or 'dark'; null: as the system has it
  *   axis    'time' or 'event'                         lang      'en' or 'zh'
  *   group   how what is live is summed up             colour    what the map is coloured by
+ *   ask     name of the query or view that is asked   with      values of its parameters, as "a=1&b=2"
+ *   sql     its text, where it was changed
  */
 const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block'];
-const TEXTS = ['at', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour'];
+const TEXTS = ['at', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with'];
 
 export function readHash(hash) {
     const values = {}, words = new URLSearchParams(hash.replace(/^#/, ''));

@@ -20,6 +20,9 @@ const CHINESE = {
     'Who held it': '占用者', 'Who asked': '请求者', 'in the words of torch_npu': 'torch_npu 的原文', 'Where it was allocated': '分配位置', 'highlight its site': '突出其位置', 'let go': '取消',
     'No leak.': '无泄漏。', 'Every request for memory was served.': '所有内存请求均成功。', 'No leak, no failure, no misuse, and nothing that health would warn of.': '无泄漏、无失败、无误用，健康检查无警告。',
     'No stack was recorded.': '没有记录调用栈。', 'This heap is no pool: pick one in the timeline.': '此堆不是内存池：请在时间线中选择。', 'Click a block: its stack and its life stand here.': '单击一个块：此处显示其调用栈与生命周期。', 'nothing here fits the search': '没有符合搜索的行', 'Nothing was live.': '没有存活内存。',
+    'SQL': 'SQL', 'choose a question': '选择问题', 'queries': '查询', 'views': '视图', 'answer': '结果', 'run': '运行', 'stop': '停止', 'save as CSV': '保存为 CSV', 'copy as CSV': '复制为 CSV', 'copied': '已复制', 'the database is asked': '正在查询数据库',
+    '{count} rows': '{count} 行', '{passing} of them fit the search': '其中 {passing} 行符合搜索', 'the first {shown} are shown, CSV has all': '显示前 {shown} 行，CSV 含全部', 'there are more: no more than these are read': '还有更多行：只读取这些',
+    'the database is too large to be in this page: npumem report has --max-size': '数据库太大，不在本页中：npumem report 有 --max-size', 'the database in this page has all sums, and those single allocations that were live at a peak, a mark, a failure or the end': '本页中的数据库有全部汇总，以及在峰值、标记、失败或结束时存活的各次分配',
 };
 
 const spoken = {language: 'en'};
@@ -32,6 +35,11 @@ export function setLanguage(language) {
 /* A label in the language that was set; what has no translation is shown as it is. */
 export function say(text) {
     return (spoken.language === 'zh' && CHINESE[text]) || text;
+}
+
+/* A sentence with values in it: sayWith('{count} blocks', {count: '7'}). Values are put in once, as they are. */
+export function sayWith(text, values) {
+    return say(text).replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
 
 export function hasChinese(text) {
