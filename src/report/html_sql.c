@@ -33,11 +33,11 @@ typedef struct packing {
 } packing;
 
 /*
- * For each table with 256 rows or more two statements: may it go by column, and its rows. Integers come back exactly up to 2 to the
+ * For each table with 64 rows or more two statements: may it go by column, and its rows. Integers come back exactly up to 2 to the
  * power of 52; texts are shown ones of ASCII; and a column has values of one type.
  */
 static const char plan_sql[] =
-    "SELECT printf('SELECT count(*) >= 256 AND coalesce(min(%s), 0) FROM main.\"%w\"', group_concat(printf("
+    "SELECT printf('SELECT count(*) >= 64 AND coalesce(min(%s), 0) FROM main.\"%w\"', group_concat(printf("
     "'CASE typeof(\"%w\") WHEN ''text'' THEN length(\"%w\") < 256 AND \"%w\" NOT GLOB ''*[^ -~]*''"
     " AND length(CAST(\"%w\" AS BLOB)) = length(\"%w\") WHEN ''integer'' THEN \"%w\" BETWEEN -4503599627370496 AND "
     "4503599627370496"

@@ -24,8 +24,10 @@ cd "$scratch" || exit 1
 for name in leak oom fine hostile; do
     "$bin/npumem-ingest" --quiet $name.zst || die "$name cannot be loaded"
 done
+"$bin/npumem-ingest" --quiet --detail live -o live.db leak.zst || die "a database with less detail cannot be loaded"
 "$bin/npumem-ingest" --quiet --detail none -o sums.db leak.zst || die "sums cannot be loaded"
 for name in leak oom fine hostile sums; do
     "$bin/npumem-report" $name.db || die "$name has no page"
 done
-NPUMEM_BROWSER=$browser NPUMEM_NODE_MODULES=$modules exec "$node" "$here/browser.mjs" "$scratch"
+"$bin/npumem-report" --no-sql -o without.html fine.db || die "a page that cannot be asked in SQL"
+NPUMEM_BROWSER=$browser NPUMEM_NODE_MODULES=$modules exec "$node" "$here/browser.mjs" "$scratch" "$here/../../queries"

@@ -107,7 +107,7 @@ async function readTable(element, strings) {
 export function decodeQueries(bytes) {
     const texts = decodeStrings(bytes), queries = [];
     for (let i = 0; i + 1 < texts.length; i += 2)
-        queries.push({name: texts[i].replace(/\.sql$/, ''), text: texts[i + 1]});
+        queries.push({name: texts[i], text: texts[i + 1]});
     return queries;
 }
 

@@ -12,7 +12,7 @@ import {say, sayWith} from './words.mjs';
 
 const ROWS_ON_SCREEN = 200;
 
-/* What can be chosen, by name: {name, question, parameters, body, isView}. */
+/* What can be chosen, by name, which of a query is that of its file: {name, question, parameters, body, isView}. */
 async function readChoices(sql) {
     const {queries, views} = await sql.readQuestions(), choices = new Map();
     for (const {name, text} of queries)
@@ -63,7 +63,7 @@ function saveCsv(answer, name) {
 function makeParts(actions) {
     const button = (text, onclick, attributes) => make('button', {class: 'plain', onclick, ...attributes}, say(text));
     const parts = {
-        chooser: make('select', {'aria-label': say('choose a question'), onchange: actions.choose}), question: make('p', {class: 'note'}), inputs: make('div', {class: 'row'}),
+        chooser: make('select', {'aria-label': say('choose a question'), onchange: actions.choose}), question: make('p', {class: 'note'}), inputs: make('div'),
         text: make('textarea', {'aria-label': 'SQL', rows: 9, spellcheck: false, autocomplete: 'off', onchange: actions.edit, oninput: actions.ask, onkeydown: actions.key}),
         run: button(say('run'), actions.run, {title: 'Ctrl+Enter'}), stop: button(say('stop'), actions.stop, {hidden: true}),
         save: button(say('save as CSV'), actions.save, {hidden: true}), copy: button(say('copy as CSV'), actions.copy, {hidden: true}),
@@ -77,10 +77,7 @@ function showInputs(parts, choice, typed, actions) {
     const names = parametersOf(parts.text.value), has = [...parts.inputs.querySelectorAll('input')].map((input) => input.name);
     if (names.join(' ') === has.join(' '))
         return;
-    put(parts.inputs, names.map((name) => {
-        const help = choice?.parameters.get(name) ?? '', fallback = /\(default:? ([^)]*)\)/.exec(help);
-        return make('label', {class: 'parameter', title: help}, `:${name}`, make('input', {name, value: typed.get(name) ?? '', placeholder: fallback?.[1] ?? '', autocomplete: 'off', onchange: actions.edit, onkeydown: actions.key}));
-    }));
+    put(parts.inputs, names.map((name) => make('label', {class: 'parameter'}, `:${name}`, make('input', {name, value: typed.get(name) ?? '', autocomplete: 'off', onchange: actions.edit, onkeydown: actions.key}), make('span', null, choice?.parameters.get(name) ?? ''))));
 }
 
 function typedIn(parts) {
@@ -114,7 +111,7 @@ function makeActions(state, engine, parts, view) {
         ask: () => showInputs(parts, current(), readTyped(state.values.with), actions),
         key: (event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey || event.target.tagName === 'INPUT') && actions.run(event),
         stop: () => engine.stop(),
-        save: () => saveCsv(view.answer, state.values.ask ?? 'answer'),
+        save: () => saveCsv(view.answer, (state.values.ask ?? 'answer').replace(/\.sql$/, '')),
         copy: () => navigator.clipboard.writeText(csvOf(view.answer.columns, view.answer.rows)).then(() => put(parts.said, say('copied')), fail),
         run: async (event) => {
             event.preventDefault();
