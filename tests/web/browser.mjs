@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * browser.mjs FOLDER QUERY_FOLDER: the pages that browser.sh has written, in Chromium. Everything that a page shows is compared with what plain sqlite3
+ * browser.mjs FOLDER QUERY_FOLDER ON|OFF: the pages that browser.sh has written, in Chromium. Everything that a page shows is compared with what plain sqlite3
  * says of its database. No page may ask for anything, say anything on the console, or take a name for markup.
  */
 import assert from 'node:assert/strict';
@@ -224,7 +224,7 @@ async function testAccess(browser) {
 
 const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']});
 let failed = 0;
-for (const test of [testFigures, testMoments, testMap, testRange, testClicks, testNames, testOthers, testAccess, ...sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]})])
+for (const test of [testFigures, testMoments, testMap, testRange, testClicks, testNames, testOthers, testAccess, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])])
     try {
         await test(browser);
         console.log(`ok ${test.name}`);
