@@ -17,6 +17,7 @@
 #include "report/html_tables.h"
 #include "store/database.h"
 #include "store/live_copy.h"
+#include "store/read_limit.h"
 
 #define PART         "<script type=\"application/octet-stream\" class=\"sql\" data-head='{\"name\":\"%s\"}'>"
 #define PART_END     "</script>\n"
@@ -246,10 +247,12 @@ nm_status nm_html_sql_make(sqlite3 *db, const char *scratch_path, uint64_t bytes
     packing work = {.strings = strings, .bytes_max = bytes_max};
     nm_status status = open_text(&work, text, len, err);
 
+    nm_read_limit_rest(db, true); /* the copy is read and made by connections of its own */
     if (status == NM_OK)
         status = nm_live_copy(db, scratch_path, &work.copy, err);
     if (status == NM_OK)
         status = write_parts(&work, err);
+    nm_read_limit_rest(db, false);
     status = close_text(&work, status, err);
     nm_store_close(work.copy);
     if (status != NM_OK || !work.is_over)
