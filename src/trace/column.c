@@ -438,15 +438,20 @@ static bool take_planes(nm_column_reader *reader, nm_cursor *cursor)
     return !cursor->is_bad;
 }
 
-static uint64_t plane_value(const nm_column_reader *reader, size_t index)
+/* Few values are wider than three bytes. */
+static inline uint64_t plane_value(const nm_column_reader *reader, size_t index)
 {
     const uint8_t *p = reader->planes + index;
+    size_t count = reader->count;
     uint64_t value = *p;
 
-    for (unsigned left = reader->width, shift = 8; left > 1; left--, shift += 8) {
-        p += reader->count;
-        value |= (uint64_t)*p << shift;
-    }
+    if (reader->width == 1)
+        return value;
+    value |= (uint64_t)p[count] << 8;
+    if (reader->width == 2)
+        return value;
+    for (unsigned i = 2; i < reader->width; i++)
+        value |= (uint64_t)p[i * count] << (8 * i);
     return value;
 }
 
@@ -536,32 +541,58 @@ static uint64_t next_back(nm_column_reader *reader, size_t index)
     return value;
 }
 
-uint64_t nm_column_next(nm_column_reader *reader, unsigned kind_place)
+static uint64_t next_of_run(nm_column_reader *reader)
 {
-    if (reader->encoding == NM_ENCODING_DELTA) { /* most values are */
-        assert(reader->places[kind_place] < reader->count);
-        reader->value += (uint64_t)nm_unzigzag(plane_value(reader, reader->places[kind_place]++));
-        return reader->value;
+    if (reader->run_left == 0) {
+        reader->value = nm_read_varint(&reader->more);
+        reader->run_left = nm_read_varint(&reader->more);
     }
-    assert(reader->at < reader->count);
-    size_t index = reader->at++;
-
-    switch (reader->encoding) {
-    case NM_ENCODING_RUNS:
-        if (reader->run_left == 0) {
-            reader->value = nm_read_varint(&reader->more);
-            reader->run_left = nm_read_varint(&reader->more);
-        }
-        reader->run_left--;
-        break;
-    case NM_ENCODING_PLANES:
-        return plane_value(reader, index);
-    case NM_ENCODING_BACK:
-        return next_back(reader, index);
-    default:
-        break;
-    }
+    reader->run_left--;
     return reader->value;
+}
+
+/* The values of each kind stand together: most columns that vary are such. */
+static void read_deltas(nm_column_reader *reader, const nm_column_target *targets, size_t count)
+{
+    uint64_t value = reader->value;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *place = &reader->places[targets[i].kind_place];
+
+        assert(*place < reader->count);
+        value += (uint64_t)nm_unzigzag(plane_value(reader, (*place)++));
+        *targets[i].value = value;
+    }
+    reader->value = value;
+}
+
+void nm_column_read(nm_column_reader *reader, const nm_column_target *targets, size_t count)
+{
+    size_t at = reader->at;
+
+    assert(count <= reader->count - at);
+    reader->at += count;
+    switch (reader->encoding) {
+    case NM_ENCODING_DELTA:
+        read_deltas(reader, targets, count);
+        return;
+    case NM_ENCODING_RUNS:
+        for (size_t i = 0; i < count; i++)
+            *targets[i].value = next_of_run(reader);
+        return;
+    case NM_ENCODING_PLANES:
+        for (size_t i = 0; i < count; i++)
+            *targets[i].value = plane_value(reader, at + i);
+        return;
+    case NM_ENCODING_BACK:
+        for (size_t i = 0; i < count; i++)
+            *targets[i].value = next_back(reader, at + i);
+        return;
+    default:
+        for (size_t i = 0; i < count; i++)
+            *targets[i].value = reader->value;
+        return;
+    }
 }
 
 void nm_column_reader_free(nm_column_reader *reader)

@@ -48,7 +48,7 @@ nm_status nm_column_write(nm_column_writer *writer, const uint64_t *values, size
 const size_t *nm_column_cuts(const nm_column_writer *writer, size_t *count);
 void nm_column_reset_cuts(nm_column_writer *writer);
 
-/* Reads the values one by one, without memory of its own but for the values that BACK may reach. */
+/* Reads the values in order, without memory of its own but for the values that BACK may reach. */
 typedef struct nm_column_reader {
     uint8_t encoding; /* nm_encoding */
     uint8_t width;    /* bytes of a value in planes */
@@ -70,10 +70,16 @@ typedef struct nm_column_reader {
 nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes data,
                          const uint32_t counts[NM_BLOCK_KINDS_MAX], uint64_t offset, nm_error *err);
 
-/* The next value, of an event of the kind at `kind_place`; at most as often as open() was told. */
-uint64_t nm_column_next(nm_column_reader *reader, unsigned kind_place);
+/* Where a value goes, and the kind of its event, as a place in the block's list. */
+typedef struct nm_column_target {
+    uint64_t *value;
+    uint32_t kind_place;
+} nm_column_target;
 
-/* Have all events the same value? It is in *value, and need not be taken one by one. */
+/* Fills the targets with the next values, in the order of their events; in all at most as many as open() was told. */
+void nm_column_read(nm_column_reader *reader, const nm_column_target *targets, size_t count);
+
+/* Have all events the same value? It is in *value, and need not be read. */
 static inline bool nm_column_is_constant(const nm_column_reader *reader, uint64_t *value)
 {
     *value = reader->value;

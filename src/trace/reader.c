@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Decodes one block. Opening it checks everything, so that next() only hands out records: the frame's checksum, the
- * structure, that each column holds exactly the values that the kinds ask for. Columns are read in place, value by value:
- * memory is the content of one block, whatever its counts claim.
+ * structure, that each column holds exactly the values that the kinds ask for. Columns are read in place, for a few events
+ * at a time: memory is the content of one block, whatever its counts claim.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 
 #define FIELDS_POSSIBLE 64 /* bits of a field mask */
 #define PENDING_SINCE   3  /* minor version that has the part */
+#define BATCH           64 /* events that are put together at a time: they stay in the first cache */
 
 typedef struct kind_entry {
     uint64_t kind;
@@ -25,6 +26,15 @@ typedef struct kind_entry {
     uint64_t varying; /* those of the fields, of this version, that differ from event to event */
     nm_event event;   /* with the others: what each event of the kind begins as */
 } kind_entry;
+
+/* Events that wait to be taken, and of each field where its values in them go. */
+typedef struct event_batch {
+    nm_event events[BATCH];
+    uint64_t kind_places[BATCH];
+    unsigned count, at;
+    nm_column_target targets[NM_FIELD_COUNT][BATCH];
+    unsigned target_counts[NM_FIELD_COUNT];
+} event_batch;
 
 struct nm_block_reader {
     ZSTD_DCtx *zstd;
@@ -39,7 +49,8 @@ struct nm_block_reader {
     nm_column_reader kind_column;
     nm_column_reader columns[NM_FIELD_COUNT];
     uint64_t next_seq;
-    uint32_t events_left;
+    uint32_t events_left; /* that are not in the batch yet */
+    event_batch batch;
     uint64_t frame_offset; /* for errors: where the data frame begins */
 
     /* Of all blocks so far, the ones that could not be read too. */
@@ -178,6 +189,18 @@ static nm_status read_column(nm_block_reader *reader, nm_cursor *cursor, nm_colu
     return column == NULL ? NM_OK : nm_column_open(column, encoding, data, counts, reader->frame_offset, err);
 }
 
+/* Takes the kinds of as many of the `left` events as a batch holds. */
+static void read_kind_places(nm_block_reader *reader, nm_column_reader *column, uint32_t left)
+{
+    event_batch *batch = &reader->batch;
+    nm_column_target targets[BATCH];
+
+    batch->count = left < BATCH ? left : BATCH;
+    for (unsigned i = 0; i < batch->count; i++)
+        targets[i] = (nm_column_target){&batch->kind_places[i], 0};
+    nm_column_read(column, targets, batch->count);
+}
+
 /* The kinds of the events, and how many there are of each: from that follows how many values each column must have. */
 static nm_status read_kind_column(nm_block_reader *reader, nm_cursor *cursor, uint32_t event_count, nm_error *err)
 {
@@ -188,13 +211,16 @@ static nm_status read_kind_column(nm_block_reader *reader, nm_cursor *cursor, ui
     nm_status status =
         read_column(reader, cursor, &reader->kind_column, (uint32_t[NM_BLOCK_KINDS_MAX]){event_count}, err);
     nm_column_reader walk = reader->kind_column;
-    for (uint32_t i = 0; status == NM_OK && i < event_count; i++) {
-        uint64_t place = nm_column_next(&walk, 0);
+    for (uint32_t left = event_count; status == NM_OK && left > 0; left -= reader->batch.count) {
+        read_kind_places(reader, &walk, left);
+        for (unsigned i = 0; status == NM_OK && i < reader->batch.count; i++) {
+            uint64_t place = reader->batch.kind_places[i];
 
-        if (place < reader->kind_count)
-            reader->events_of[place]++;
-        else
-            status = fail_at_frame(reader, err, "an event is of a kind that its block does not list");
+            if (place < reader->kind_count)
+                reader->events_of[place]++;
+            else
+                status = fail_at_frame(reader, err, "an event is of a kind that its block does not list");
+        }
     }
     return status;
 }
@@ -310,11 +336,17 @@ static nm_status read_content(nm_block_reader *reader, nm_bytes header_bytes, co
     return status == NM_OK ? read_pending(reader, &cursor, header, err) : status;
 }
 
+static void forget_events(nm_block_reader *reader)
+{
+    reader->events_left = 0;
+    reader->batch.at = reader->batch.count = 0;
+}
+
 nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm_block_header *header, nm_error *err)
 {
     uint64_t header_bytes = header->block_bytes - header->frame_bytes;
 
-    reader->events_left = 0;
+    forget_events(reader);
     reader->definitions = reader->pending = (nm_cursor){0};
     reader->frame_offset = header->offset + header_bytes;
     if (header->block_bytes > bytes.len)
@@ -325,6 +357,7 @@ nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm
     nm_status status = decompress(reader, frame, header, err);
     if (status == NM_OK)
         status = read_content(reader, content, header, err);
+    forget_events(reader); /* the checks took kinds through the batch */
     if (status == NM_OK) {
         reader->events_left = header->event_count;
         reader->next_seq = header->first_seq;
@@ -334,20 +367,54 @@ nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm
     return status;
 }
 
-/* Takes one event's values from the columns, whether its kind is known or not. */
-static bool next_event(nm_block_reader *reader, nm_event *event)
+/* Begins the event at `place` of the batch with what all of its kind have, and notes where the rest goes. */
+static void begin_event(nm_block_reader *reader, unsigned place)
 {
-    unsigned kind_place = (unsigned)nm_column_next(&reader->kind_column, 0);
+    event_batch *batch = &reader->batch;
+    unsigned kind_place = (unsigned)batch->kind_places[place];
     const kind_entry *entry = &reader->kinds[kind_place];
+    nm_event *event = &batch->events[place];
 
     *event = entry->event;
     event->seq = reader->next_seq++;
     for (uint64_t left = entry->varying; left != 0; left &= left - 1) {
         nm_field field = (nm_field)__builtin_ctzll(left);
-        *nm_event_field(event, field) = nm_column_next(&reader->columns[field], kind_place);
+        unsigned *count = &batch->target_counts[field];
+
+        batch->targets[field][(*count)++] = (nm_column_target){nm_event_field(event, field), kind_place};
     }
-    reader->events_left--;
-    return entry->is_known;
+}
+
+/* Puts the next events together, whether their kinds are known or not. */
+static void fill_batch(nm_block_reader *reader)
+{
+    event_batch *batch = &reader->batch;
+
+    read_kind_places(reader, &reader->kind_column, reader->events_left);
+    memset(batch->target_counts, 0, sizeof batch->target_counts);
+    for (unsigned i = 0; i < batch->count; i++)
+        begin_event(reader, i);
+    for (int field = 0; field < NM_FIELD_COUNT; field++)
+        if (batch->target_counts[field] > 0)
+            nm_column_read(&reader->columns[field], batch->targets[field], batch->target_counts[field]);
+    reader->events_left -= batch->count;
+    batch->at = 0;
+}
+
+/* The next event of a kind that is known; NULL at the end of the block. */
+static const nm_event *next_event(nm_block_reader *reader)
+{
+    event_batch *batch = &reader->batch;
+
+    for (;;) {
+        if (batch->at == batch->count && reader->events_left == 0)
+            return NULL;
+        if (batch->at == batch->count)
+            fill_batch(reader);
+        unsigned place = batch->at++;
+        if (reader->kinds[batch->kind_places[place]].is_known)
+            return &batch->events[place];
+    }
 }
 
 nm_status nm_block_reader_next_pending(nm_block_reader *reader, nm_block_pending *out)
@@ -367,10 +434,10 @@ nm_status nm_block_reader_next(nm_block_reader *reader, nm_record *out, nm_error
         if (is_known)
             return NM_OK;
     }
-    while (reader->events_left > 0) {
-        out->kind = NM_RECORD_EVENT;
-        if (next_event(reader, &out->event))
-            return NM_OK;
-    }
-    return NM_END;
+    const nm_event *event = next_event(reader);
+    if (event == NULL)
+        return NM_END;
+    out->kind = NM_RECORD_EVENT;
+    out->event = *event;
+    return NM_OK;
 }
