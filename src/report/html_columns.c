@@ -50,13 +50,16 @@ static void settle_kind(nm_html_column *column, sqlite3_stmt *row, int at, size_
     }
 }
 
-static nm_status intern(nm_strings *strings, sqlite3_stmt *row, int at, int64_t *value, nm_error *err)
+nm_status nm_html_columns_text(nm_strings *strings, sqlite3_stmt *row, int at, int64_t *value, nm_error *err)
 {
     char text[NM_HTML_TEXT_BYTES];
     uint32_t number = 0;
     const char *foreign = nm_db_text(row, at);
     nm_status status;
 
+    *value = 0;
+    if (nm_db_is_null(row, at))
+        return NM_OK;
     nm_shown_text(text, sizeof text, foreign);
     status = nm_strings_intern(strings, (nm_bytes){(const uint8_t *)text, strlen(text)}, &number, err);
     *value = number;
@@ -79,8 +82,7 @@ static nm_status take_value(nm_html_column *column, nm_strings *strings, sqlite3
         *value = bits_of(is_null ? NAN : sqlite3_column_double(row, at));
         return NM_OK;
     case NM_HTML_TEXT:
-        *value = 0;
-        return is_null ? NM_OK : intern(strings, row, at, value, err);
+        return nm_html_columns_text(strings, row, at, value, err);
     }
     return NM_OK;
 }

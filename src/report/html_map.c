@@ -11,6 +11,7 @@
 #include "report/html_axis.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
+#include "report/html_ranges.h"
 #include "report/html_tables.h"
 #include "store/database.h"
 
@@ -42,17 +43,33 @@ static const char segment_rows_sql[] =
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
 #define BLOCK_COLUMNS                                                                                                  \
     "a.heap_id, coalesce(a.alloc_seq, -1) AS born, a.free_seq - coalesce(a.alloc_seq, -1) AS life, a.address,"         \
-    " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id"
+    " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id, a.private_pool"
 
-static const char *const block_columns[] = {"heap_id",  "born",          "life",   "address",     "size_bytes",
-                                            "stack_id", "allocation_id", "stream", "category_id", NULL};
+/* The last three, texts, only where all blocks are kept: what they are summed up by is exact there alone. */
+static const char *const block_columns[] = {"heap_id",      "born",          "life",   "address",     "size_bytes",
+                                            "stack_id",     "allocation_id", "stream", "category_id", "private_pool",
+                                            "own_category", "operation",     "module", NULL};
 #define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof *block_columns - 1)
-enum { BLOCK_HEAP, BLOCK_BORN, BLOCK_LIFE, BLOCK_ADDRESS, BLOCK_SIZE }; /* the first of them */
+enum {
+    BLOCK_HEAP,
+    BLOCK_BORN,
+    BLOCK_LIFE,
+    BLOCK_ADDRESS,
+    BLOCK_SIZE,
+    BLOCK_OWN_CATEGORY = 10,
+    BLOCK_OPERATION,
+    BLOCK_MODULE
+};
 
-/* The site behind them. */
-static const char all_blocks_sql[] = "SELECT " BLOCK_COLUMNS ", s.site_frame_id FROM allocation AS a"
-                                     " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0"
-                                     " ORDER BY a.heap_id, born, a.allocation_id";
+/* Behind the integers: the name of the operation, its number where it was open at the birth, whether the category is a word of
+ * the program's own, and the site. */
+static const char all_blocks_sql[] =
+    "SELECT " BLOCK_COLUMNS ", o.name, CASE WHEN w.name = 'thread' THEN a.operation_id END, c.name = 'other',"
+    " s.site_frame_id FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
+    " LEFT JOIN _operation_source AS w ON w.operation_source = a.operation_source"
+    " LEFT JOIN _category AS c ON c.category_id = a.category_id"
+    " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0 ORDER BY a.heap_id, born, a.allocation_id";
+enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_IS_OWN, COLUMN_SITE };
 
 static const char large_blocks_sql[] =
     "SELECT " BLOCK_COLUMNS " FROM allocation AS a JOIN (SELECT allocation_id FROM allocation WHERE is_segment = 0"
@@ -68,7 +85,9 @@ typedef struct heap_picture {
 
 typedef struct map {
     sqlite3 *db;
+    nm_strings *strings;
     FILE *out;
+    nm_html_ranges ranges;
     heap_picture heaps[NM_HTML_HEAPS_MAX];
     size_t heap_count;
     heap_picture *heap; /* the one that is drawn; NULL: none, or it has no picture */
@@ -185,17 +204,26 @@ static void draw_block(map *m, const int64_t *values, int64_t site)
         nm_html_cells_draw(&m->cells, born, ended, (double)offset, (double)values[BLOCK_SIZE], (uint32_t)site);
 }
 
+static nm_status read_block(map *m, sqlite3_stmt *row, int64_t values[BLOCK_COLUMN_COUNT], nm_error *err)
+{
+    nm_html_range around = nm_html_ranges_find(&m->ranges, sqlite3_column_int64(row, COLUMN_OPERATION_ID));
+
+    for (int i = 0; i < BLOCK_OWN_CATEGORY; i++)
+        values[i] = nm_db_is_null(row, i) ? NM_NULL : sqlite3_column_int64(row, i);
+    values[BLOCK_OWN_CATEGORY] = sqlite3_column_int(row, COLUMN_IS_OWN) != 0 ? around.category : 0;
+    values[BLOCK_MODULE] = around.module;
+    return nm_html_columns_text(m->strings, row, COLUMN_OPERATION, &values[BLOCK_OPERATION], err);
+}
+
 static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
 {
     int64_t values[BLOCK_COLUMN_COUNT];
-    nm_status status = NM_OK;
+    nm_status status = read_block(m, row, values, err);
 
-    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++)
-        values[i] = nm_db_is_null(row, (int)i) ? NM_NULL : sqlite3_column_int64(row, (int)i);
-    if (values[BLOCK_HEAP] != m->heap_id)
+    if (status == NM_OK && values[BLOCK_HEAP] != m->heap_id)
         status = begin_heap(m, values[BLOCK_HEAP], err);
     if (m->heap != NULL)
-        draw_block(m, values, sqlite3_column_int64(row, BLOCK_COLUMN_COUNT));
+        draw_block(m, values, sqlite3_column_int64(row, COLUMN_SITE));
     return status == NM_OK && m->has_all ? nm_html_columns_add(&m->blocks, values, err) : status;
 }
 
@@ -227,7 +255,7 @@ static nm_status write_kept(map *m, int64_t count, int64_t kept_count, nm_error 
     return status;
 }
 
-static nm_status write_blocks(map *m, nm_strings *strings, int64_t blocks_max, nm_error *err)
+static nm_status write_blocks(map *m, int64_t blocks_max, nm_error *err)
 {
     int64_t count = 0;
     nm_status status = nm_db_get_int(m->db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &count, err);
@@ -243,7 +271,7 @@ static nm_status write_blocks(map *m, nm_strings *strings, int64_t blocks_max, n
     if (status != NM_OK)
         return status;
     return m->has_all ? nm_html_columns_write(&m->blocks, "block", m->out, err)
-                      : write_question(m->db, strings, "block", large_blocks_sql, blocks_max, m->out, err);
+                      : write_question(m->db, m->strings, "block", large_blocks_sql, blocks_max, m->out, err);
 }
 
 static void free_map(map *m)
@@ -253,15 +281,20 @@ static void free_map(map *m)
     nm_html_columns_free(&m->lanes);
     nm_html_columns_free(&m->blocks);
     nm_html_cells_free(&m->cells);
+    nm_html_ranges_free(&m->ranges);
 }
 
 nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max, FILE *out, nm_error *err)
 {
-    map m = {.db = db, .out = out};
+    map m = {.db = db, .strings = strings, .out = out};
     nm_status status = nm_html_cells_init(&m.cells, err);
 
     nm_html_columns_name(&m.lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
     nm_html_columns_name(&m.blocks, block_columns);
+    for (size_t i = BLOCK_OWN_CATEGORY; i < BLOCK_COLUMN_COUNT; i++)
+        m.blocks.columns[i].kind = NM_HTML_TEXT;
+    if (status == NM_OK)
+        status = nm_html_ranges_read(&m.ranges, db, strings, err);
     if (status == NM_OK)
         status = each(&m, heaps_sql, take_heap, err);
     if (status == NM_OK)
@@ -273,7 +306,7 @@ nm_status nm_html_map_write(sqlite3 *db, nm_strings *strings, int64_t blocks_max
     if (status == NM_OK)
         status = write_question(db, strings, "segment", segment_rows_sql, SEGMENTS_MAX, out, err);
     if (status == NM_OK)
-        status = write_blocks(&m, strings, blocks_max, err);
+        status = write_blocks(&m, blocks_max, err);
     free_map(&m);
     return status;
 }

@@ -26,8 +26,7 @@ enum { RANK, MEASURE = RANK + 4, VERDICT, HEAP, VALUE, AMOUNT, MOMENT, RESERVED,
     "SELECT h.rank, h.pid, h.device, (SELECT upper(max(kind)) FROM device), h.measure, h.verdict, h.heap, h.value,"    \
     " h.amount, h.moment, CASE h.measure WHEN 'fragmentation' THEN (SELECT max(v.reserved_bytes) FROM"                 \
     " _fragmentation_verdict AS v WHERE " SAME_PLACE ") END,"                                                          \
-    " EXISTS (SELECT 1 FROM _heap_place AS p JOIN _pool_effort AS e ON e.heap_id = p.heap_id WHERE e.mapped_count > 0" \
-    " AND p.pid IS h.pid AND p.host IS h.host AND p.device IS h.device AND p.heap IS h.heap), h.level,"                \
+    " " NM_SCREEN_IS_MAPPED ", h.level,"                                                                               \
     " h.measure = 'fragmentation' AND EXISTS (SELECT 1 FROM _fragmentation_verdict AS v WHERE " SAME_PLACE             \
     " AND v.max_ratio - v.min_ratio > 0.001) FROM health AS h"
 
@@ -43,18 +42,28 @@ static nm_sentence moment_of(const char *moment)
                                             : NM_SAY_FRAGMENTED_PEAK;
 }
 
+/* "26 %" or, of a bound, "at least 26 %". */
+static const char *bounded_share(const nm_screen *s, sqlite3_stmt *row, nm_sentence bound, char out[NM_SENTENCE_BYTES])
+{
+    char share[NM_HUMAN_BYTES];
+
+    nm_human_percent(share, sqlite3_column_double(row, VALUE));
+    if (sqlite3_column_int(row, IS_BOUND) == 0)
+        return memcpy(out, share, sizeof share);
+    nm_sentence_put(bound, s->language, NM_WORDS({"percent", share}), out, NM_SENTENCE_BYTES);
+    return out;
+}
+
 /* "26 % of 77 MiB reserved unused at the peak, 20 MiB" */
 static void say_fragmentation(nm_screen *s, sqlite3_stmt *row, const char *where)
 {
-    char share[NM_HUMAN_BYTES], unused[NM_HUMAN_BYTES], reserved[NM_HUMAN_BYTES];
+    char share[NM_SENTENCE_BYTES], unused[NM_HUMAN_BYTES], reserved[NM_HUMAN_BYTES];
 
     nm_screen_say(s, moment_of(nm_db_text(row, MOMENT)),
-                  NM_WORDS({"percent", nm_human_percent(share, sqlite3_column_double(row, VALUE))},
+                  NM_WORDS({"percent", bounded_share(s, row, NM_SAY_AT_LEAST, share)},
                            {"bytes", nm_human_bytes(unused, sqlite3_column_int64(row, AMOUNT))},
                            {"reserved", nm_human_bytes(reserved, sqlite3_column_int64(row, RESERVED))},
                            {"where", where}));
-    if (sqlite3_column_int(row, IS_BOUND) != 0)
-        nm_screen_say(s, NM_SAY_FRAGMENTED_LEAST, NULL);
     nm_screen_say(s, sqlite3_column_int(row, IS_MAPPED) != 0 ? NM_SAY_FRAGMENTED_MAPPED : NM_SAY_FRAGMENTED_TRY, NULL);
 }
 
@@ -188,13 +197,11 @@ nm_status nm_screen_misuse_lines(nm_screen *s, nm_error *err)
 
 static void say_minor_fragmentation(nm_screen *s, sqlite3_stmt *row)
 {
-    char share[NM_HUMAN_BYTES], reserved[NM_HUMAN_BYTES];
+    char share[NM_SENTENCE_BYTES], reserved[NM_HUMAN_BYTES];
 
     nm_screen_say(s, NM_SAY_MINOR_FRAGMENTED,
-                  NM_WORDS({"percent", nm_human_percent(share, sqlite3_column_double(row, VALUE))},
+                  NM_WORDS({"percent", bounded_share(s, row, NM_SAY_AT_MOST, share)},
                            {"reserved", nm_human_bytes(reserved, sqlite3_column_int64(row, RESERVED))}));
-    if (sqlite3_column_int(row, IS_BOUND) != 0)
-        nm_screen_say(s, NM_SAY_MINOR_FRAGMENTED_MOST, NULL);
 }
 
 static void say_minor(nm_screen *s, sqlite3_stmt *row)

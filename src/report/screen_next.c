@@ -11,7 +11,7 @@
 #include "store/database.h"
 
 #define PATH_COLUMNS 56
-#define GAP          "        "
+#define GAP          "    "
 #define TEXT_BYTES   256
 
 static const char *short_path(const char *path, char out[TEXT_BYTES])
@@ -34,8 +34,9 @@ static nm_status read_facts(const nm_screen *s, facts *out, nm_error *err)
         "SELECT (SELECT count(*) FROM leak_by_site),"
         " (SELECT count(*) FROM out_of_memory WHERE outcome IS NOT 'recovered'), (SELECT count(*) FROM misuse),"
         " (SELECT count(*) FROM completeness WHERE verdict IN ('lossy', 'cut')),"
-        " (SELECT count(*) FROM health WHERE verdict IN ('warning', 'danger') AND measure IN ('fragmentation',"
-        " 'pool hit rate')) + (SELECT count(*) FROM out_of_memory WHERE verdict = 'fragmentation')";
+        " (SELECT count(*) FROM health AS h WHERE verdict IN ('warning', 'danger') AND (measure = 'pool hit rate'"
+        " OR (measure = 'fragmentation' AND NOT " NM_SCREEN_IS_MAPPED
+        "))) + (SELECT count(*) FROM out_of_memory WHERE verdict = 'fragmentation')";
     sqlite3_stmt *row = NULL;
     nm_status status = nm_screen_ask(s, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
@@ -68,15 +69,33 @@ static void add_command(nm_screen *s, nm_sentence code, const nm_word *words)
     nm_screen_add(s, text);
 }
 
-static nm_sentence first_command(const nm_screen *s, const facts *f)
+/* What shows the worst of it; NM_SAY_NOTHING: there is nothing bad. */
+static nm_sentence command_for_fault(const facts *f)
 {
-    if (s->holder_count == 0)
-        return f->lost_count > 0 ? NM_SAY_NEXT_COMPLETENESS : NM_SAY_NEXT_HELP;
     if (f->leak_count > 0)
         return NM_SAY_NEXT_LEAK;
     if (f->fatal_count > 0)
         return NM_SAY_NEXT_FAILURE;
-    return f->misuse_count > 0 ? NM_SAY_NEXT_MISUSE : NM_SAY_NEXT_PEAK;
+    return f->misuse_count > 0 ? NM_SAY_NEXT_MISUSE : NM_SAY_NOTHING;
+}
+
+/* `input`: "" when whatif cannot run on it. */
+static void add_commands(nm_screen *s, const facts *f, const char *database, const char *input)
+{
+    nm_sentence fault = command_for_fault(f);
+    bool may_set = f->pool_count > 0 && input[0] != 0;
+
+    if (s->holder_count == 0)
+        add_command(s, f->lost_count > 0 ? NM_SAY_NEXT_COMPLETENESS : NM_SAY_NEXT_HELP,
+                    NM_WORDS({"database", database}));
+    else
+        add_command(s, NM_SAY_NEXT_REPORT, NM_WORDS({"database", database}));
+    if (s->holder_count > 0 && fault != NM_SAY_NOTHING)
+        add_command(s, fault, NM_WORDS({"database", database}));
+    if (may_set)
+        add_command(s, NM_SAY_NEXT_WHATIF, NM_WORDS({"input", input}));
+    else if (s->holder_count == 0 || fault == NM_SAY_NOTHING)
+        add_command(s, NM_SAY_NEXT_CATALOG, NM_WORDS({"database", database}));
 }
 
 nm_status nm_screen_next_lines(nm_screen *s, nm_error *err)
@@ -96,11 +115,7 @@ nm_status nm_screen_next_lines(nm_screen *s, nm_error *err)
     if (status != NM_OK)
         return status;
     short_path(s->names->database_path, database);
-    add_command(s, first_command(s, &f), NM_WORDS({"database", database}));
-    if (f.pool_count > 0 && input[0] != 0)
-        add_command(s, NM_SAY_NEXT_WHATIF, NM_WORDS({"input", input}));
-    else
-        add_command(s, NM_SAY_NEXT_CATALOG, NM_WORDS({"database", database}));
+    add_commands(s, &f, database, input);
     if (s->names->csv_folder != NULL)
         add_command(s, NM_SAY_NEXT_CSV, NM_WORDS({"folder", short_path(s->names->csv_folder, folder)}));
     return NM_OK;

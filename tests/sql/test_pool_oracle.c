@@ -894,6 +894,32 @@ static void compare_views(void)
          " sum(allocated_bytes), sum(missed_bytes), max(coalesce(last_miss_seq, -1)), sum(held_bytes), "
          "sum(pending_count),"
          " sum(pending_bytes) FROM _pool_group GROUP BY stream, private_pool"},
+        {"SELECT value, miss_count, missed_bytes, last_miss_seq FROM pool_by WHERE dimension = 'class' AND miss_count "
+         "> 0",
+         "SELECT iif(is_large, 'large', 'small'), count(*), sum(size_bytes), max(seq) FROM _pool_miss GROUP BY "
+         "is_large"},
+        {"SELECT number, part, miss_count, missed_bytes, last_miss_seq FROM pool_by WHERE dimension = 'size'"
+         " AND miss_count > 0",
+         "SELECT * FROM (WITH RECURSIVE power (bytes) AS (SELECT 1 UNION ALL SELECT 2 * bytes FROM power WHERE bytes < "
+         "1 << 40)"
+         " SELECT (SELECT min(bytes) FROM power WHERE bytes >= size_bytes) AS most, iif(is_large, 'large', 'small'),"
+         " count(*), sum(size_bytes), max(seq) FROM _pool_miss GROUP BY most, is_large)"},
+        {"SELECT number, part, allocation_count, hit_count, miss_count, allocated_bytes, missed_bytes FROM pool_by"
+         " WHERE dimension = 'stream'",
+         "SELECT stream, CAST(private_pool AS TEXT), sum(allocation_count), sum(allocation_count) - sum(miss_count), "
+         "sum(miss_count),"
+         " sum(allocated_bytes), sum(missed_bytes) FROM _pool_group GROUP BY stream, private_pool"},
+        {"SELECT value, miss_count, missed_bytes, driver_count, coalesce(driver_cost_ns, 0), last_miss_seq FROM pool_by"
+         " WHERE dimension = 'cause'",
+         "SELECT c.name, count(*), sum(m.size_bytes), sum(m.driver_count), coalesce(sum(m.driver_cost_ns), 0), "
+         "max(m.seq)"
+         " FROM _pool_miss AS m LEFT JOIN _miss_cause AS c USING (cause) GROUP BY c.name"},
+        {"SELECT value, part, miss_count, missed_bytes, driver_count, coalesce(driver_cost_ns, 0), last_miss_seq FROM"
+         " pool_by WHERE dimension = 'site'",
+         "SELECT coalesce(f.label, '(no stack)'), c.name, count(*), sum(m.size_bytes), sum(m.driver_count),"
+         " coalesce(sum(m.driver_cost_ns), 0), max(m.seq) FROM _pool_miss AS m LEFT JOIN _miss_cause AS c USING (cause)"
+         " LEFT JOIN stack AS s USING (stack_id) LEFT JOIN frame AS f ON f.frame_id = s.frame_id GROUP BY f.label, "
+         "c.name"},
         {"SELECT site, stream, pending_count, pending_bytes, coalesce(max_wait_ns, -1) FROM _pending_free",
          "SELECT coalesce(f.label, '(no stack)'), p.stream, sum(p.pending_count), sum(p.pending_bytes),"
          " max(coalesce(p.max_wait_ns, -1)) FROM _pending_sum AS p LEFT JOIN stack AS s USING (stack_id)"

@@ -92,7 +92,7 @@ START_TEST(what_other_streams_may_have_used_fails_no_gate)
            "early.zst && "
            "$C early.db --max-fragmentation 0.499",
            0, "at least: what other streams still used is not known");
-    expect("$I -o again.db early.zst", 0, "fragmentation 50 % of 12.0 KiB reserved (at most)");
+    expect("$I -o again.db early.zst", 0, "fragmentation at most 50 % of 12.0 KiB reserved");
 }
 END_TEST
 
@@ -346,6 +346,35 @@ START_TEST(usage_is_checked)
 }
 END_TEST
 
+/* Where no rule is given, those of the working folder's .npumem-check hold, and those of a file that is named always. */
+START_TEST(rules_of_a_team_stand_in_a_file)
+{
+    expect("printf '# nightly\\n\\nmax-reserved=1B # too little\\n  no-anomaly\\n' > .npumem-check; $C run.db", 1,
+           "FAIL  max-reserved");
+    expect("$C run.db 2>&1 >/dev/null | grep -c '^npumem-check: rules of .npumem-check$'", 0, "1");
+    expect("$C run.db | grep -c '^ok    no-anomaly'", 0, "1");
+    expect("$C -q run.db 2>&1 | wc -c", 0, "0\n");
+    expect("$C run.db --no-oom", 0, "ok    no-oom");
+    expect("$C run.db --no-oom --rules .npumem-check", 1, "FAIL  max-reserved");
+    expect("cp run.db 'a#b.db'; printf 'baseline=a#b.db:+5%%\\n' > rules; $C run.db --rules rules", 0,
+           "ok    baseline");
+    expect("printf 'max-reserved=1B\\nthreshold=fragmentation=1GiB\\n' > rules; $C run.db --rules rules", 1, "FAIL");
+    expect("printf '# none yet\\n' > .npumem-check; $C run.db", 2, NULL);
+    expect_failure("printf 'no-leak\\nno-leaks\\n' > rules; $C run.db --rules rules", 2,
+                   "rules: line 2: no rule 'no-leaks'");
+    expect_failure("printf 'no-leak=3' > rules; $C run.db --rules rules", 2, "line 1: no-leak takes no value");
+    expect_failure("printf 'max-peak' > rules; $C run.db --rules rules", 2,
+                   "line 1: max-peak needs a value, as max-peak=SIZE");
+    expect_failure("printf 'max-peak=60' > rules; $C run.db --rules rules", 2, "line 1: max-peak: needs a size");
+    expect_failure("printf 'output=x' > rules; $C run.db --rules rules", 2, "line 1: no rule 'output'");
+    expect_failure("printf 'no-oom\\n\\000' > rules; $C run.db --rules rules", 2, "rules: holds no rules");
+    expect_failure("head -c 2000000 /dev/zero | tr '\\0' '#' > rules; $C run.db --rules rules", 2,
+                   "rules: holds no rules");
+    expect_failure("$C run.db --rules nowhere", 2, "nowhere: no such file");
+    expect_failure("$C run.db --rules .", 2, "cannot read: Is a directory");
+}
+END_TEST
+
 START_TEST(what_is_no_database_is_told_in_one_line)
 {
     expect_failure("$C nothing.db --complete", 4, "nothing.db: cannot open");
@@ -456,6 +485,7 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, json_is_valid_and_says_the_same);
     tcase_add_test(tcase, json_says_the_limit_of_what_is_not_there);
     tcase_add_test(tcase, usage_is_checked);
+    tcase_add_test(tcase, rules_of_a_team_stand_in_a_file);
     tcase_add_test(tcase, what_is_no_database_is_told_in_one_line);
     tcase_add_test(tcase, strange_content_is_read_as_it_is);
     tcase_add_test(tcase, a_damaged_database_never_crashes);

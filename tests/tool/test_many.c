@@ -413,6 +413,9 @@ START_TEST(databases_of_other_site_rules_are_not_put_together)
     expect("$I --quiet --site-rules rules ruled/b.db -o ruled/x.db", 2,
            "ruled/b.db: its sites are judged by other rules");
     expect("$I --quiet --site-rules rules ruled/a.db rules.zst -o ruled/d.db", 0, "");
+    expect(
+        "$I --quiet --threshold fragmentation=1GiB rules.zst -o ruled/f.db && $I ruled/f.db ruled/b.db -o ruled/x.db",
+        2, "ruled/f.db: is judged by other floors than what it is joined with: load all with the same --threshold");
 }
 END_TEST
 

@@ -12,6 +12,7 @@
 #include "report/html_block.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
+#include "report/html_ranges.h"
 #include "store/database.h"
 
 /* ---- Reading back -------------------------------------------------------------------------------------------------- */
@@ -235,6 +236,74 @@ START_TEST(texts_are_numbers_of_safe_texts)
 }
 END_TEST
 
+/* ---- Ranges -------------------------------------------------------------------------------------------------------- */
+
+/* Operations of number, operation around, kind and name; kind 1 is a module's, 2 a category's. */
+static const char operations_sql[] =
+    "CREATE TABLE operation_kind (kind INTEGER PRIMARY KEY, name TEXT);"
+    "INSERT INTO operation_kind VALUES (0, 'range'), (1, 'module'), (2, 'category');"
+    "CREATE TABLE operation (operation_id INTEGER PRIMARY KEY, parent_id INTEGER, kind INTEGER, name TEXT);";
+
+static nm_html_ranges read_ranges(const char *rows_sql, nm_strings *strings)
+{
+    nm_html_ranges ranges = {0};
+    sqlite3 *db = NULL;
+    nm_error err;
+
+    ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, operations_sql, NULL, NULL, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, rows_sql, NULL, NULL, NULL), SQLITE_OK);
+    ck_assert_int_eq(nm_html_ranges_read(&ranges, db, strings, &err), NM_OK);
+    sqlite3_close(db);
+    return ranges;
+}
+
+static void expect_range(const nm_html_ranges *ranges, const nm_strings *strings, int64_t operation_id,
+                         const char *module, const char *category)
+{
+    nm_html_range range = nm_html_ranges_find(ranges, operation_id);
+    const uint8_t *found_module = nm_strings_get(strings, (uint32_t)range.module).data;
+    const uint8_t *found_category = nm_strings_get(strings, (uint32_t)range.category).data;
+
+    ck_assert_pstr_eq((const char *)found_module, module);
+    ck_assert_pstr_eq((const char *)found_category, category);
+}
+
+START_TEST(an_operation_is_in_what_is_innermost_around_it)
+{
+    nm_strings strings = {0};
+    nm_html_ranges ranges =
+        read_ranges("INSERT INTO operation VALUES (2, NULL, 0, 'phase'), (3, 2, 1, 'm'), (7, 3, 2, 'w'),"
+                    " (8, 7, 0, 'x'), (9, 8, 1, 'm.a'), (11, 9, 2, 'v'), (12, NULL, 0, 'y')",
+                    &strings);
+
+    expect_range(&ranges, &strings, 2, NULL, NULL);
+    expect_range(&ranges, &strings, 3, "m", NULL);
+    expect_range(&ranges, &strings, 7, "m", "w");
+    expect_range(&ranges, &strings, 8, "m", "w");
+    expect_range(&ranges, &strings, 9, "m.a", "w");
+    expect_range(&ranges, &strings, 11, "m.a", "v");
+    for (int64_t other = 0; other < 14; other++)
+        if (other != 3 && (other < 7 || other > 11 || other == 10))
+            expect_range(&ranges, &strings, other, NULL, NULL);
+    nm_html_ranges_free(&ranges);
+    nm_strings_free(&strings);
+}
+END_TEST
+
+START_TEST(where_no_range_says_anything_nothing_is_kept)
+{
+    nm_strings strings = {0};
+    nm_html_ranges ranges = read_ranges("INSERT INTO operation VALUES (1, NULL, 0, 'phase'), (2, 1, 0, 'x')", &strings);
+
+    ck_assert_uint_eq(ranges.count, 0);
+    ck_assert_uint_eq(strings.count, 0);
+    expect_range(&ranges, &strings, 2, NULL, NULL);
+    nm_html_ranges_free(&ranges);
+    nm_strings_free(&strings);
+}
+END_TEST
+
 /* ---- The axis ------------------------------------------------------------------------------------------------------ */
 
 START_TEST(lanes_are_what_touches)
@@ -380,6 +449,8 @@ int main(void)
     tcase_add_test(tcase, no_rows_and_no_values_need_no_bytes);
     tcase_add_test(tcase, a_ratio_that_is_once_whole_stays_a_ratio);
     tcase_add_test(tcase, texts_are_numbers_of_safe_texts);
+    tcase_add_test(tcase, an_operation_is_in_what_is_innermost_around_it);
+    tcase_add_test(tcase, where_no_range_says_anything_nothing_is_kept);
     tcase_add_test(tcase, lanes_are_what_touches);
     tcase_add_test(tcase, the_same_ranges_a_million_times_are_few);
     tcase_add_test(tcase, a_block_covers_its_share_of_each_cell);

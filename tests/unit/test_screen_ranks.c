@@ -141,14 +141,14 @@ START_TEST(four_healthy_ranks)
            "ok       fragmentation 2.5 %, no failure, no misuse\n"
            "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
-           "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
+           "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
            "run.zst  train.py，4 个进程，2 步，4 个均自行结束 (0)，无丢失\n"
            "各rank                             峰值 / 64.0 GiB    池预留      泄漏  结束\n"
            "最高     rank 3  NPU 3                    43.0 GiB  43.0 GiB       0 B  自行结束 (0)\n"
            "中位     rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  自行结束 (0)\n"
            "正常     碎片率 2.5 %，无失败，无误用\n"
            "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
-           "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
+           "下一步   npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n");
 }
 END_TEST
 
@@ -175,7 +175,7 @@ START_TEST(one_was_out_of_memory_and_three_followed)
            "ok       fragmentation 2.5 %, no misuse\n"
            "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
-           "next     npumem stack job.db oom        sqlite3 job.db 'SELECT * FROM catalog'\n",
+           "next     npumem report job.db    npumem stack job.db oom\n",
            "run.zst  train.py，4 个进程，2 步，失败：rank 2 (NPU 2) 最先，内存不足（第 2 步）；3 个在 3.0 ms\n"
            "         内随后失败，无丢失\n"
            "最先     rank 2 (NPU 2)，pid 1002，时间 16.0 ms\n"
@@ -190,7 +190,7 @@ START_TEST(one_was_out_of_memory_and_three_followed)
            "最先     rank 2  NPU 2                    42.0 GiB  42.0 GiB       0 B  内存不足（第 2 步）\n"
            "正常     碎片率 2.5 %，无误用\n"
            "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
-           "下一步   npumem stack job.db oom        sqlite3 job.db 'SELECT * FROM catalog'\n");
+           "下一步   npumem report job.db    npumem stack job.db oom\n");
 }
 END_TEST
 
@@ -213,7 +213,7 @@ START_TEST(missing_ranks_are_named)
            "ok       fragmentation 2.5 %, no misuse\n"
            "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
-           "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
+           "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
            "run.zst  train.py，4 个进程，2 步，失败：据所见 rank 1 (NPU 1) 最先，状态码 3（第 2 步），无丢失\n"
            "最先     rank 1 (NPU 1)，pid 1001，时间 16.0 ms\n"
            "缺失     6 个 rank (WORLD_SIZE) 中有 2 个不在记录内：4-5\n"
@@ -223,7 +223,7 @@ START_TEST(missing_ranks_are_named)
            "最先     rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  状态码 3（第 2 步）\n"
            "正常     碎片率 2.5 %，无误用\n"
            "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
-           "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
+           "下一步   npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n");
 }
 END_TEST
 
@@ -244,7 +244,7 @@ START_TEST(one_was_killed)
            "ok       fragmentation 2.5 %, no misuse\n"
            "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
-           "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
+           "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
            "run.zst  train.py，4 个进程，2 步，失败：rank 3 (NPU 3) 最先，信号 9（第 2 步）；3 个在 3.0 ms\n"
            "         内随后失败，无丢失\n"
            "最先     rank 3 (NPU 3)，pid 1003，时间 16.0 ms\n"
@@ -255,7 +255,7 @@ START_TEST(one_was_killed)
            "最先     rank 3  NPU 3                    43.0 GiB  43.0 GiB       0 B  信号 9（第 2 步）\n"
            "正常     碎片率 2.5 %，无误用\n"
            "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
-           "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
+           "下一步   npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n");
 }
 END_TEST
 
@@ -317,7 +317,7 @@ START_TEST(clocks_of_hosts_are_believed_as_far_as_they_go)
         "ok       fragmentation 2.5 %, no misuse\n"
         "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
         "         1 needed\n"
-        "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
+        "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
         "job.db   4 个输入，train.py，4 个进程，2 步，失败：rank 0 (n0 NPU 0) 最先，状态码 1（第 2 步）；\n"
         "         3 个在 5.0 s 内随后失败，无丢失\n"
         "最先     rank 0 (n0 NPU 0)，pid 1000，时间 2023-11-14 22:13:20 UTC；各时钟误差按 1.0 s 计\n"
@@ -328,7 +328,7 @@ START_TEST(clocks_of_hosts_are_believed_as_far_as_they_go)
         "最先     rank 0  n0 NPU 0                 40.0 GiB  40.0 GiB       0 B  状态码 1（第 2 步）\n"
         "正常     碎片率 2.5 %，无误用\n"
         "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
-        "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
+        "下一步   npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n");
     sqlite3_close(db);
     say_four_with_status();
     db = load_on_hosts(close);
@@ -346,7 +346,7 @@ START_TEST(clocks_of_hosts_are_believed_as_far_as_they_go)
         "ok       fragmentation 2.5 %, no misuse\n"
         "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
         "         1 needed\n"
-        "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
+        "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
         "job.db   4 个输入，train.py，4 个进程，2 步，失败：rank 0 (n0 NPU 0)，状态码 1（第 2 步），另有\n"
         "         2 个几乎同时；1 个在 5.0 s 内随后失败，无丢失\n"
         "最先     rank 0 (n0 NPU 0)，pid 1000，时间 2023-11-14 22:13:20 UTC；各时钟误差按 1.0 s 计\n"
@@ -358,7 +358,7 @@ START_TEST(clocks_of_hosts_are_believed_as_far_as_they_go)
         "最先     rank 0  n0 NPU 0                 40.0 GiB  40.0 GiB       0 B  状态码 1（第 2 步）\n"
         "正常     碎片率 2.5 %，无误用\n"
         "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
-        "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
+        "下一步   npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n");
     sqlite3_close(db);
 }
 END_TEST
@@ -384,14 +384,14 @@ START_TEST(without_a_clock_nobody_was_first)
         "ok       fragmentation 2.5 %, no misuse\n"
         "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
         "         1 needed\n"
-        "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
+        "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
         "job.db   4 个输入，train.py，4 个进程，2 步，失败：4 个中的 4 个，先后不明，无丢失\n"
         "各rank                             峰值 / 64.0 GiB    池预留      泄漏  结束\n"
         "最高     rank 3  n1 NPU 3                 43.0 GiB  43.0 GiB       0 B  状态码 1（第 2 步）\n"
         "中位     rank 1  n1 NPU 1                 41.0 GiB  41.0 GiB       0 B  状态码 1（第 2 步）\n"
         "正常     碎片率 2.5 %，无误用\n"
         "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
-        "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
+        "下一步   npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n");
     sqlite3_close(db);
 }
 END_TEST
@@ -480,7 +480,7 @@ START_TEST(five_hundred_and_twelve_ranks)
         "first    rank 137  n17 NPU 1              40.0 GiB  40.0 GiB  96.0 MiB  out of memory at step 6\n"
         "ok       no misuse\n"
         "unjudged pool hit rate: no request after the warm-up, 1 needed\n"
-        "next     npumem stack job.db leak        npumem whatif --suggest run.zst\n",
+        "next     npumem report job.db    npumem stack job.db leak    npumem whatif --suggest run.zst\n",
         "run.zst  train.py，512 个进程，6 步，失败：rank 137 (n17 NPU 1) 最先，内存不足（第 6 步）；511 个在\n"
         "         640.0 ms 内随后失败，无丢失\n"
         "最先     rank 137 (n17 NPU 1)，pid 1137，时间 7.2 s\n"
@@ -500,7 +500,7 @@ START_TEST(five_hundred_and_twelve_ranks)
         "最先     rank 137  n17 NPU 1              40.0 GiB  40.0 GiB  96.0 MiB  内存不足（第 6 步）\n"
         "正常     无误用\n"
         "未判定   内存池命中率：预热后无请求，至少需要 1 个\n"
-        "下一步   npumem stack job.db leak        npumem whatif --suggest run.zst\n");
+        "下一步   npumem report job.db    npumem stack job.db leak    npumem whatif --suggest run.zst\n");
     sqlite3_close(db);
 }
 END_TEST
@@ -526,7 +526,7 @@ START_TEST(many_processes_without_ranks)
            "first    pid 1004  NPU 4                  24.0 GiB  24.0 GiB       0 B  signal 11\n"
            "ok       fragmentation 5.0 %, no misuse\n"
            "unjudged leaks: no steps known, 3 needed; pool hit rate: no request after the warm-up, 1 needed\n"
-           "next     npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n",
+           "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
            "run.zst  train.py，9 个进程，失败：pid 1004 (NPU 4) 最先，信号 11，无丢失\n"
            "最先     pid 1004 (NPU 4)，时间 18.0 ms\n"
            "各进程                             峰值 / 64.0 GiB    池预留      泄漏  结束\n"
@@ -535,7 +535,7 @@ START_TEST(many_processes_without_ranks)
            "最先     pid 1004  NPU 4                  24.0 GiB  24.0 GiB       0 B  信号 11\n"
            "正常     碎片率 5.0 %，无误用\n"
            "未判定   泄漏：未识别出步，至少需要 3 步；内存池命中率：预热后无请求，至少需要 1 个\n"
-           "下一步   npumem stack job.db peak        sqlite3 job.db 'SELECT * FROM catalog'\n");
+           "下一步   npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n");
 }
 END_TEST
 

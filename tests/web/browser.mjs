@@ -9,6 +9,7 @@ import {createRequire} from 'node:module';
 import {pathToFileURL} from 'node:url';
 
 import {formatBytes, formatCount} from '../../src/report/web/format.mjs';
+import {PANEL_TESTS} from './panels.mjs';
 import {sqlTests} from './sqlpanel.mjs';
 
 const require = createRequire(`${process.env.NPUMEM_NODE_MODULES}/`);
@@ -47,7 +48,7 @@ function cellsOf(page, selector) {
 /* The colour of the map at an event and an address, and where that is on the screen. */
 async function mapPoint(page, name, allocationId) {
     const [row] = ask(name, `SELECT a.address AS address, a.size_bytes AS size, coalesce(a.alloc_seq, 0) AS born, a.heap_id AS heap FROM allocation AS a WHERE a.allocation_id = ${allocationId}`);
-    const lanes = ask(name, `SELECT DISTINCT s.address AS begin, s.address + s.size_bytes AS end FROM allocation AS a JOIN allocation AS s ON s.allocation_id = a.segment_id WHERE a.heap_id = ${row.heap} ORDER BY s.address, 2`);
+    const lanes = ask(name, `SELECT DISTINCT s.address AS begin, s.address + s.size_bytes AS end FROM allocation AS a JOIN allocation AS s ON s.allocation_id = a.segment_id WHERE a.heap_id = ${row.heap} UNION SELECT address, address + size_bytes FROM allocation WHERE heap_id = ${row.heap} AND is_segment = 0 AND segment_id IS NULL ORDER BY 1, 2`);
     const merged = [];
     for (const lane of lanes)
         if (merged.length > 0 && lane.begin <= merged[merged.length - 1].end)
@@ -164,7 +165,7 @@ async function testClicks(browser) {
     assert.equal(await oom.page.evaluate(() => document.activeElement.id), 'oom', 'one click: the panel of it');
     assert.ok((await oom.page.textContent('#oom .stack')).includes(failure.site));
     const sites = ask('oom', 'SELECT site, heap, live_bytes FROM _out_of_memory_site WHERE out_of_memory_id = 1 ORDER BY live_bytes DESC, heap, level, site LIMIT 12');
-    assert.deepEqual((await cellsOf(oom.page, '#oom')).map((cells) => [cells[0].replace(/leak$/, ''), cells[1], cells[2]]), sites.map((row) => [row.site, row.heap, formatBytes(row.live_bytes)]));
+    assert.deepEqual((await cellsOf(oom.page, '#oom .pair')).map((cells) => [cells[0].replace(/leak$/, ''), cells[1], cells[2]]), sites.map((row) => [row.site, row.heap, formatBytes(row.live_bytes)]));
     assert.equal(await oom.page.evaluate(() => document.documentElement.dataset.theme), 'dark');
     await picture(oom.page, 'oom-dark');
     await oom.page.click('button[aria-label="light colours"]');
@@ -176,10 +177,18 @@ async function testClicks(browser) {
 async function testNames(browser) {
     const {page, close} = await open(browser, 'hostile');
     await page.waitForTimeout(300);
+    for (const kind of ['category', 'module', 'file', 'operation'])
+        await page.click(`#live .row >> nth=0 >> text="${kind}"`);
+    await page.click('#live-since >> text=the end');
+    await page.click('#settings summary');
+    await page.fill('#search', '<img src=x onerror=window.taken=12>(');
+    await page.waitForTimeout(300);
+    assert.ok((await page.textContent('#search-word')).includes('<img src=x'));
+    await page.fill('#search', '');
     assert.equal(await page.evaluate(() => window.taken), undefined, 'no name was run');
     assert.deepEqual(await page.$$eval('img, iframe, svg[onload], b:not([class])', (found) => found.map((one) => one.outerHTML).filter((text) => /taken|<b>h/.test(text))), []);
     const text = await page.textContent('body');
-    for (const name of ['<img src=x onerror=window.taken=3>', 'onerror=window.taken=5>', 'window.taken=1'])
+    for (const name of ['<img src=x onerror=window.taken=3>', 'onerror=window.taken=5>', 'window.taken=1', '<img src=x onerror=window.taken=8>', '<script>window.taken=11</script>'])
         assert.ok(text.includes(name), `${name} is shown as it is`);
     await picture(page, 'hostile');
     await close();
@@ -213,7 +222,8 @@ async function testOthers(browser) {
 async function testAccess(browser) {
     const source = require.resolve('axe-core/axe.min.js');
     for (const theme of ['light', 'dark']) {
-        const {page, close} = await open(browser, 'oom', `#theme=${theme}&group=stack`);
+        const {page, close} = await open(browser, 'oom', `#theme=${theme}&${theme === 'light' ? 'group=stack' : 'group=category&since=0&at=end'}`);
+        await page.click('#settings summary');
         await page.evaluate(require('node:fs').readFileSync(source, 'utf8'));
         const found = await page.evaluate(() => window.axe.run(document, {resultTypes: ['violations']}));
         const serious = found.violations.filter((one) => one.impact === 'serious' || one.impact === 'critical').map((one) => `${theme}: ${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')}`);
@@ -224,9 +234,9 @@ async function testAccess(browser) {
 
 const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']});
 let failed = 0;
-for (const test of [testFigures, testMoments, testMap, testRange, testClicks, testNames, testOthers, testAccess, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])])
+for (const test of [testFigures, testMoments, testMap, testRange, testClicks, testNames, testOthers, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])])
     try {
-        await test(browser);
+        await test(browser, {ask, open, picture, cellsOf, mapPoint});
         console.log(`ok ${test.name}`);
     } catch (error) {
         failed++;

@@ -21,12 +21,13 @@ cd "$scratch" || exit 1
 "$bin/npumem-record" -o oom.zst -- "$programs/npu_train" --steps 20 --leak --oom >oom.log 2>&1
 "$bin/npumem-record" -o fine.zst -- "$programs/npu_train" --steps 20 >fine.log 2>&1 || die "the run without a fault: $(cat fine.log)"
 "$text2trace" "$here/hostile.txt" hostile.zst || die "hostile.txt is no trace"
-for name in leak oom fine hostile; do
+"$node" "$here/groups.mjs" >groups.txt && "$text2trace" groups.txt groups.zst || die "groups.mjs prints no trace"
+for name in leak oom fine hostile groups; do
     "$bin/npumem-ingest" --quiet $name.zst || die "$name cannot be loaded"
 done
 "$bin/npumem-ingest" --quiet --detail live -o live.db leak.zst || die "a database with less detail cannot be loaded"
 "$bin/npumem-ingest" --quiet --detail none -o sums.db leak.zst || die "sums cannot be loaded"
-for name in leak oom fine hostile sums; do
+for name in leak oom fine hostile groups sums; do
     "$bin/npumem-report" $name.db || die "$name has no page"
 done
 "$bin/npumem-report" --no-sql -o without.html fine.db || die "a page that cannot be asked in SQL"

@@ -7,9 +7,9 @@ import {test} from 'node:test';
 
 import {assignColours, LEAK, mixPixel, partsOf, PALETTE, REST} from '../../src/report/web/colours.mjs';
 import {formatAddress, formatBytes, formatCount, formatPercent, formatTime} from '../../src/report/web/format.mjs';
+import {isCounted} from '../../src/report/web/groups.mjs';
 import {makeTree, pathOf, skipTrunk} from '../../src/report/web/icicle.mjs';
 import {thin} from '../../src/report/web/leaks.mjs';
-import {isCounted} from '../../src/report/web/live.mjs';
 import {addBlocks, bestHeap, heapOfRow, liveBlocks, makeClock, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/report/web/model.mjs';
 import {barParts} from '../../src/report/web/oom.mjs';
 import {drawCells, drawRectangle, offsetOf} from '../../src/report/web/raster.mjs';
@@ -47,7 +47,7 @@ test('a clock never steps back, and one that stands still is none', () => {
     assert.equal(makeClock(new Map()), null);
 });
 
-const DEFAULTS = {heap: 1, from: null, to: null, low: null, high: null, block: null, at: 'peak', site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site'};
+const DEFAULTS = {heap: 1, from: null, to: null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site'};
 
 test('the address holds the state, and gives it back', () => {
     const values = {...DEFAULTS, from: 10, to: 20, site: 'a&b=c #</script>', search: '\u4e2d.*', at: '77'};

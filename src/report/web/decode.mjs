@@ -53,12 +53,21 @@ function numbersOf(codes, kind, base) {
     return codes;
 }
 
+/* Of a column that says nothing there is no plane. */
+function textsOf(codes, isEmpty, strings) {
+    const texts = new Array(codes.length).fill(null);
+    for (let row = 0; !isEmpty && row < codes.length; row++)
+        if (codes[row] !== 0)
+            texts[row] = strings[codes[row] - 1];
+    return texts;
+}
+
 function decodeColumn(column, bytes, offset, rows, strings) {
     if (column.kind === 'real')
         return realsOf(bytes, offset, rows);
     const codes = codesOf(bytes, offset, rows, column.bytes);
     if (column.kind === 'text')
-        return Array.from(codes, (code) => (code === 0 ? null : strings[code - 1]));
+        return textsOf(codes, column.bytes === 0, strings);
     return numbersOf(codes, column.kind, column.base);
 }
 

@@ -4,7 +4,9 @@
  */
 import {make, put} from './dom.mjs';
 import {formatCount, formatTime} from './format.mjs';
-import {say} from './words.mjs';
+import {makeSettings} from './settings.mjs';
+import {makeFilter, patternOf} from './state.mjs';
+import {say, sayWith} from './words.mjs';
 
 const WHOLE = {complete: 'complete', begun: 'complete, but it begins in the middle', kept: 'complete of what was kept', lossy: 'NOT COMPLETE', contradictory: 'CONTRADICTS ITSELF', cut: 'CUT OFF before its end'};
 
@@ -51,16 +53,17 @@ function isDark(values) {
 }
 
 export function makeHead(model, state) {
-    const search = make('input', {type: 'search', id: 'search', placeholder: say('search (regular expression)'), 'aria-label': 'search in all panels: a regular expression',
+    const search = make('input', {type: 'search', id: 'search', placeholder: say('search (regular expression)'), 'aria-label': say('search in all panels: a regular expression'), 'aria-describedby': 'search-word',
         oninput: () => state.set({search: search.value})});
     const theme = make('button', {class: 'plain', onclick: () => state.set({theme: isDark(state.values) ? 'light' : 'dark'})});
     const language = make('button', {class: 'plain', title: 'labels in another language', onclick: () => state.set({lang: state.values.lang === 'zh' ? 'en' : 'zh'})});
+    const broken = make('p', {class: 'broken', id: 'search-word', role: 'status'}), settings = makeSettings(model);
     const inputs = model.rows('input'), meta = new Map(model.rows('meta').map((row) => [row.key, row.value]));
     const names = inputs.map((row) => (row.path ?? '').split('/').pop());
     const element = make('div', {class: 'head'},
         make('div', {class: 'titles'}, make('h1', null, names.length > 1 ? `${names[0]} and ${names.length - 1} more` : names[0] ?? 'npumem'), make('p', {class: 'command'}, commandOf(model) ?? ''),
             make('p', {class: 'facts'}, lossOf(model), factsOf(model).map((fact) => make('span', {class: 'fact'}, fact)), make('span', {class: 'fact faint'}, `npumem ${meta.get('tool_version') ?? ''}`))),
-        make('div', {class: 'tools'}, search, theme, language));
+        make('div', {class: 'tools'}, search, theme, language), broken, settings.element);
     const update = (values) => {
         document.documentElement.dataset.theme = isDark(values) ? 'dark' : 'light';
         put(theme, isDark(values) ? '\u2600' : '\u263e');
@@ -68,6 +71,10 @@ export function makeHead(model, state) {
         put(language, values.lang === 'zh' ? 'EN' : '\u4e2d\u6587');
         if (search.value !== (values.search ?? ''))
             search.value = values.search ?? '';
+        const isBroken = Boolean(values.search) && patternOf(values.search) === null;
+        search.setAttribute('aria-invalid', String(isBroken));
+        put(broken, isBroken && sayWith('{text} is no regular expression: it is looked for as it stands.', {text: values.search}));
+        settings.update(makeFilter(values.search));
     };
     return {element, update};
 }

@@ -5,7 +5,10 @@
 import {LEAK, PALETTE} from './colours.mjs';
 import {make} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent} from './format.mjs';
+import {say, sayWith} from './words.mjs';
 
+/* What the whole is called, unless it has a name of its own. */
+export const ROOT = 'all';
 const ROW_HEIGHT = 22, NARROWEST = 0.004, DEPTH_MAX = 60;
 
 /* A stack from its outermost frame to its site, without plumbing. Pure. */
@@ -23,7 +26,7 @@ export function pathOf(model, stackId) {
 
 /* sums: [{path, bytes, count}]. Nodes: {label, bytes, count, children}, the largest child first. Pure. */
 export function makeTree(sums) {
-    const root = {label: 'all', bytes: 0, count: 0, children: new Map()};
+    const root = {label: ROOT, bytes: 0, count: 0, children: new Map()};
     for (const {path, bytes, count} of sums) {
         let node = root;
         node.bytes += bytes;
@@ -62,15 +65,15 @@ function colourFor(label, leaks) {
 }
 
 export function makeIcicle(tree, leaks, filter, onChoose) {
-    const box = make('div', {class: 'icicle', role: 'tree', 'aria-label': 'call stacks, the outermost caller first'});
+    const box = make('div', {class: 'icicle', role: 'tree', 'aria-label': say('what is live, each part below what it is part of')});
     let depth = 0;
     const place = (node, level, left, width) => {
         if (width < NARROWEST || level > DEPTH_MAX)
             return;
         depth = Math.max(depth, level);
-        const text = `${node.label}: ${formatBytes(node.bytes)}, ${formatPercent(node.bytes / tree.bytes)}, ${formatCount(node.count)} blocks`;
+        const name = node === tree && node.label === ROOT ? say(ROOT) : node.label, text = sayWith('{name}: {bytes}, {share}, {count} blocks', {name, bytes: formatBytes(node.bytes), share: formatPercent(node.bytes / tree.bytes), count: formatCount(node.count)});
         box.append(make('button', {class: `cell${filter(node.label) ? '' : ' dim'}`, role: 'treeitem', 'aria-level': level + 1, title: text, 'aria-label': text, tabindex: level === 0 ? 0 : -1, onclick: () => onChoose(node.label),
-            style: `left:${(left * 100).toFixed(3)}%;width:${(width * 100).toFixed(3)}%;top:${level * ROW_HEIGHT}px;--cell:${level === 0 ? 'var(--muted)' : colourFor(node.label, leaks)}`}, width > 0.03 ? node.label : ''));
+            style: `left:${(left * 100).toFixed(3)}%;width:${(width * 100).toFixed(3)}%;top:${level * ROW_HEIGHT}px;--cell:${level === 0 ? 'var(--muted)' : colourFor(node.label, leaks)}`}, width > 0.03 ? name : ''));
         let at = left;
         for (const child of node.children) {
             const share = tree.bytes > 0 ? child.bytes / tree.bytes : 0;

@@ -1,67 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a heap was made of at a moment. At its peak the views know it, whatever the database holds of single allocations; at any other moment
- * the blocks are counted, which is exact where all of them are here.
+ * What a heap was made of at a moment, and what came, went and stayed since another. At its peak the views know the most of it, whatever the
+ * database holds of single allocations; everything else is counted block by block, which is exact where all of them are here.
  */
 import {LEAK, PALETTE, REST} from './colours.mjs';
 import {make, makeChoice, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent} from './format.mjs';
-import {makeIcicle, makeTree, pathOf, skipTrunk} from './icicle.mjs';
-import {liveBlocks, sumBlocks} from './model.mjs';
+import {differenceOf, groupBlocks, groupRows, groupingsOf, isCounted, NO_STACK} from './groups.mjs';
+import {makeIcicle, makeTree, pathOf, ROOT, skipTrunk} from './icicle.mjs';
+import {liveBlocks, withSegments} from './model.mjs';
+import {makeMomentChoice, momentText} from './moment.mjs';
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeTable} from './table.mjs';
-import {clockOf, momentSeq} from './timeline.mjs';
-import {say} from './words.mjs';
+import {momentSeq} from './timeline.mjs';
+import {say, sayWith} from './words.mjs';
 
-/* Are all blocks of the heap here, so that what is counted is what there was? Pure. */
-export function isCounted(model, heap) {
-    return model.hasAllBlocks && heap.input?.detail === 'all' && heap.input.detail_begin_seq === null && model.blockRanges.has(heap.heap_id);
+function viewRows(model, heap, table, name) {
+    return (model.byPlace(table).get(heap.place) ?? []).map((row) => ({key: row[name], name: row[name], bytes: row.live_bytes, count: row.live_count, stack: row.top_stack_id ?? null, stacks: null, isEstimate: row.is_estimate === 1, parent: row.parent ?? null}));
 }
 
-function countBlocks(model, heap, seq, keyOf) {
-    return sumBlocks(model.blocks, liveBlocks(model, heap.heap_id, seq), keyOf);
+/* All blocks of a site are of one file, so that files are sums of sites. Pure. */
+export function filesOfSites(model, sites) {
+    const files = new Map();
+    for (const row of sites) {
+        const name = row.stack === null ? row.name : model.stacks.fileOf(row.stack), file = files.get(name) ?? {...row, name, bytes: 0, count: 0};
+        file.bytes += row.bytes;
+        file.count += row.count;
+        files.set(name, file);
+    }
+    return [...files.values()].sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
 }
 
-/* [{name, bytes, count, stack}], the largest first; null: not known at this moment. Pure. */
-export function liveGroups(model, heap, at, group) {
-    const fromView = (table, name) => (model.byPlace(table).get(heap.place) ?? []).map((row) => ({name: row[name], bytes: row.live_bytes, count: row.live_count, stack: row.top_stack_id ?? null, isEstimate: row.is_estimate === 1, parent: row.parent ?? null}));
-    if (group === 'module')
-        return at === 'peak' ? fromView('peak_module', 'module') : null;
-    if (at === 'peak')
-        return fromView(group === 'category' ? 'peak_category' : 'peak_site', group === 'category' ? 'category' : 'site');
+/* What views say of the peak; null: they do not know. */
+function peakRows(model, heap, kind) {
+    if (kind === 'category' || kind === 'module')
+        return viewRows(model, heap, `peak_${kind}`, kind);
+    const sites = viewRows(model, heap, 'peak_site', 'site');
+    return kind === 'site' ? sites : kind === 'file' ? filesOfSites(model, sites) : null;
+}
+
+/* Numbers of the blocks that are live at a moment; null: not all are here. */
+function countedBlocks(model, heap, at) {
     const seq = momentSeq(heap, at);
-    if (!isCounted(model, heap) || seq === null)
-        return null;
-    const {blocks, stacks} = model, largest = new Map();
-    const siteOf = (i) => (Number.isNaN(blocks.alloc_seq[i]) ? '(baseline)' : stacks.siteOf(blocks.stack_id[i]));
-    const keyOf = group === 'category' ? (i) => model.categories.get(blocks.category_id[i]) ?? 'unknown' : siteOf;
-    if (group !== 'category')
-        for (const sum of countBlocks(model, heap, seq, (i) => blocks.stack_id[i]))
-            if (!largest.has(stacks.siteOf(sum.key)))
-                largest.set(stacks.siteOf(sum.key), Number.isNaN(sum.key) ? null : sum.key);
-    return countBlocks(model, heap, seq, keyOf).map((sum) => ({name: sum.key, bytes: sum.bytes, count: sum.count, stack: largest.get(sum.key) ?? null}));
+    return isCounted(model, heap) && seq !== null ? liveBlocks(model, heap.heap_id, seq) : null;
 }
 
-/* Sums by whole stacks for the icicle; from the sites' largest stacks where single blocks are not here. Pure. */
-export function liveStacks(model, heap, at) {
-    const seq = momentSeq(heap, at);
-    if (isCounted(model, heap) && seq !== null)
-        return countBlocks(model, heap, seq, (i) => model.blocks.stack_id[i]).map((sum) => ({path: Number.isNaN(sum.key) ? ['(no stack)'] : pathOf(model, sum.key), bytes: sum.bytes, count: sum.count}));
-    const groups = liveGroups(model, heap, at, 'site');
-    return groups && groups.map((row) => ({path: row.stack === null ? [row.name] : pathOf(model, row.stack), bytes: row.bytes, count: row.count}));
+/* [{name, bytes, count, stack, isEstimate, parent}], the largest first; null: not known at this moment. Pure. */
+export function liveGroups(model, heap, at, kind) {
+    const known = at === 'peak' ? peakRows(model, heap, kind) : null;
+    if (known !== null)
+        return known;
+    const numbers = countedBlocks(model, heap, at);
+    if (numbers !== null)
+        return groupRows(model, numbers, kind);
+    return at === 'peak' && kind === 'stack' ? peakRows(model, heap, 'site') : null;
 }
 
-function momentText(heap, at) {
-    if (at === 'peak')
-        return `at the peak${heap.peak ? `: ${formatBytes(heap.peak.peak_bytes)}` : ''}`;
-    const seq = momentSeq(heap, at), time = seq === null ? '' : clockOf(heap)(seq);
-    return at === 'end' ? 'at the end' : `at event ${formatCount(seq)}${time ? `, ${time}` : ''}`;
+/* The path of a stack in an icicle: by site from the site outwards, by others below the group that it is in. Pure. */
+export function groupPath(model, kind, name, stackId) {
+    const path = Number.isNaN(stackId) || stackId === null ? [NO_STACK] : pathOf(model, stackId);
+    if (kind === 'stack')
+        return path;
+    return kind === 'site' ? [name, ...path.slice(0, -1).reverse()] : [name, ...path];
 }
 
-function moduleTree(groups) {
-    const nodes = new Map(groups.map((row) => [row.name, {label: row.name, bytes: row.bytes, count: row.count, children: []}])), root = {label: 'model', bytes: 0, count: 0, children: []};
-    for (const row of groups) {
+/* Blocks as a tree: of groups, and of stacks below each. Pure. */
+export function blockTree(model, numbers, kind) {
+    const groups = groupBlocks(model, numbers, kind);
+    const tree = makeTree(groups.flatMap(({name, stacks}) => [...stacks].map(([stackId, sum]) => ({path: groupPath(model, kind, name, stackId), ...sum}))));
+    return kind === 'stack' ? skipTrunk(tree) : tree;
+}
+
+/* Where blocks are not here: sites by their largest stacks, other groups as they are. */
+function rowTree(model, rows, kind) {
+    const tree = makeTree(rows.map((row) => ({path: kind === 'stack' && row.stack !== null ? pathOf(model, row.stack) : [row.name], bytes: row.bytes, count: row.count})));
+    return kind === 'stack' ? skipTrunk(tree) : tree;
+}
+
+function moduleTree(rows) {
+    const nodes = new Map(rows.map((row) => [row.name, {label: row.name, bytes: row.bytes, count: row.count, children: []}])), root = {label: ROOT, bytes: 0, count: 0, children: []};
+    for (const row of rows) {
         const parent = row.parent !== null && nodes.has(row.parent) ? nodes.get(row.parent) : root;
         parent.children.push(nodes.get(row.name));
         if (parent === root) {
@@ -72,46 +91,103 @@ function moduleTree(groups) {
     return root;
 }
 
-function groupTable(model, heap, groups, values, state, whole) {
-    const columns = [
-        {title: values.group === 'category' ? 'category' : values.group === 'module' ? 'module' : 'site', key: 'name', className: 'site', show: (row) => make('span', null, row.name, model.leakSites.has(row.name) && make('b', {class: 'leaks'}, 'leak'), row.isEstimate && make('span', {class: 'note'}, ' inferred'))},
-        {title: 'size', key: 'bytes', isNumber: true, show: (row) => formatBytes(row.bytes)},
-        {title: 'share', key: 'bytes', show: (row) => makeBar(row.bytes / whole, formatPercent(row.bytes / whole), model.leakSites.has(row.name) ? LEAK : row.name === 'unknown' ? REST : PALETTE[0])},
-        {title: 'blocks', key: 'count', isNumber: true, show: (row) => formatCount(row.count)},
-    ];
-    const isSite = values.group === 'site' || values.group === 'stack';
-    return makeTable(columns, groups, {caption: 'what is live', onRow: isSite ? (row) => state.set({site: values.site === row.name ? null : row.name}) : null, isChosen: (row) => isSite && values.site === row.name, more: isSite ? (row) => makeStack(model, row.stack) : null});
+function treeOf(model, heap, values, rows) {
+    if (values.group === 'module')
+        return moduleTree(rows);
+    const numbers = countedBlocks(model, heap, values.at);
+    return numbers === null ? rowTree(model, rows, values.group) : blockTree(model, numbers, values.group);
 }
 
-function pictureOf(model, heap, groups, values, state) {
-    const filter = makeFilter(values.search), choose = (label) => state.set({site: values.site === label ? null : label});
-    if (values.group === 'module')
-        return makeIcicle(moduleTree(groups), new Set(), filter, choose);
-    const stacks = values.group === 'stack' ? liveStacks(model, heap, values.at) : null;
-    return stacks && stacks.length > 0 ? makeIcicle(skipTrunk(makeTree(stacks)), model.leakSites, filter, choose) : null;
+/* Rows that are parts of others do not count twice. */
+function sumOf(rows) {
+    return rows.filter((row) => !row.parent).reduce((sum, row) => sum + row.bytes, 0);
+}
+
+const TITLES = {site: 'site', category: 'category', module: 'module', file: 'file', stack: 'stack', operation: 'operation', stream: 'stream', 'private pool': 'private pool'};
+
+function nameColumn(model, kind) {
+    return {title: TITLES[kind], key: 'name', className: 'site',
+        show: (row) => make('span', null, row.name, model.leakSites.has(row.name) && make('b', {class: 'leaks'}, say('leak')), row.isEstimate && make('span', {class: 'note'}, ` ${say('inferred')}`))};
+}
+
+/* What a click on a row does, where rows are of code: its stack opens. */
+function rowOptions(model, kind, values, state, caption) {
+    if (kind === 'site')
+        return {caption, isChosen: (row) => values.site === row.name, onRow: (row) => state.set({site: values.site === row.name ? null : row.name}), more: (row) => makeStack(model, row.stack)};
+    if (kind === 'stack')
+        return {caption, isChosen: (row) => values.stack !== null && values.stack === row.stack, onRow: (row) => state.set({stack: values.stack === row.stack ? null : row.stack}), more: (row) => makeStack(model, row.stack)};
+    return {caption};
+}
+
+function bytesColumn(title, key) {
+    return {title, key, isNumber: true, show: (row) => formatBytes(row[key])};
+}
+
+function countColumn(title, key) {
+    return {title, key, isNumber: true, show: (row) => formatCount(row[key])};
+}
+
+function groupTable(model, rows, values, state) {
+    const whole = sumOf(rows), colour = (row) => (model.leakSites.has(row.name) ? LEAK : row.name === 'unknown' ? REST : PALETTE[0]);
+    const columns = [nameColumn(model, values.group), bytesColumn('size', 'bytes'), {title: 'share', key: 'bytes', show: (row) => makeBar(row.bytes / whole, formatPercent(row.bytes / whole), colour(row))}, countColumn('blocks', 'count')];
+    return makeTable(columns, rows, rowOptions(model, values.group, values, state, 'what is live'));
+}
+
+function icicleOf(model, tree, values, state) {
+    return makeIcicle(tree, model.leakSites, makeFilter(values.search), (label) => state.set({site: values.site === label ? null : label}));
+}
+
+/* What is live at one moment. */
+function showMoment(model, heap, values, state) {
+    const rows = liveGroups(model, heap, values.at, values.group);
+    if (rows === null)
+        return make('p', {class: 'note'}, say('Only the peak is known here, by site, file, category and module: not every single allocation is in this page.'));
+    if (rows.length === 0)
+        return make('p', {class: 'note'}, say('Nothing was live.'));
+    const table = groupTable(model, rows, values, state);
+    table.update(makeFilter(values.search));
+    return [icicleOf(model, treeOf(model, heap, values, rows), values, state), table.element];
+}
+
+function signedBytes(bytes) {
+    return `${bytes > 0 ? '+' : ''}${formatBytes(bytes)}`;
+}
+
+const CHANGE_COLUMNS = [bytesColumn('came', 'came_bytes'), countColumn('blocks', 'came_count'), bytesColumn('went', 'went_bytes'), countColumn('blocks', 'went_count'), bytesColumn('stayed', 'stayed_bytes'), countColumn('blocks', 'stayed_count'),
+    {title: 'difference', key: 'net_bytes', isNumber: true, show: (row) => signedBytes(row.net_bytes)}];
+
+/* What came, went and stayed from the earlier of two moments to the later. */
+function showChange(model, heap, values, state) {
+    const [from, to] = [values.since, values.at].sort((a, b) => momentSeq(heap, a) - momentSeq(heap, b)), ends = [from, to].map((at) => momentSeq(heap, at));
+    if (!isCounted(model, heap) || ends.includes(null))
+        return make('p', {class: 'note'}, say('What changed is not known here: not every single allocation is in this page.'));
+    const {whole, came, rows} = differenceOf(model, heap.heap_id, ...ends, values.group), table = makeTable([nameColumn(model, values.group), ...CHANGE_COLUMNS], rows, rowOptions(model, values.group, values, state, 'what came, went and stayed'));
+    const amount = (part) => ({[part]: sayWith('{bytes} in {count} blocks', {bytes: formatBytes(whole[`${part}_bytes`]), count: formatCount(whole[`${part}_count`])})});
+    table.update(makeFilter(values.search));
+    return [make('p', {id: 'live-change'}, sayWith('From {from} to {to}: {came} came, {went} went, {stayed} stayed; {net} in all.', {from: momentText(heap, from), to: momentText(heap, to), ...amount('came'), ...amount('went'), ...amount('stayed'), net: signedBytes(whole.net_bytes)})),
+        came.length > 0 && [make('h3', null, say('What came')), icicleOf(model, values.group === 'module' ? moduleTree(groupRows(model, came, 'module')) : blockTree(model, came, values.group), values, state)], table.element];
+}
+
+function makeTools(model, heap, values, state) {
+    const pick = (at) => state.set({at}), compare = (since) => state.set({since}), hasRange = values.from !== null && values.to !== null;
+    return [make('div', {class: 'row'}, make('span', {class: 'note'}, say('by')), groupingsOf(model, heap).map((kind) => makeChoice(kind, values.group === kind, () => state.set({group: kind})))),
+        make('div', {class: 'row', id: 'live-at'}, make('span', {class: 'note'}, say('at')), makeMomentChoice(heap, values.at, say('at'), pick)),
+        make('div', {class: 'row', id: 'live-since'}, make('span', {class: 'note'}, say('compared with')), makeChoice('nothing', values.since === null, () => compare(null)), makeMomentChoice(heap, values.since, say('compared with'), compare),
+            makeChoice('this moment', values.since !== null && values.since === values.at, () => compare(values.at)), hasRange && makeChoice('begin and end of the range', false, () => state.set({since: String(values.from), at: String(values.to)})))];
 }
 
 export function makeLive(model, state) {
-    const body = make('div'), tools = make('div', {class: 'row'}), word = make('p', {class: 'tell', id: 'live-moment'});
-    const kinds = ['site', 'category', ...(model.tables.peak_module?.rows > 0 ? ['module'] : []), 'stack'];
+    const body = make('div'), tools = make('div'), word = make('p', {class: 'tell', id: 'live-moment'});
     let known = '';
     const update = (values) => {
-        const heap = model.heapById.get(values.heap) ?? model.best, groups = liveGroups(model, heap, values.at, values.group);
-        const key = JSON.stringify([heap.heap_id, values.at, values.group, values.search, values.site, values.theme, model.blocks !== null]);
+        const heap = model.heapById.get(values.heap) ?? model.best, whole = withSegments(model, heap), kinds = groupingsOf(whole, heap), own = {...values, group: kinds.includes(values.group) ? values.group : 'site'};
+        const key = JSON.stringify([heap.heap_id, own.at, own.since, own.group, own.search, own.site, own.stack, own.theme, own.from, own.to, model.blocks !== null]);
         if (key === known)
             return;
         known = key;
-        put(tools, make('span', {class: 'note'}, say('by')), kinds.map((kind) => makeChoice(kind, values.group === kind, () => state.set({group: kind}))),
-            make('span', {class: 'note'}, say('at')), ['peak', 'end'].map((at) => makeChoice(`the ${at}`, values.at === at, () => state.set({at}))));
-        put(word, `${heap.label} ${momentText(heap, values.at)}`);
-        if (groups === null || groups.length === 0) {
-            put(body, make('p', {class: 'note'}, groups === null ? 'Only the peak is known here: not every single allocation is in this page, or modules were asked for.' : say('Nothing was live.')));
-            return;
-        }
-        const whole = values.group === 'module' ? Math.max(...groups.map((row) => row.bytes)) : groups.reduce((sum, row) => sum + row.bytes, 0);
-        const table = groupTable(model, heap, groups, values, state, whole);
-        table.update(makeFilter(values.search));
-        put(body, pictureOf(model, heap, groups, values, state), table.element);
+        put(tools, makeTools(whole, heap, own, state));
+        put(word, sayWith('{heap}, at {moment}', {heap: heap.label, moment: momentText(heap, own.at)}));
+        put(body, own.since === null ? showMoment(whole, heap, own, state) : showChange(whole, heap, own, state));
     };
-    return {id: 'live', title: 'What is live', note: 'at the moment that is picked', element: make('div', null, tools, word, body), update};
+    return {id: 'live', title: 'What is live', note: 'at the moment that is picked; compared with another: what came, went and stayed', element: make('div', null, tools, word, body), update};
 }

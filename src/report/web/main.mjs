@@ -22,7 +22,7 @@ import {say, setLanguage} from './words.mjs';
 const PANELS = [makeVerdicts, makeTimeline, makeMap, makeLive, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse, makeSql];
 
 function defaultsOf(model) {
-    return {heap: model.best?.heap_id ?? null, from: null, to: null, low: null, high: null, block: null, at: 'peak', site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site', ask: null, sql: null, with: null};
+    return {heap: model.best?.heap_id ?? null, from: null, to: null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site', ask: null, sql: null, with: null};
 }
 
 function framePanel(panel) {

@@ -4,10 +4,12 @@
  * straggler, and reserved memory that nobody uses stays empty. From far away it is drawn from cells, whose number does not depend on that of
  * the blocks; where fewer are in view, each by itself.
  */
+import {agesOf} from './ages.mjs';
 import {assignColours, mixPixel, partsOf, PALETTE, REST} from './colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from './dom.mjs';
 import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} from './format.mjs';
-import {blockOffsets, stepAt} from './model.mjs';
+import {groupingsOf, keysOf, namerOf, namesOf} from './groups.mjs';
+import {blockOffsets, remember, stepAt} from './model.mjs';
 import {drawCells, drawRectangle, offsetOf} from './raster.mjs';
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
@@ -53,31 +55,36 @@ export function blockAt(model, heap, seq, offset) {
 export function makeColouring(model, heap, values) {
     const {blocks, stacks} = model, kind = values.colour;
     if (kind === 'category') {
-        const names = [...new Set(model.categories.values())], colours = assignColours(names, new Set());
-        const of = (i) => model.categories.get(blocks.category_id[i]) ?? 'unknown';
-        return {nameOf: of, keys: blocks?.category_id, nameOfSite: null, colour: (name) => (name === 'unknown' ? REST : colours.of(name)), names};
+        const keys = blocks && remember(model, 'category keys', () => keysOf(model, kind)), names = blocks === null ? [] : remember(model, `categories ${heap.heap_id}`, () => namesOf(model, heap, kind, keys)), colours = assignColours(names, new Set());
+        return {nameOf: blocks && namerOf(model, kind), keys, nameOfSite: null, colour: (name) => (name === 'unknown' ? REST : colours.of(name)), names};
     }
     if (kind === 'stream') {
         const nameOf = (i) => (isKnown(blocks.stream[i]) ? `stream ${blocks.stream[i]}` : 'stream not known');
         return {nameOf, keys: blocks?.stream, nameOfSite: null, colour: (name) => PALETTE[Math.abs(Number(name.slice(7)) || 0) % PALETTE.length], names: null};
+    }
+    if (kind === 'age')
+        return {...agesOf(model, heap), nameOfSite: null};
+    if (kind === 'private pool') {
+        const names = blocks === null ? [] : remember(model, `pools ${heap.heap_id}`, () => namesOf(model, heap, kind, blocks.private_pool));
+        return {nameOf: blocks && namerOf(model, kind), keys: blocks?.private_pool, nameOfSite: null, colour: assignColours(names, new Set()).of, names};
     }
     const sites = model.byPlace('peak_site').get(heap.place) ?? [], names = sites.map((row) => row.site);
     const colours = kind === 'verdict' ? {of: (name) => (model.leakSites.has(name) ? '#e02b3c' : '#9fb0c6')} : assignColours(names, model.leakSites);
     return {keys: blocks?.stack_id, nameOf: (i) => stacks.siteOf(blocks.stack_id[i]), nameOfSite: (frame) => stacks.label(frame) ?? '(no stack)', colour: colours.of, names};
 }
 
-/* What of the picture steps back: all but the site that is chosen and what the search finds. */
+/* What of the picture stays in front: the site, or what else the colours stand for, that is chosen, and what the search finds. */
 function makeEmphasis(values) {
     const filter = makeFilter(values.search);
-    return (name) => (!values.site || name === values.site) && filter(name);
+    return (name, site) => (!values.site || name === values.site || site === values.site) && (filter(name) || filter(site));
 }
 
 function makePixels(coloring, emphasis, back) {
     const known = new Map();
-    return (name, share) => {
-        const key = `${name}\u0001${share >= 0.999 ? 16 : Math.floor(share * 16)}`;
+    return (name, site, share) => {
+        const key = `${name}\u0001${site}\u0001${share >= 0.999 ? 16 : Math.floor(share * 16)}`;
         if (!known.has(key)) {
-            const strength = emphasis(name) ? 1 : 0.16;
+            const strength = emphasis(name, site) ? 1 : 0.16;
             known.set(key, mixPixel(partsOf(coloring.colour(name)), back, strength * (0.25 + 0.75 * share)));
         }
         return known.get(key);
@@ -98,21 +105,34 @@ export function drawMap(pixels, view, model, heap, values, shades) {
         drawRectangle(pixels, view, segment.alloc_seq ?? -1, segment.free_seq ?? Infinity, offsetOf(lanes, segment.address), segment.size_bytes, reserved);
     const inView = model.hasAllBlocks ? blocksInView(model, heap, view, EXACT_MAX) : null;
     if (inView === null && heap.cells && coloring.nameOfSite) {
-        drawCells(pixels, view, heap.cells, (site, used) => pixelOf(coloring.nameOfSite(site), used / 255));
+        drawCells(pixels, view, heap.cells, rememberCells((site, used) => pixelOf(coloring.nameOfSite(site), coloring.nameOfSite(site), used / 255)));
         return {isExact: false, count: null};
     }
-    drawBlocks(pixels, view, model, heap, inView ?? blocksInView(model, heap, view, Infinity), memoize(coloring.keys, (i) => pixelOf(coloring.nameOf(i), 1)));
+    drawBlocks(pixels, view, model, heap, inView ?? blocksInView(model, heap, view, Infinity), memoize(coloring.keys, model.blocks?.stack_id, (i) => pixelOf(coloring.nameOf(i), model.stacks.siteOf(model.blocks.stack_id[i]), 1)));
     return {isExact: true, count: inView?.length ?? null};
 }
 
-/* A function of blocks that is the same for those with the same key. */
-function memoize(keys, valueOf) {
+/* A picture has more pixels than different cells: `used` is below 256. */
+function rememberCells(pixelOfCell) {
+    const known = new Map();
+    return (site, used) => {
+        const key = site * 256 + used;
+        if (!known.has(key))
+            known.set(key, pixelOfCell(site, used));
+        return known.get(key);
+    };
+}
+
+/* A function of blocks that is the same for those with the same key and stack. */
+function memoize(keys, stacks, valueOf) {
     const known = new Map();
     return (i) => {
-        const key = keys[i];
-        if (!known.has(key))
-            known.set(key, valueOf(i));
-        return known.get(key);
+        if (!known.has(stacks[i]))
+            known.set(stacks[i], new Map());
+        const ofStack = known.get(stacks[i]), key = keys[i];
+        if (!ofStack.has(key))
+            ofStack.set(key, valueOf(i));
+        return ofStack.get(key);
     };
 }
 
@@ -172,7 +192,7 @@ export function blockFacts(model, heap, number) {
     const life = isKnown(born) && isKnown(freed) ? [`${formatCount(freed - born)} events`, steps !== null && `${formatCount(steps)} steps`, heap.input.clock && `about ${formatTime(timeAt(heap, freed) - timeAt(heap, born))}`].filter((part) => part).join(', ') : NOTHING;
     const at = (seq, step) => (isKnown(seq) ? `event ${formatCount(seq)}${step ? `, step ${formatCount(step.number)}` : ''}${clock(seq) ? `, ${clock(seq)}` : ''}` : null);
     return [['site', model.stacks.siteOf(blocks.stack_id[number])], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ['address', formatAddress(blocks.address[number])],
-        ['born', at(born, bornStep) ?? 'before the recording'], ['freed', at(freed, freedStep) ?? 'never'], ['lived', life], ['category', model.categories.get(blocks.category_id[number]) ?? 'unknown'],
+        ['born', at(born, bornStep) ?? 'before the recording'], ['freed', at(freed, freedStep) ?? 'never'], ['lived', life], ['category', namerOf(model, 'category')(number)],
         ['stream', isKnown(blocks.stream[number]) ? String(blocks.stream[number]) : NOTHING], ['allocation', formatCount(blocks.allocation_id[number])]];
 }
 
@@ -221,6 +241,8 @@ function paintMap(context, width, ratio, model, heap, values) {
     drawLanes(context, model, heap, view, plotHeight);
     drawPlaces(context, view.scale, MAP_HEIGHT - MAP_BOTTOM + 4);
     drawCursor(context, values, heap, view.scale, MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
+    if (values.since !== null)
+        drawCursor(context, {at: values.since}, heap, view.scale, MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
     if (chosen >= 0)
         outline(context, model, heap, view, plotHeight, chosen, colourOf('ink'));
     if (!model.hasAllBlocks && model.kept !== null && model.blocks !== null)
@@ -289,7 +311,7 @@ export function makeMap(model, state) {
     const update = (values) => {
         const heap = heapOf(), has = heap.cells !== null;
         element.classList.toggle('none', !has);
-        put(tools, make('span', {class: 'note'}, say('colour by')), ['site', 'verdict', 'category', 'stream'].map((kind) => makeChoice(kind, values.colour === kind, () => state.set({colour: kind}))),
+        put(tools, make('span', {class: 'note'}, say('colour by')), ['site', 'verdict', 'category', 'age', ...groupingsOf(model, heap).filter((kind) => kind === 'stream' || kind === 'private pool')].map((kind) => makeChoice(kind, values.colour === kind, () => state.set({colour: kind}))),
             (values.low !== null || values.from !== null) && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null, low: null, high: null})}, say('whole picture')));
         put(legend, has && showLegend(model, heap, values, state));
         const chosen = numberOfBlock(model, values.block);

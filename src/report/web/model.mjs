@@ -104,6 +104,11 @@ function makeStacks(stackTable, frameTable) {
         rowOf.set(stackTable.stack_id[i], i);
     const siteFrame = (stackId) => (rowOf.has(stackId) ? stackTable.site_frame_id[rowOf.get(stackId)] : NaN);
     const label = (frameId) => frames.get(frameId)?.label ?? null;
+    /* What is compiled without its source's name has that of its library. */
+    const fileOf = (stackId) => {
+        const frame = frames.get(siteFrame(stackId));
+        return frame ? frame.file ?? frame.module ?? frame.label : '(no stack)';
+    };
     /* Innermost first; each {label, isPlumbing}. A chain that has no end is cut. */
     const walk = (stackId) => {
         const found = [];
@@ -113,7 +118,7 @@ function makeStacks(stackTable, frameTable) {
         }
         return found;
     };
-    return {siteFrame, siteOf: (stackId) => label(siteFrame(stackId)) ?? '(no stack)', label, walk};
+    return {hasFiles: [...frames.values()].some((frame) => frame.file !== null), fileOf, siteFrame, siteOf: (stackId) => label(siteFrame(stackId)) ?? '(no stack)', label, walk};
 }
 
 /* Births and ends of blocks as events: NaN is before the recording, and never. */
@@ -123,6 +128,8 @@ function makeBlocks(table) {
     const {born, life, ...rest} = table, ended = life.map((events, i) => born[i] + events);
     return {...rest, alloc_seq: born.map((seq) => (seq < 0 ? NaN : seq)), free_seq: ended};
 }
+
+const SEGMENTS_MAX = 200000; /* rows of table segment_block: of so many some may be missing */
 
 function rangesOf(table) {
     const ranges = new Map();
@@ -154,6 +161,12 @@ export function bestHeap(heaps, failures, leaks) {
     return found ?? heaps.reduce((best, heap) => (isBetter(heap, best) > 0 || best === null ? heap : best), null);
 }
 
+/* What has a name beside the peak and the end, of whichever heap of the process or its device it is. */
+function isNamed(moment, heap) {
+    const isOwn = moment.process_id === heap.process_id || (moment.kind === 'device peak' && moment.device_id !== null && moment.device_id === heap.device_id);
+    return isOwn && moment.seq !== null && ['mark', 'failure', 'device peak'].includes(moment.kind);
+}
+
 export function makeModel(page) {
     const {tables} = page, heaps = rowsOf(tables.heap), usage = makeUsage(tables.usage);
     const inputs = new Map(rowsOf(tables.input).map((row) => [row.input_id, makeInput(row, heaps, usage)]));
@@ -175,6 +188,7 @@ export function makeModel(page) {
         heap.input = inputs.get(heap.input_id);
         heap.steps = steps.get(heap.process_id) ?? [];
         heap.moments = moments.filter((moment) => (moment.heap_id === heap.heap_id || (moment.heap_id === null && moment.process_id === heap.process_id)) && moment.seq !== null);
+        heap.named = moments.filter((moment) => isNamed(moment, heap));
         heap.cells = page.cells.get(heap.heap_id) ?? null;
     }
     return {
@@ -182,10 +196,18 @@ export function makeModel(page) {
         best: bestHeap(heaps.filter((heap) => heap.usage !== null), rowsOf(tables.oom), rowsOf(tables.leak)) ?? heaps[0] ?? null,
         rows: (name) => rowsOf(tables[name]), byPlace, kept: rowsOf(tables.kept)[0] ?? null, blocks: null, blockRanges: new Map(), hasAllBlocks: false,
         stacks: makeStacks(tables.stack, tables.frame),
-        offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
+        cached: new Map(), offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
+        inferred: new Set(rowsOf(tables.category).filter((row) => row.is_estimate === 1).map((row) => row.category_id)),
         leakSites: new Set(rowsOf(tables.leak).map((row) => row.site)),
     };
+}
+
+/* What takes time to count and stays as it is until other blocks come. */
+export function remember(model, key, count) {
+    if (!model.cached.has(key))
+        model.cached.set(key, count());
+    return model.cached.get(key);
 }
 
 /* Where the blocks of a heap lie on the axis of its lanes, from the first of them on; -1: nowhere. Counted when it is first asked. */
@@ -199,9 +221,35 @@ export function blockOffsets(model, heapId) {
 
 /* Single blocks, which are read last. */
 export function addBlocks(model, table) {
+    model.cached = new Map();
     model.blocks = makeBlocks(table);
     model.blockRanges = rangesOf(table);
+    model.segmentRanges = rangesOf(model.tables?.segment_block);
+    model.hasAllSegments = (model.tables?.segment_block?.rows ?? 0) < SEGMENTS_MAX;
     model.hasAllBlocks = model.kept === null || model.kept.kept_count === model.kept.block_count;
+}
+
+const TEXT_COLUMNS = ['own_category', 'operation', 'module'];
+
+/* Columns of two tables of blocks, one behind the other, cut to a range of each. A column of texts that are all NULL comes as one of numbers. */
+function joinColumns(first, firstRange, second, secondRange) {
+    const joined = {};
+    for (const name of Object.keys(second).filter((one) => one !== 'rows')) {
+        const values = [...(firstRange && first[name] ? first[name].slice(firstRange.begin, firstRange.end) : []), ...second[name].slice(secondRange.begin, secondRange.end)];
+        joined[name] = TEXT_COLUMNS.includes(name) ? values.map((text) => (typeof text === 'string' ? text : null)) : Float64Array.from(values);
+    }
+    return joined;
+}
+
+/* The model as far as blocks of the heap go, with segments among them: what the driver gave to pools is live like all else it gave. */
+export function withSegments(model, heap) {
+    const range = model.segmentRanges?.get(heap.heap_id);
+    if (!range || model.blocks === null)
+        return model;
+    return remember(model, `segments ${heap.heap_id}`, () => {
+        const blocks = joinColumns(model.blocks, model.blockRanges.get(heap.heap_id), makeBlocks(model.tables.segment_block), range);
+        return {...model, cached: new Map(), blocks, blockRanges: new Map([[heap.heap_id, {begin: 0, end: blocks.size_bytes.length}]])};
+    });
 }
 
 /* The step that an event is in; null: before the first, or steps are not known. */

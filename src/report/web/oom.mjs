@@ -8,7 +8,7 @@ import {formatBytes, formatCount, formatPercent, formatTime} from './format.mjs'
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeTable} from './table.mjs';
-import {say} from './words.mjs';
+import {say, sayWith} from './words.mjs';
 
 const TOTAL = 'DEVICE USED', FREE = 'free on the device';
 
@@ -29,14 +29,72 @@ export function barParts(failure, parts) {
     return shown;
 }
 
-/* The device, and below it what was asked for, where its free part begins: what sticks out did not fit. */
-function makeStackedBar(parts, total, asked) {
-    const free = parts.find((part) => part.name === FREE)?.bytes ?? 0, used = Math.max(0, total - free), whole = Math.max(total, used + asked), share = (bytes) => `${(100 * bytes / whole).toFixed(3)}%`;
-    const bar = make('div', {class: 'stacked', role: 'img', style: `width:${share(total)}`, 'aria-label': parts.map((part) => `${part.name} ${formatBytes(part.bytes)}`).join(', ')},
-        parts.map((part) => make('span', {style: `width:${(100 * part.bytes / total).toFixed(3)}%;background:${part.colour}`, title: `${part.name}: ${formatBytes(part.bytes)}`})));
-    const legend = make('ul', {class: 'legends'}, parts.map((part) => make('li', {class: 'legend'}, make('span', {class: 'swatch', style: `background:${part.colour}`}), `${part.name} `, make('b', null, formatBytes(part.bytes)))));
-    const request = asked > 0 && make('div', {class: 'asked'}, make('b', null, `asked for: ${formatBytes(asked)}`), make('span', {style: `width:${share(asked)}`}));
+/* The device, and below it what was asked for, where its free part begins: what sticks out did not fit. `whole` is what all the width stands for. */
+function makeStackedBar(parts, total, asked, whole) {
+    const free = parts.find((part) => part.name === FREE)?.bytes ?? 0, used = Math.max(0, total - free), share = (bytes) => `${(100 * bytes / Math.max(whole, used + asked, total)).toFixed(3)}%`;
+    const bar = make('div', {class: 'stacked', role: 'img', style: `width:${share(total)}`, 'aria-label': parts.map((part) => `${say(part.name)} ${formatBytes(part.bytes)}`).join(', ')},
+        parts.map((part) => make('span', {style: `width:${(100 * part.bytes / total).toFixed(3)}%;background:${part.colour}`, title: `${say(part.name)}: ${formatBytes(part.bytes)}`})));
+    const legend = make('ul', {class: 'legends'}, parts.map((part) => make('li', {class: 'legend'}, make('span', {class: 'swatch', style: `background:${part.colour}`}), `${say(part.name)} `, make('b', null, formatBytes(part.bytes)))));
+    const request = asked > 0 && make('div', {class: 'asked'}, make('b', null, sayWith('asked for: {bytes}', {bytes: formatBytes(asked)})), make('span', {style: `width:${share(asked)}`}));
     return make('div', null, bar, request, legend);
+}
+
+const LEVELS = [{key: 'allocated', name: 'in blocks', colour: PALETTE[0]}, {key: 'active', name: 'given up, still used by another stream', colour: 'var(--stuck)'}, {key: 'reserved', name: 'free inside the pools', colour: 'var(--free)'},
+    {key: 'process', name: 'the rest of this process', colour: PALETTE[1]}, {key: 'used', name: 'all else on the device', colour: REST}, {key: 'capacity', name: FREE, colour: 'var(--empty)'}];
+
+/* What held how much when a request failed. Pure. */
+export function failureLevels(failure) {
+    const used = failure.total_bytes === null || failure.free_bytes === null ? null : failure.total_bytes - failure.free_bytes;
+    return {requested: failure.tried_bytes ?? failure.at_least_tried_bytes, allocated: failure.allocated_bytes, active: failure.active_bytes, reserved: failure.reserved_bytes,
+        process: failure.own_bytes === null ? null : failure.own_bytes + (failure.module_bytes ?? 0), used, capacity: failure.total_bytes};
+}
+
+function sumKnown(rows, key) {
+    return rows.length === 0 || rows.some((row) => row[key] === null) ? null : rows.reduce((sum, row) => sum + row[key], 0);
+}
+
+/* The same one step earlier, as far as sums of steps say it: rows of the heaps of the device. A block that another stream still uses is live. Pure. */
+export function stepLevels(rows, capacity) {
+    const pools = rows.filter((row) => row.level === 'pool' || row.level === 'workspace'), driver = rows.filter((row) => row.level === 'driver');
+    return {requested: null, allocated: null, active: sumKnown(pools.length > 0 ? pools : driver, 'live_bytes'), reserved: sumKnown(pools, 'peak_reserved_bytes'), process: sumKnown(driver, 'live_bytes'), used: null, capacity};
+}
+
+/* The first level that is known has no part that is not it; where nobody said what the device had in use, its rest is not free. */
+function partName(levels, key, name, reached) {
+    if (key === 'active' && reached === 0)
+        return 'in blocks';
+    return key === 'capacity' && levels.used === null ? 'not held by this process' : name;
+}
+
+/* Levels, each of which holds those before it, as parts beside each other. Pure. */
+export function levelParts(levels) {
+    const parts = [];
+    let reached = 0;
+    for (const {key, name, colour} of LEVELS) {
+        if (levels[key] === null || levels[key] <= reached)
+            continue;
+        parts.push({name: partName(levels, key, name, reached), bytes: levels[key] - reached, colour: key === 'active' && reached === 0 ? PALETTE[0] : colour});
+        reached = levels[key];
+    }
+    return parts;
+}
+
+const LEVEL_COLUMNS = [{title: 'when', key: 'when'}, ...[['requested', 'requested'], ['allocated', 'allocated'], ['active', 'active'], ['reserved', 'reserved'], ['this process', 'process'], ['device used', 'used'], ['capacity', 'capacity']]
+    .map(([title, key]) => ({title, key, isNumber: true, show: (row) => formatBytes(row[key])}))];
+
+function partsSum(parts) {
+    return parts.reduce((sum, part) => sum + part.bytes, 0);
+}
+
+/* One bar for when it failed, one for a step earlier, on one scale, and their figures as a table. */
+function showLevels(failure, rows) {
+    const now = failureLevels(failure), bars = [{when: say('when it failed'), ...now}];
+    if (rows.length > 0)
+        bars.push({when: rows[0].step === null ? say('before the first step') : sayWith('at the end of step {step}', {step: formatCount(rows[0].step)}), ...stepLevels(rows, now.capacity)});
+    const whole = Math.max(1, ...bars.map((bar) => partsSum(levelParts(bar)))), asked = now.requested ?? 0;
+    const shown = bars.map((bar, i) => [make('h4', null, bar.when), makeStackedBar(levelParts(bar), Math.max(1, partsSum(levelParts(bar))), i === 0 ? asked : 0, Math.max(whole, (now.used ?? 0) + asked))]);
+    return make('div', {class: 'levels'}, shown, makeTable(LEVEL_COLUMNS, bars, {caption: 'what held how much'}).element,
+        rows.length > 0 && make('p', {class: 'note'}, say('One step earlier: active blocks and driver memory at the end of that step, reserved at most in it; steps do not tell how much of the active was given up, nor what else was on the device.')));
 }
 
 function siteTable(model, rows, state) {
@@ -51,7 +109,7 @@ function showFailure(model, state, failure, tables) {
     tables.push(sites);
     return make('article', {class: 'failure'},
         make('h3', null, `${formatBytes(asked)} ${failure.outcome === 'recovered' ? 'only after a retry' : 'could not be had'}${failure.first_ns === null ? '' : `, at ${formatTime(failure.first_ns)}`}`, make('span', {class: `chip ${failure.outcome === 'recovered' ? 'warning' : 'danger'}`}, `${failure.verdict}${failure.outcome ? `, ${failure.outcome}` : ''}`)),
-        make('p', null, failure.explanation ?? ''), makeStackedBar(parts, whole, asked),
+        make('p', null, failure.explanation ?? ''), showLevels(failure, own('oom_step')), make('h4', null, say('By component')), makeStackedBar(parts, whole, asked, whole),
         make('div', {class: 'pair'}, make('div', null, make('h4', null, say('Who held it')), sites.element), make('div', null, make('h4', null, `${say('Who asked')}${failure.thread ? ` (thread ${failure.thread})` : ''}`), makeStack(model, failure.stack_id))),
         failure.message && make('details', null, make('summary', null, say('in the words of torch_npu')), make('pre', null, failure.message)));
 }

@@ -5,6 +5,9 @@
 
 import {colourOf, make, makeCanvas, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from './format.mjs';
+import {showHistograms} from './histogram.mjs';
+import {makeAdvice, showHits} from './hits.mjs';
+import {withSegments} from './model.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeNumbers, makeTable} from './table.mjs';
 import {drawPlaces, GUTTER_LEFT, scaleFor} from './timeline.mjs';
@@ -87,8 +90,8 @@ function poolFacts(row) {
 }
 
 export function makePool(model, state) {
-    const body = make('div');
-    let shown = null, gaps = [], tables = [];
+    const body = make('div'), histograms = make('div', {class: 'twin', id: 'pool-histograms'});
+    let shown = null, gaps = [], tables = [], counted = '';
     const chart = makeCanvas(GAP_HEIGHT, (context, width) => drawGaps(context, width, heapOf(), gaps, state.values), {class: 'chart', role: 'img', 'aria-label': 'reserved, free and stuck bytes of the pool over the run'});
     const heapOf = () => model.heapById.get(state.values.heap) ?? model.best;
 
@@ -100,10 +103,20 @@ export function makePool(model, state) {
         add(MOMENT_COLUMNS, ownRows(model, heap, 'fragmentation'), 'At its moments');
         add(BUCKET_COLUMNS, ownRows(model, heap, 'pool_bucket'), 'Hit rate by size');
         add(CAUSE_COLUMNS, ownRows(model, heap, 'pool_cause'), 'Why the pool had to grow');
-        const facts = poolFacts(ownRows(model, heap, 'pool')[0]);
+        const advice = makeAdvice(ownRows(model, heap, 'health'), heap.input), facts = poolFacts(ownRows(model, heap, 'pool')[0]);
         put(body, facts, gaps.length > 0 && [chart.canvas, legendOf(), makeNumbers('Numbers of the picture', [figure('event', 'last_seq', formatCount), figure('reserved', 'reserved_bytes', formatBytes), figure('free', 'free_bytes', formatBytes), figure('stuck', 'stuck_bytes', formatBytes)], () => gaps)],
             make('div', {class: 'pair'}, tables.map((table) => make('div', {class: table.isWide ? 'wide' : null}, make('h3', null, say(table.caption)), table.element))),
-            facts === null && tables.length === 0 && make('p', {class: 'note'}, say('This heap is no pool: pick one in the timeline.')));
+            facts === null && tables.length === 0 && make('p', {class: 'note'}, say('This heap is no pool: pick one in the timeline.')),
+            facts !== null && [showHits(ownRows(model, heap, 'pool_step')), advice.element], histograms);
+        tables.push(advice);
+    }
+
+    /* Counted anew only when what is counted is another. */
+    function count(heap, values) {
+        const key = JSON.stringify([heap.heap_id, values.from, values.to, values.search, model.blocks !== null]);
+        if (key !== counted)
+            put(histograms, showHistograms(withSegments(model, heap), heap, values, makeFilter(values.search)) ?? make('p', {class: 'note'}, say('Sizes and lifetimes are counted where every single allocation is in this page.')));
+        counted = key;
     }
 
     return {id: 'pool', title: 'Fragmentation and pool', uses: ['heap', 'from', 'to', 'axis', 'search', 'theme'], element: body, update: (values) => {
@@ -113,6 +126,7 @@ export function makePool(model, state) {
         shown = heap;
         for (const table of tables)
             table.update(makeFilter(values.search));
+        count(heap, values);
         chart.redraw();
     }};
 }

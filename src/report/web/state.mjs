@@ -11,9 +11,11 @@
  *   group   how what is live is summed up             colour    what the map is coloured by
  *   ask     name of the query or view that is asked   with      values of its parameters, as "a=1&b=2"
  *   sql     its text, where it was changed
+ *   since   a moment, as `at`: what is live is          stack     number of a stack: the row of what is live
+ *           compared with that; null: with nothing                that is open
  */
-const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block'];
-const TEXTS = ['at', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with'];
+const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block', 'stack'];
+const TEXTS = ['at', 'since', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with'];
 
 export function readHash(hash) {
     const values = {}, words = new URLSearchParams(hash.replace(/^#/, ''));
@@ -50,14 +52,21 @@ export function makeState(defaults, hash) {
     return state;
 }
 
+/* The regular expression of the search box; null: it is none. */
+export function patternOf(search) {
+    try {
+        return new RegExp(search, 'i');
+    } catch {
+        return null;
+    }
+}
+
 /* What the search box says, as a test of texts; all pass where it is empty. What is no regular expression is looked for as it is. */
 export function makeFilter(search) {
     if (!search)
         return () => true;
-    let pattern;
-    try {
-        pattern = new RegExp(search, 'i');
-    } catch {
+    const pattern = patternOf(search);
+    if (pattern === null) {
         const wanted = search.toLowerCase();
         return (text) => String(text).toLowerCase().includes(wanted);
     }

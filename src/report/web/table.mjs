@@ -29,7 +29,7 @@ function makeCell(column, content) {
 
 /*
  * columns: {title, key, show(row) gives a text or an element, isNumber, className}. options: {caption, onRow(row), isChosen(row),
- * textOf(row) for the search, more(row): an element below the chosen row}. update(filter) shows what passes.
+ * textOf(row) for the search, more(row): an element below the chosen row, rowsShown before "more"}. update(filter) shows what passes.
  */
 export function makeTable(columns, rows, options) {
     const body = make('tbody'), foot = make('p', {class: 'more'});
@@ -54,7 +54,7 @@ export function makeTable(columns, rows, options) {
     }
 
     function show() {
-        const passing = sorted(), shown = view.isLong ? passing.slice(0, 2000) : passing.slice(0, ROWS_SHOWN);
+        const passing = sorted(), shown = view.isLong ? passing.slice(0, 2000) : passing.slice(0, options.rowsShown ?? ROWS_SHOWN);
         put(body, shown.flatMap(rowElements));
         const rest = passing.length - shown.length;
         put(foot, rest > 0 && make('button', {class: 'link', onclick: () => {

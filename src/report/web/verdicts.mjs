@@ -6,6 +6,7 @@
 import {make} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from './format.mjs';
 import {heapOfRow, poolOfRow} from './model.mjs';
+import {makeFilter} from './state.mjs';
 import {say} from './words.mjs';
 
 function leakCard(row) {
@@ -79,5 +80,10 @@ export function makeVerdicts(model, state) {
             document.getElementById('leaks')?.scrollIntoView();
         }}, `${formatCount(suspects.length)} site${suspects.length === 1 ? '' : 's'} cannot be judged or only may grow`), ': no leak, and in no count.'),
         rest.length > 0 && make('details', {class: 'rest', open: faults.length === 0}, make('summary', null, `${formatCount(rest.length)} more measures: ${fine.length} fine, ${open.length} not judged`), make('ul', {class: 'small'}, rest.map(showSmall))));
-    return {id: 'verdicts', title: 'Verdicts', uses: [], element, update: () => {}};
+    const shown = [...element.querySelectorAll('.cards > li, .small > li')];
+    return {id: 'verdicts', title: 'Verdicts', uses: ['search'], element, update: (values) => {
+        const filter = makeFilter(values.search);
+        for (const item of shown)
+            item.hidden = !filter(item.textContent);
+    }};
 }

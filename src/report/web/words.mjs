@@ -23,6 +23,22 @@ const CHINESE = {
     'SQL': 'SQL', 'choose a question': '选择问题', 'queries': '查询', 'views': '视图', 'answer': '结果', 'run': '运行', 'stop': '停止', 'save as CSV': '保存为 CSV', 'copy as CSV': '复制为 CSV', 'copied': '已复制', 'the database is asked': '正在查询数据库',
     '{count} rows': '{count} 行', '{passing} of them fit the search': '其中 {passing} 行符合搜索', 'the first {shown} are shown, CSV has all': '显示前 {shown} 行，CSV 含全部', 'there are more: no more than these are read': '还有更多行：只读取这些',
     'the database is too large to be in this page: npumem report has --max-size': '数据库太大，不在本页中：npumem report 有 --max-size', 'the database in this page has all sums, and those single allocations that were live at a peak, a mark, a failure or the end': '本页中的数据库有全部汇总，以及在峰值、标记、失败或结束时存活的各次分配',
+    'search in all panels: a regular expression': '在所有面板中搜索：正则表达式', '{text} is no regular expression: it is looked for as it stands.': '“{text}” 不是正则表达式：按原文搜索。', 'bytes': '字节', 'Sizes': '大小分布', 'Lifetimes': '存活时长分布', 'step': '步',
+    'warm-up': '预热', 'measure': '指标', 'advice': '建议', 'before the first': '第一步之前', 'yes': '是', 'Hit rate by step': '逐步命中率', 'Other settings': '其他设置',
+    'What other settings would have done to the same requests is not in a database; this says it:': '同样的请求在其他设置下会怎样，数据库中没有记录；可用此命令得知：', 'Steps of the pool': '内存池各步数据', 'difference': '差值', 'leak': '泄漏', 'inferred': '推断',
+    'Only the peak is known here, by site, file, category and module: not every single allocation is in this page.': '此处只知道峰值时按位置、文件、类别和模块的内容：本页没有每一次分配。',
+    'What changed is not known here: not every single allocation is in this page.': '此处不知道变化：本页没有每一次分配。', 'What came': '新增内容', 'compared with': '对比时刻', 'nothing': '不对比', 'this moment': '此刻', 'begin and end of the range': '范围的起止',
+    'came': '新增', 'went': '释放', 'stayed': '保留', '{bytes} in {count} blocks': '{count} 个块共 {bytes}',
+    'From {from} to {to}: {came} came, {went} went, {stayed} stayed; {net} in all.': '从{from}到{to}：新增 {came}，释放 {went}，保留 {stayed}；合计 {net}。', '{heap}, at {moment}': '{heap}，{moment}',
+    'at the moment that is picked; compared with another: what came, went and stayed': '所选时刻；与另一时刻对比时：新增、释放与保留的内容', 'mark': '标记', 'failed allocation': '分配失败', 'peak of the device': '设备峰值',
+    '{text}, event {event}': '{text}，事件 {event}', 'the peak ({bytes})': '峰值（{bytes}）', 'event {event}': '事件 {event}', 'step {step}': '第 {step} 步', 'failures and marks': '失败与标记', 'begin of step': '步的开始', 'file': '文件',
+    'operation': '操作', 'private pool': '私有内存池', 'age': '存活步数', 'what is live': '存活内容', 'what came, went and stayed': '新增、释放与保留', '{low} to below {high}': '{low} 至不足 {high}', 'events from birth to end': '从分配到释放的事件数',
+    'Never freed, and in none of these: {count} blocks of {bytes}.': '从未释放、不在其中：{count} 个块，共 {bytes}。', 'Sizes and lifetimes are counted where every single allocation is in this page.': '本页有每一次分配时才统计大小与存活时长分布。',
+    'hit rate of {count} steps, from {first} to {last}': '{count} 步的命中率，从 {first} 到 {last}', '{label}; lowest after the warm-up: {rate} in step {step}': '{label}；预热后最低：第 {step} 步 {rate}', 'setting': '设置', 'version': '版本',
+    'database': '数据库', 'versions and settings': '版本与设置', 'name': '名称', 'value': '值', 'processes': '进程数', '{name}: {bytes}, {share}, {count} blocks': '{name}：{bytes}，{share}，{count} 个块', 'all': '全部', 'what is live, each part below what it is part of': '存活内容，各部分位于其所属部分之下', 'asked for: {bytes}': '请求：{bytes}', 'given up, still used by another stream': '已释放，仍被其他流使用',
+    'free inside the pools': '内存池内空闲', 'the rest of this process': '本进程其余', 'all else on the device': '设备上其他', 'free on the device': '设备空闲', 'not held by this process': '非本进程占用', 'when': '时间', 'requested': '请求', 'allocated': '已分配', 'active': '活动',
+    'this process': '本进程', 'device used': '设备已用', 'capacity': '容量', 'when it failed': '失败时', 'before the first step': '第一步之前', 'at the end of step {step}': '第 {step} 步结束时', 'what held how much': '各部分占用', 'By component': '按组成',
+    'One step earlier: active blocks and driver memory at the end of that step, reserved at most in it; steps do not tell how much of the active was given up, nor what else was on the device.': '早一步：活动块与驱动内存为该步结束时，已保留为该步内最大值；活动块中已释放的部分与设备上的其他占用不按步记录。',
 };
 
 const spoken = {language: 'en'};

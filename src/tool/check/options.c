@@ -11,6 +11,8 @@
 
 #include "base/buffer.h"
 #include "base/quantity.h"
+#include "base/shown.h"
+#include "tool/check/team_rules.h"
 #include "tool/common/threshold_text.h"
 
 #define MORE_RATIO_MAX 1e6 /* of a baseline */
@@ -131,6 +133,13 @@ static const option_row rows[] = {
      .help = "nothing of the recording is missing; it is the first rule whatever else is given",
      .take = take_complete,
      .section = "RULES"},
+    {.name = "rules",
+     .kind = OPTION_FILE,
+     .argument = "FILE",
+     .help = "rules from a file, one a line: max-peak=60GiB, no-leak; without any rule here, .npumem-check of the "
+             "working folder is it",
+     .field = OPTION_FIELD(check_options, rules_path),
+     .section = "RULES"},
     {.name = "rank",
      .kind = OPTION_COUNT,
      .argument = "N",
@@ -169,10 +178,57 @@ static const options_program program = {
     .about =
         "Holds a database of npumem-ingest to rules: one line a rule, with what was measured, and an exit status for "
         "CI.",
-    .ends = {"every rule holds", "one does not", "wrong usage, also where no rule is given",
+    .ends = {"every rule holds", "one does not", "wrong usage, also where no rule is given or a file of rules is wrong",
              [EXIT_UNUSABLE] = "failed: a database cannot be read, or an output not written"},
     OPTIONS_ROWS(rows),
 };
+
+/* ---- Rules from a file ---- */
+
+static const option_row *find_rule(const char *name)
+{
+    for (const option_row *row = rows; row < rows + sizeof rows / sizeof rows[0]; row++)
+        if (row->take != NULL && row->name != NULL && strcmp(row->name, name) == 0 && row->take != threshold_take_file)
+            return row;
+    return NULL;
+}
+
+static nm_status take_team_rule(const char *name, char *argument, void *context, nm_error *err)
+{
+    const option_row *row = find_rule(name);
+
+    if (row == NULL)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "no rule '%.40s': one a line, as max-peak=60GiB or no-leak",
+                       name);
+    if (row->argument == NULL && argument[0] != 0)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s takes no value", name);
+    if (row->argument != NULL && argument[0] == 0)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s needs a value, as %s=%s", name, name, row->argument);
+    nm_error why = {.offset = NM_NO_OFFSET};
+    nm_status status = row->take(row, argument, context, &why);
+    return status == NM_OK ? NM_OK : nm_fail(err, status, NM_NO_OFFSET, "%s: %.120s", name, why.text);
+}
+
+/* Those of --rules or, where the command line has no rule, those of the team. */
+static options_outcome read_team_rules(check_options *options)
+{
+    bool is_asked = options->rules_path != NULL;
+    const char *path = is_asked ? options->rules_path : CHECK_TEAM_FILE;
+    nm_error err = {.offset = NM_NO_OFFSET};
+    char name[512];
+
+    if (options->has_rule && !is_asked)
+        return OPTIONS_READ;
+    nm_status status = check_team_rules_read(path, take_team_rule, options, &options->rules_text, &err);
+    nm_shown_text(name, sizeof name, path);
+    if (status == NM_END && is_asked)
+        return options_refuse(&program, "%s: no such file", name);
+    if (status != NM_OK && status != NM_END)
+        return options_refuse(&program, "%s: %s", name, err.text);
+    if (status == NM_OK && !is_asked && options->has_rule && !options->is_quiet)
+        fprintf(stderr, "npumem-check: rules of %s\n", name);
+    return OPTIONS_READ;
+}
 
 options_outcome check_options_read(int argc, char **argv, check_options *options)
 {
@@ -190,6 +246,9 @@ options_outcome check_options_read(int argc, char **argv, check_options *options
         return options_refuse(&program, "no database");
     if (operands[1] != NULL)
         return options_refuse(&program, "one database at a time");
+    outcome = read_team_rules(options);
+    if (outcome != OPTIONS_READ)
+        return outcome;
     if (!options->has_rule)
         return options_refuse(&program, "no rule: give one or more, as --max-peak 60GiB, --no-leak or --baseline "
                                         "old.db:+5%%; --complete alone asks whether anything is missing");
@@ -200,4 +259,5 @@ options_outcome check_options_read(int argc, char **argv, check_options *options
 void check_options_free(check_options *options)
 {
     free(options->rules.items);
+    free(options->rules_text);
 }

@@ -16,11 +16,13 @@ typedef struct check_options {
         size_t count, capacity;
     } rules; /* the first is CHECK_COMPLETE */
     check_filter filter;
+    const char *rules_path; /* NULL: not given */
+    char *rules_text;       /* owned; what rules of a file borrow from; NULL: none */
     bool is_json, is_forced, is_quiet;
     bool has_rule; /* beside the first */
 } check_options;
 
-/* Into zeroed options, which borrow from argv. */
+/* Into zeroed options, which borrow from argv. Rules may also come from a file: check/team_rules.h. */
 options_outcome check_options_read(int argc, char **argv, check_options *options);
 void check_options_free(check_options *options);
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sizes and lifetimes by powers of two, counted block by block: how many blocks, and how many bytes, lie from each power to the next.
+ */
+import {PALETTE} from './colours.mjs';
+import {make} from './dom.mjs';
+import {formatBytes, formatCount, isKnown} from './format.mjs';
+import {isCounted} from './groups.mjs';
+import {makeBar, makeTable} from './table.mjs';
+import {say, sayWith} from './words.mjs';
+
+const POWERS = 1 + 64; /* one of them is what is below 1 */
+
+/* The n of 2^n <= value < 2^(n+1); -1 of what is below 1. Exact, where a logarithm may be a hair off. Pure. */
+export function powerOf(value) {
+    if (!(value >= 1))
+        return -1;
+    if (value < 2 ** 31)
+        return 31 - Math.clz32(value);
+    let power = Math.floor(Math.log2(value));
+    while (2 ** power > value)
+        power--;
+    while (2 ** (power + 1) <= value)
+        power++;
+    return power;
+}
+
+/* [{at_least, below, count, bytes}] of items(i) of the numbers, from the least power to the largest; what lies between is there, too. Pure. */
+export function histogramOf(numbers, valueOf, bytesOf) {
+    const counts = new Float64Array(POWERS), bytes = new Float64Array(POWERS), rows = [];
+    for (const i of numbers) {
+        const at = powerOf(valueOf(i)) + 1;
+        counts[at]++;
+        bytes[at] += bytesOf(i);
+    }
+    const used = [...counts.keys()].filter((at) => counts[at] > 0);
+    for (let at = used[0]; at <= used[used.length - 1]; at++)
+        rows.push({at_least: at === 0 ? 0 : 2 ** (at - 1), below: 2 ** at, count: counts[at], bytes: bytes[at]});
+    return rows;
+}
+
+/* Numbers of the blocks of a heap that were born within the range, of sites that the filter lets pass. Pure. */
+export function bornBlocks(model, heap, values, filter) {
+    const {blocks, stacks} = model, range = model.blockRanges.get(heap.heap_id), found = [], passing = new Map();
+    const passes = (stackId) => {
+        if (!passing.has(stackId))
+            passing.set(stackId, filter(stacks.siteOf(stackId)));
+        return passing.get(stackId);
+    };
+    for (let i = range?.begin ?? 0; range && i < range.end; i++)
+        if (isKnown(blocks.alloc_seq[i]) && blocks.alloc_seq[i] >= (values.from ?? 0) && blocks.alloc_seq[i] <= (values.to ?? Infinity) && passes(blocks.stack_id[i]))
+            found.push(i);
+    return found;
+}
+
+/* {sizes, lifetimes, kept}: histograms, and what of the blocks was never freed. Pure. */
+export function histogramsOf(model, heap, values, filter) {
+    const {blocks} = model, born = bornBlocks(model, heap, values, filter), bytesOf = (i) => blocks.size_bytes[i], freed = born.filter((i) => isKnown(blocks.free_seq[i]));
+    const kept = {count: born.length - freed.length, bytes: born.reduce((sum, i) => sum + bytesOf(i), 0) - freed.reduce((sum, i) => sum + bytesOf(i), 0)};
+    return {sizes: histogramOf(born, bytesOf, bytesOf), lifetimes: histogramOf(freed, (i) => blocks.free_seq[i] - blocks.alloc_seq[i], bytesOf), kept};
+}
+
+function histogramTable(rows, title, format, caption) {
+    const most = (key) => Math.max(1, ...rows.map((row) => row[key]));
+    const bar = (key, show, colour) => (row) => makeBar(row[key] / most(key), show(row[key]), colour);
+    return makeTable([{title, key: 'at_least', isNumber: true, show: (row) => sayWith('{low} to below {high}', {low: format(row.at_least), high: format(row.below)})}, {title: 'blocks', key: 'count', show: bar('count', formatCount, PALETTE[0])},
+        {title: 'bytes', key: 'bytes', show: bar('bytes', formatBytes, PALETTE[4])}], rows, {caption, rowsShown: 64}).element;
+}
+
+/* Both histograms; null: not all blocks of the heap are in this page. */
+export function showHistograms(model, heap, values, filter) {
+    if (!isCounted(model, heap))
+        return null;
+    const {sizes, lifetimes, kept} = histogramsOf(model, heap, values, filter);
+    return [make('div', {id: 'pool-sizes'}, make('h3', null, say('Sizes')), histogramTable(sizes, 'size', formatBytes, 'Sizes')),
+        make('div', {id: 'pool-lifetimes'}, make('h3', null, say('Lifetimes')), histogramTable(lifetimes, 'events from birth to end', formatCount, 'Lifetimes'),
+            kept.count > 0 && make('p', {class: 'note'}, sayWith('Never freed, and in none of these: {count} blocks of {bytes}.', {count: formatCount(kept.count), bytes: formatBytes(kept.bytes)})))];
+}

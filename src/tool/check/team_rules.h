@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rules from a file: one a line, named as the options are but without their dashes, as in
+ *
+ *     # what every nightly run is held to
+ *     max-peak=60GiB
+ *     no-leak
+ *
+ * What follows a '#' at the beginning of a line or behind a blank is left out.
+ */
+#ifndef NM_TOOL_CHECK_TEAM_RULES_H
+#define NM_TOOL_CHECK_TEAM_RULES_H
+
+#include "base/error.h"
+
+/* Is looked for in the working folder where the command line has no rule. */
+#define CHECK_TEAM_FILE ".npumem-check"
+
+/* Takes one rule; `argument` "" when the line has none. Both lie in the text of the file. */
+typedef nm_status check_take_rule(const char *name, char *argument, void *context, nm_error *err);
+
+/*
+ * Gives each line's rule to `take`. NM_END: there is no such file. Otherwise *text is what was read, NULL or owned by the
+ * caller, who keeps it as long as rules borrow from it. NM_ERR_USAGE: *err says which line is wrong, and why.
+ */
+nm_status check_team_rules_read(const char *path, check_take_rule *take, void *context, char **text, nm_error *err);
+
+#endif

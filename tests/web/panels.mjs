@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of browser.mjs for what is live and what changed, the pool, failures, the head and the search: each figure is compared with what plain
+ * sqlite3 counts from single rows, and not from the views and sums that the page has it from.
+ */
+import assert from 'node:assert/strict';
+
+import {formatBytes, formatCount, formatPercent} from '../../src/report/web/format.mjs';
+
+const GROUPS_HEAP = "(SELECT heap_id FROM _heap_place WHERE level = 'pool')";
+
+/* What a block is called, for each grouping. A part of a model and an operation are the innermost range that was open at the birth, by places in the order of events alone. */
+const INNERMOST = (kind) => `(SELECT o.name FROM operation AS o WHERE ${kind} AND o.begin_seq < a.alloc_seq AND (o.end_seq IS NULL OR o.end_seq > a.alloc_seq) ORDER BY o.begin_seq DESC LIMIT 1)`;
+const NAMES = {
+    site: "coalesce(f.label, '(no stack)')", category: `coalesce((SELECT CASE WHEN c.name = 'other' THEN ${INNERMOST('o.kind = 4')} ELSE c.name END FROM _category AS c WHERE c.category_id = a.category_id), 'unknown')`, file: "coalesce(f.file, f.module, f.label, '(no stack)')",
+    operation: `coalesce(${INNERMOST('1')}, '(no operation)')`, stream: "coalesce('stream ' || a.stream, 'stream not known')",
+    'private pool': "CASE WHEN a.private_pool IS NULL THEN 'no private pool' WHEN a.private_pool < 4294967296 THEN 'pool ' || a.private_pool ELSE 'pool ' || (a.private_pool >> 32) || ', ' || (a.private_pool & 4294967295) END",
+    module: `coalesce(${INNERMOST('o.kind = 5')}, '(no module)')`,
+};
+/* What tells groups of one name apart: sites in files of one name, and what is told from what is inferred. */
+const BESIDE = {site: 's.site_frame_id', category: 'a.category_id'};
+const BLOCKS = `FROM allocation AS a LEFT JOIN stack AS s ON s.stack_id = a.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE a.heap_id = ${GROUPS_HEAP} AND a.is_segment = 0`;
+const LIVE_AT = (seq) => `(a.alloc_seq <= ${seq} AND (a.free_seq IS NULL OR a.free_seq > ${seq}))`;
+
+/* Sums of innermost parts to sums of all parts: of each the sum of what begins with it. */
+function growPaths(rows) {
+    const paths = new Set(rows.flatMap((row) => (row.name === '(no module)' ? [row.name] : row.name.split('.').map((_, i, words) => words.slice(0, i + 1).join('.')))));
+    return [...paths].map((path) => rows.filter((row) => row.name === path || row.name.startsWith(`${path}.`)).reduce((sum, row) => {
+        for (const key of Object.keys(row))
+            sum[key] = key === 'name' ? path : (sum[key] ?? 0) + row[key];
+        return sum;
+    }, {}));
+}
+
+function sorted(rows) {
+    return rows.map((row) => row.map(String)).sort((a, b) => (a.join('\u0001') < b.join('\u0001') ? -1 : 1));
+}
+
+async function allCells(page, {cellsOf}, selector) {
+    if (await page.locator(`${selector} .more .link`).count() > 0)
+        await page.click(`${selector} .more .link`);
+    return cellsOf(page, selector);
+}
+
+function liveRows(ask, kind, seq) {
+    const rows = ask('groups', `SELECT ${NAMES[kind]} AS name, sum(a.size_bytes) AS bytes, count(*) AS count ${BLOCKS} AND ${LIVE_AT(seq)} GROUP BY 1, ${BESIDE[kind] ?? '1'}`);
+    return (kind === 'module' ? growPaths(rows) : rows).map((row) => [row.name, formatBytes(row.bytes), formatCount(row.count)]);
+}
+
+function changeRows(ask, kind, from, to) {
+    const part = (name, test) => `sum((${test}) * a.size_bytes) AS ${name}_bytes, sum(${test}) AS ${name}_count`, born = `a.alloc_seq > ${from} AND ${LIVE_AT(to)}`, gone = `${LIVE_AT(from)} AND NOT ${LIVE_AT(to)}`, kept = `${LIVE_AT(from)} AND ${LIVE_AT(to)}`;
+    const rows = ask('groups', `SELECT ${NAMES[kind]} AS name, ${part('came', born)}, ${part('went', gone)}, ${part('stayed', kept)} ${BLOCKS} AND (${LIVE_AT(from)} OR ${LIVE_AT(to)}) GROUP BY 1, ${BESIDE[kind] ?? '1'}`);
+    return (kind === 'module' ? growPaths(rows) : rows).map((row) => [row.name, formatBytes(row.came_bytes), formatCount(row.came_count), formatBytes(row.went_bytes), formatCount(row.went_count), formatBytes(row.stayed_bytes), formatCount(row.stayed_count),
+        `${row.came_bytes > row.went_bytes ? '+' : ''}${formatBytes(row.came_bytes - row.went_bytes)}`]);
+}
+
+const namePlain = (cells) => cells[0].replace(/(leak| inferred)+$/, '');
+
+/* By each grouping at the peak, at a mark and at any event; the root of the picture is the sum. */
+async function testGroups(browser, tools) {
+    const {ask, open} = tools, [peak] = ask('groups', 'SELECT peak_seq AS seq, peak_bytes AS bytes FROM peak'), [mark] = ask('groups', "SELECT seq FROM moment WHERE name = 'after 8'");
+    for (const [at, seq] of [['peak', peak.seq], [String(mark.seq), mark.seq], ['217', 217]]) {
+        const {page, close} = await open(browser, 'groups', `#at=${at}`), [{bytes}] = ask('groups', `SELECT sum(a.size_bytes) AS bytes ${BLOCKS} AND ${LIVE_AT(seq)}`);
+        assert.ok(at !== 'peak' || bytes === peak.bytes, 'the peak is the sum of its blocks');
+        for (const kind of Object.keys(NAMES)) {
+            await page.click(`#live .row >> nth=0 >> text="${kind}"`);
+            const cells = await allCells(page, tools, '#live'), rows = liveRows(ask, kind, seq);
+            assert.ok(rows.length >= 3, `${kind} has ${rows.length} groups`);
+            assert.deepEqual(sorted(cells.map((row) => [namePlain(row), row[1], row[3]])), sorted(rows), `${kind} at ${at}`);
+            assert.ok((await page.getAttribute('#live .icicle .cell >> nth=0', 'aria-label')).includes(formatBytes(bytes)), `the picture of ${kind} at ${at} is of ${bytes} bytes`);
+        }
+        await close();
+    }
+    const modules = ask('groups', 'SELECT module, live_bytes, live_count FROM peak_by_module').map((row) => [row.module, formatBytes(row.live_bytes), formatCount(row.live_count)]);
+    assert.deepEqual(sorted(liveRows(ask, 'module', peak.seq)), sorted(modules), 'the view says the same of the peak');
+}
+
+/* Of driver memory segments are a part, whatever the moment. */
+async function testDriver(browser, tools) {
+    const {ask, open} = tools, [heap] = ask('leak', "SELECT p.heap_id AS id, s.peak_seq AS peak, s.peak_bytes AS bytes FROM _heap_place AS p JOIN _heap_sum AS s USING (heap_id) WHERE p.level = 'driver'");
+    for (const [at, seq] of [['peak', heap.peak], [String(heap.peak), heap.peak], ['1500', 1500]]) {
+        const {page, close} = await open(browser, 'leak', `#heap=${heap.id}&at=${at}`), live = `FROM allocation AS a LEFT JOIN stack AS s ON s.stack_id = a.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE a.heap_id = ${heap.id} AND ${LIVE_AT(seq)}`;
+        const rows = ask('leak', `SELECT f.label AS name, sum(a.size_bytes) AS bytes, count(*) AS count ${live} GROUP BY s.site_frame_id`);
+        assert.ok(seq !== heap.peak || rows.reduce((sum, row) => sum + row.bytes, 0) === heap.bytes);
+        assert.ok(ask('leak', `SELECT sum(a.is_segment) AS count ${live}`)[0].count > 2);
+        assert.deepEqual(sorted((await allCells(page, tools, '#live')).map((cells) => [namePlain(cells), cells[1], cells[3]])), sorted(rows.map((row) => [row.name, formatBytes(row.bytes), formatCount(row.count)])), `driver memory at ${at}`);
+        await close();
+    }
+}
+
+/* Whole stacks: two of one site are two rows. */
+async function testStacks(browser, tools) {
+    const {ask, open} = tools, {page, close} = await open(browser, 'groups', '#group=stack&at=217');
+    const rows = ask('groups', `SELECT coalesce(f.label, '(no stack)') AS name, a.stack_id AS stack, sum(a.size_bytes) AS bytes, count(*) AS count ${BLOCKS} AND ${LIVE_AT(217)} GROUP BY a.stack_id ORDER BY 3 DESC`);
+    assert.ok(rows.length > new Set(rows.map((row) => row.name)).size, 'a site has two stacks');
+    assert.deepEqual((await allCells(page, tools, '#live')).map((cells) => [namePlain(cells), cells[1], cells[3]]), rows.map((row) => [row.name, formatBytes(row.bytes), formatCount(row.count)]));
+    await page.click('#live tbody tr >> nth=0');
+    const frames = ask('groups', `WITH RECURSIVE up(depth, stack_id) AS (SELECT 0, ${rows[0].stack} UNION ALL SELECT depth + 1, parent_id FROM up JOIN stack USING (stack_id) WHERE parent_id IS NOT NULL) SELECT f.label AS label FROM up JOIN stack AS s USING (stack_id) JOIN frame AS f ON f.frame_id = s.frame_id ORDER BY up.depth`);
+    assert.deepEqual(await page.$$eval('#live .below .stack li', (lines) => lines.map((line) => line.textContent)), frames.map((row) => row.label));
+    await page.waitForFunction(() => location.hash.includes('stack='));
+    await close();
+}
+
+/* What came, went and stayed, by each grouping; the earlier moment is the begin, whichever was picked first. */
+async function testChange(browser, tools) {
+    const {ask, open} = tools, [peak] = ask('groups', 'SELECT peak_seq AS seq FROM peak'), [end] = ask('groups', 'SELECT last_seq AS seq FROM input');
+    for (const [since, at, from, to] of [['90', '260', 90, 260], ['260', '90', 90, 260], ['peak', 'end', peak.seq, end.seq]]) {
+        const {page, close} = await open(browser, 'groups', `#since=${since}&at=${at}`);
+        for (const kind of Object.keys(NAMES)) {
+            await page.click(`#live .row >> nth=0 >> text="${kind}"`);
+            const rows = changeRows(ask, kind, from, to);
+            assert.deepEqual(sorted((await allCells(page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(rows), `${kind} from ${since} to ${at}`);
+        }
+        const [whole] = ask('groups', `SELECT sum(a.alloc_seq > ${from} AND ${LIVE_AT(to)}) AS came, sum(${LIVE_AT(from)} AND NOT ${LIVE_AT(to)}) AS went, sum(${LIVE_AT(from)} AND ${LIVE_AT(to)}) AS stayed ${BLOCKS}`);
+        assert.ok(whole.stayed > 0 && whole.came + whole.went > 0, 'something stayed, and something did not');
+        for (const [part, count] of Object.entries(whole))
+            assert.match(await page.textContent('#live-change'), new RegExp(`in ${count} blocks ${part}`));
+        await close();
+    }
+}
+
+/* Moments can be picked by name, by step, from the timeline and from the range; what is picked stands in the address. */
+async function testPicks(browser, tools) {
+    const {ask, open, picture} = tools, {page, close} = await open(browser, 'groups'), [mark] = ask('groups', "SELECT seq FROM moment WHERE name = 'after 4'"), [step] = ask('groups', 'SELECT begin_seq AS seq FROM step WHERE number = 7');
+    const hashHas = (part) => page.waitForFunction((text) => location.hash.slice(1).split('&').includes(text), part);
+    await page.selectOption('#live-since select', {label: `after 4, event ${formatCount(mark.seq)}`});
+    await hashHas(`since=${mark.seq}`);
+    await page.fill('#live-at input', '7');
+    await page.keyboard.press('Enter');
+    await hashHas(`at=${step.seq}`);
+    assert.ok((await page.textContent('#live-change')).includes(`to event ${formatCount(step.seq)}, step 7`));
+    await page.click('#live-since >> text=this moment');
+    await hashHas(`since=${step.seq}`);
+    await page.$eval('#timeline-canvas', (canvas) => canvas.scrollIntoView({block: 'center'}));
+    const box = await page.locator('#timeline-canvas').boundingBox();
+    await page.mouse.click(box.x + box.width * 0.8, box.y + 100);
+    await page.waitForFunction((seq) => !location.hash.includes(`at=${seq}`), step.seq);
+    const [, at] = (await page.evaluate(() => location.hash)).match(/at=(\d+)/);
+    assert.deepEqual(sorted((await allCells(page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(changeRows(ask, 'site', step.seq, Number(at))), 'a click on the timeline is a moment');
+    await picture(page, 'groups-change');
+    await close();
+    const oom = await open(browser, 'oom'), [failed] = ask('oom', "SELECT min(seq) AS seq FROM moment AS m JOIN _moment_kind AS k USING (kind) WHERE k.name = 'failure'");
+    const named = ask('oom', "SELECT CASE k.name WHEN 'mark' THEN m.name WHEN 'failure' THEN 'failed allocation' ELSE 'peak of the device' END AS text, m.seq AS seq FROM moment AS m JOIN _moment_kind AS k USING (kind) WHERE k.name IN ('mark', 'failure', 'device peak')");
+    assert.ok(named.length >= 3);
+    assert.deepEqual((await oom.page.$$eval('#live-at option', (options) => options.slice(1).map((option) => option.textContent))).sort(), named.map((row) => `${row.text}, event ${formatCount(row.seq)}`).sort());
+    await oom.page.selectOption('#live-at select', {label: `failed allocation, event ${formatCount(failed.seq)}`});
+    const held = ask('oom', `SELECT f.label AS name, sum(a.size_bytes) AS bytes, count(*) AS count FROM allocation AS a LEFT JOIN stack AS s USING (stack_id) LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE a.heap_id = ${GROUPS_HEAP} AND ${LIVE_AT(failed.seq)} GROUP BY s.site_frame_id`);
+    assert.deepEqual(sorted((await allCells(oom.page, tools, '#live')).map((cells) => [namePlain(cells), cells[1], cells[3]])), sorted(held.map((row) => [row.name, formatBytes(row.bytes), formatCount(row.count)])), 'what was live when it failed');
+    await oom.close();
+    const ranged = await open(browser, 'groups', '#from=100&to=300');
+    await ranged.page.click('#live-since >> text=begin and end of the range');
+    assert.deepEqual(sorted((await allCells(ranged.page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(changeRows(ask, 'site', 100, 300)));
+    await ranged.close();
+    const sums = await open(browser, 'sums', '#since=end');
+    assert.ok((await sums.page.textContent('#live')).includes('What changed is not known here'));
+    await sums.close();
+}
+
+/* Counted from allocations and steps, not from the sums that the view has it from. */
+async function testHits(browser, tools) {
+    const {ask, open, cellsOf} = tools, {page, close} = await open(browser, 'leak');
+    const rows = ask('leak', `SELECT (SELECT s.number FROM step AS s WHERE s.begin_seq <= a.alloc_seq ORDER BY s.begin_seq DESC LIMIT 1) AS step, count(*) AS count, sum(a.is_miss) AS missed FROM allocation AS a WHERE a.heap_id = 1 AND a.is_miss IS NOT NULL GROUP BY 1 ORDER BY 1`);
+    assert.ok(rows.length > 50 && rows.some((row) => row.missed > 0));
+    await page.click('#pool-hits summary');
+    if (await page.locator('#pool-hits .more .link').count() > 0)
+        await page.click('#pool-hits .more .link');
+    assert.deepEqual((await cellsOf(page, '#pool-hits')).map((cells) => [cells[0], ...cells.slice(2)]), rows.map((row) => [row.step === null ? 'before the first' : formatCount(row.step), formatCount(row.count), formatCount(row.missed), formatPercent(1 - row.missed / row.count)]));
+    const points = await page.getAttribute('#pool-hits .spark polyline', 'points'), heights = points.split(' ').map((point) => Number(point.split(',')[1]));
+    assert.deepEqual(heights, rows.map((row) => Number((62 - 60 * (1 - row.missed / row.count)).toFixed(1))), 'the curve is from 0 to 1');
+    assert.equal(await page.textContent('#pool-whatif code'), 'npumem whatif --suggest leak.zst');
+    assert.deepEqual(sorted((await cellsOf(page, '#pool-whatif')).map((cells) => [cells[0], cells[2]])), sorted(ask('leak', "SELECT measure, advice FROM health WHERE level = 'pool' AND advice IS NOT NULL").map((row) => [row.measure, row.advice])));
+    await close();
+}
+
+function histogram(ask, name, value, where) {
+    return ask(name, `WITH RECURSIVE power(low) AS (SELECT 1 UNION ALL SELECT low * 2 FROM power WHERE low < 1 << 50), block(value, size) AS (SELECT ${value}, a.size_bytes FROM allocation AS a LEFT JOIN stack AS s ON s.stack_id = a.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE a.heap_id = ${GROUPS_HEAP} AND a.is_segment = 0 AND a.alloc_seq IS NOT NULL AND ${where}) SELECT low, count(*) AS count, sum(size) AS bytes FROM power JOIN block ON value >= low AND value < low * 2 GROUP BY low ORDER BY low`);
+}
+
+/* Of all, of a range, and of what the search finds. */
+async function testHistograms(browser, tools) {
+    const {ask, open, cellsOf} = tools;
+    for (const [name, hash, where] of [['leak', '', '1'], ['groups', '#from=150&to=280', 'a.alloc_seq BETWEEN 150 AND 280'], ['groups', '#search=two%5C.py', "f.label LIKE '%two.py%'"]]) {
+        const {page, close} = await open(browser, name, hash);
+        for (const [id, value, format, more] of [['sizes', 'a.size_bytes', formatBytes, '1'], ['lifetimes', 'a.free_seq - a.alloc_seq', formatCount, 'a.free_seq IS NOT NULL']]) {
+            const rows = histogram(ask, name, value, `${where} AND ${more}`), shown = (await cellsOf(page, `#pool-${id}`)).filter((cells) => cells[1] !== '0');
+            assert.ok(rows.length > 3);
+            assert.deepEqual(shown, rows.map((row) => [`${format(row.low)} to below ${format(2 * row.low)}`, formatCount(row.count), formatBytes(row.bytes)]), `${id} of ${name}${hash}`);
+        }
+        const [kept] = ask(name, `SELECT count(*) AS count, sum(a.size_bytes) AS bytes FROM allocation AS a LEFT JOIN stack AS s ON s.stack_id = a.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE a.heap_id = ${GROUPS_HEAP} AND a.is_segment = 0 AND a.free_seq IS NULL AND ${where}`);
+        assert.ok((await page.textContent('#pool-lifetimes .note')).includes(`${formatCount(kept.count)} blocks of ${formatBytes(kept.bytes)}`));
+        await close();
+    }
+}
+
+/* Both bars are as wide as their figures, which are those of the view and of the steps. */
+async function testLevels(browser, tools) {
+    const {ask, open, cellsOf} = tools, {page, close} = await open(browser, 'oom');
+    const [failed] = ask('oom', "SELECT tried_bytes, allocated_bytes, active_bytes, reserved_bytes, own_bytes + module_bytes AS process, total_bytes - free_bytes AS used, total_bytes, first_seq FROM out_of_memory WHERE outcome = 'fatal'");
+    const [before] = ask('oom', `SELECT number, end_seq FROM step WHERE end_seq <= ${failed.first_seq} ORDER BY begin_seq DESC LIMIT 1`), live = (level) => ask('oom', `SELECT sum(a.size_bytes) AS bytes FROM allocation AS a JOIN _heap_place AS p USING (heap_id) WHERE p.level = '${level}' AND p.device IS NOT NULL AND a.alloc_seq <= ${before.end_seq} AND (a.free_seq IS NULL OR a.free_seq > ${before.end_seq})`)[0].bytes;
+    const [{reserved}] = ask('oom', `SELECT peak_reserved_bytes AS reserved FROM step_total WHERE level = 'pool' AND step = ${before.number}`);
+    const figures = [['when it failed', failed.tried_bytes, failed.allocated_bytes, failed.active_bytes, failed.reserved_bytes, failed.process, failed.used, failed.total_bytes], [`at the end of step ${before.number}`, null, null, live('pool'), reserved, live('driver'), null, failed.total_bytes]];
+    assert.deepEqual(await cellsOf(page, '#oom .failure:first-of-type .levels'), figures.map(([when, ...bytes]) => [when, ...bytes.map(formatBytes)]));
+    const widths = await page.$$eval('#oom .failure:first-of-type .levels .stacked', (bars) => bars.map((bar) => [...bar.children].map((part) => part.getBoundingClientRect().width / bar.clientWidth)));
+    const levels = [[failed.allocated_bytes, failed.active_bytes, failed.reserved_bytes, failed.process, failed.used, failed.total_bytes], [live('pool'), reserved, live('driver'), failed.total_bytes]];
+    levels.forEach((bytes, bar) => {
+        const distinct = bytes.filter((value, i) => i === 0 || value > bytes[i - 1]);
+        assert.equal(widths[bar].length, distinct.length);
+        distinct.forEach((value, i) => assert.ok(Math.abs(widths[bar][i] - (value - (distinct[i - 1] ?? 0)) / failed.total_bytes) < 0.003, `part ${i} of bar ${bar}`));
+    });
+    await close();
+}
+
+async function testHead(browser, tools) {
+    const {ask, open, cellsOf} = tools, {page, close} = await open(browser, 'groups');
+    await page.click('#settings summary');
+    assert.deepEqual(sorted((await cellsOf(page, '#settings')).map((cells) => cells.slice(0, 3))), sorted([...ask('groups', 'SELECT source, name, value FROM _process_environment').map((row) => [row.source === 'version' ? 'version' : 'setting', row.name, row.value]), ...ask('groups', 'SELECT key, value FROM meta').map((row) => ['database', row.key, row.value])]));
+    assert.ok((await page.textContent('#settings')).includes('max_split_size_mb:64'));
+    await page.fill('#search', 'ALLOC_CONF');
+    assert.equal((await cellsOf(page, '#settings')).length, 1);
+    await close();
+}
+
+/* What is no regular expression is said so, and looked for as it stands; the search reaches verdicts, too. */
+async function testSearch(browser, tools) {
+    const {ask, open, cellsOf} = tools, {page, close} = await open(browser, 'leak'), cards = () => page.locator('#verdicts .card:visible').count(), all = await cards();
+    assert.ok(all >= 1);
+    assert.equal(await page.textContent('#search-word'), '');
+    await page.fill('#search', 'leak_one(');
+    assert.equal(await page.textContent('#search-word'), 'leak_one( is no regular expression: it is looked for as it stands.');
+    assert.equal(await page.getAttribute('#search', 'aria-invalid'), 'true');
+    assert.deepEqual(await cellsOf(page, '#leaks'), []);
+    assert.equal(await cards(), 0);
+    await page.fill('#search', 'leak_on[e]');
+    assert.equal(await page.textContent('#search-word'), '');
+    assert.equal((await cellsOf(page, '#leaks')).length, ask('leak', "SELECT count(*) AS n FROM leak_by_site WHERE site LIKE '%leak_one%'")[0].n);
+    assert.ok(await cards() >= 1);
+    await close();
+    const chinese = await open(browser, 'leak', '#lang=zh&search=%5B');
+    assert.equal(await chinese.page.textContent('#search-word'), '\u201c[\u201d \u4e0d\u662f\u6b63\u5219\u8868\u8fbe\u5f0f\uff1a\u6309\u539f\u6587\u641c\u7d22\u3002');
+    await chinese.close();
+}
+
+function swatches(page) {
+    return page.$$eval('#map .legend', (legends) => Object.fromEntries(legends.map((legend) => [legend.textContent, getComputedStyle(legend.querySelector('.swatch')).backgroundColor])));
+}
+
+const asColour = ([red, green, blue]) => `rgb(${red}, ${green}, ${blue})`;
+
+/* By age and by private pool the map has the colour that its legend gives what SQL says of the block. */
+async function testColours(browser, tools) {
+    const {ask, open, mapPoint} = tools, leak = await open(browser, 'leak');
+    assert.equal(await leak.page.locator('#map .row >> text="private pool"').count(), 0, 'no private pool, no choice');
+    await leak.page.click('#map .row >> text="age"');
+    const ages = await swatches(leak.page), [old] = ask('leak', `SELECT a.allocation_id AS id, (SELECT count(*) FROM step AS s WHERE s.begin_seq > a.alloc_seq) AS age FROM leak AS l JOIN allocation AS a USING (allocation_id) ORDER BY a.alloc_seq LIMIT 1 OFFSET 30`);
+    const low = 2 ** Math.floor(Math.log2(old.age));
+    assert.equal(asColour((await mapPoint(leak.page, 'leak', old.id)).colour), ages[`${low} to ${2 * low - 1} steps`], `${old.age} steps old`);
+    await leak.close();
+    for (const [name, test] of [['pool 7', 'private_pool = 7'], ['pool 1, 5', 'private_pool > 7'], ['no private pool', 'private_pool IS NULL']]) {
+        const groups = await open(browser, 'groups', '#colour=private+pool'), pools = await swatches(groups.page), [{id}] = ask('groups', `SELECT allocation_id AS id FROM allocation WHERE ${test} ORDER BY size_bytes * (coalesce(free_seq, 600) - alloc_seq) DESC LIMIT 1`);
+        assert.deepEqual(Object.keys(pools), ['pool 7', 'pool 1, 5', 'no private pool']);
+        assert.equal(asColour((await mapPoint(groups.page, 'groups', id)).colour), pools[name], name);
+        await groups.close();
+    }
+}
+
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testHistograms, testLevels, testHead, testSearch, testColours];
