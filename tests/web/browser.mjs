@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * browser.mjs FOLDER: the pages that browser.sh has written, in Chromium. Everything that a page shows is compared with what plain sqlite3
+ * browser.mjs FOLDER QUERY_FOLDER ON|OFF: the pages that browser.sh has written, in Chromium. Everything that a page shows is compared with what plain sqlite3
  * says of its database. No page may ask for anything, say anything on the console, or take a name for markup.
  */
 import assert from 'node:assert/strict';
@@ -10,6 +10,7 @@ import {pathToFileURL} from 'node:url';
 
 import {formatBytes, formatCount} from '../../src/report/web/format.mjs';
 import {PANEL_TESTS} from './panels.mjs';
+import {sqlTests} from './sqlpanel.mjs';
 
 const require = createRequire(`${process.env.NPUMEM_NODE_MODULES}/`);
 const {chromium} = require('playwright-core');
@@ -344,7 +345,7 @@ async function testAccess(browser) {
 
 const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']});
 let failed = 0;
-for (const test of [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testAccess, ...PANEL_TESTS])
+for (const test of [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])])
     try {
         await test(browser, {ask, open, picture, cellsOf, mapPoint});
         console.log(`ok ${test.name}`);

@@ -131,8 +131,8 @@ async function testPicks(browser, tools) {
     assert.ok((await page.textContent('#live-change')).includes(`to event ${formatCount(step.seq)}, step 7`));
     await page.click('#live-since >> text=this moment');
     await hashHas(`since=${step.seq}`);
-    await page.$eval('#timeline-canvas', (canvas) => canvas.scrollIntoView({block: 'center'}));
-    const box = await page.locator('#timeline-canvas').boundingBox();
+    await page.$eval('#timeline-chart', (canvas) => canvas.scrollIntoView({block: 'center'}));
+    const box = await page.locator('#timeline-chart').boundingBox();
     await page.mouse.click(box.x + box.width * 0.8, box.y + 100);
     await page.waitForFunction((seq) => !location.hash.includes(`at=${seq}`), step.seq);
     const [, at] = (await page.evaluate(() => location.hash)).match(/at=(\d+)/);

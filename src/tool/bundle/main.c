@@ -60,17 +60,6 @@ static bool ends_in(const char *text, const char *end)
 
 /* ---- The copy ------------------------------------------------------------------------------------------------------ */
 
-static char *scratch_path(const bundle *work)
-{
-    const char *folder = getenv("TMPDIR");
-    char *path = NULL;
-    int len = work->output != NULL
-                  ? asprintf(&path, "%s.db", work->output)
-                  : asprintf(&path, "%s/" STDOUT_SCRATCH, folder == NULL || folder[0] == 0 ? "/tmp" : folder);
-
-    return len < 0 ? NULL : path;
-}
-
 /* SQLite would wait for a pipe. */
 static nm_status check_database(const char *path, nm_error *err)
 {
@@ -89,7 +78,7 @@ static nm_status copy_database(bundle *work, nm_error *err)
                                       .is_scratch = true,
                                       .is_redacted = work->options->is_redacted,
                                       .input_fd = -1};
-    char *path = scratch_path(work);
+    char *path = answer_scratch(work->output, STDOUT_SCRATCH);
     nm_status status = path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
                                     : check_database(work->options->database, err);
 
@@ -280,8 +269,6 @@ static int answer_bundle(const bundle_options *options)
                          .output = is_stream ? NULL : output,
                          .is_compressed = !ends_in(output, ".tar"),
                          .database_fd = -1};
-    if (is_stream)
-        umask(S_IRWXG | S_IRWXO); /* what lies in the temporary folder meanwhile is nobody else's */
     result = answer_run(&request, run_bundle, &work);
     if (result == EXIT_DONE && !is_stream && !options->is_quiet)
         say(output, options->is_redacted);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -24,6 +25,19 @@ static const char *name = "standard output";
 const char *answer_name(void)
 {
     return name;
+}
+
+char *answer_scratch(const char *path, const char *scratch_name)
+{
+    const char *folder = getenv("TMPDIR");
+    char *scratch = NULL;
+    int len;
+
+    if (path != NULL && strcmp(path, "-") != 0)
+        return asprintf(&scratch, "%s.db", path) < 0 ? NULL : scratch;
+    umask(S_IRWXG | S_IRWXO);
+    len = asprintf(&scratch, "%s/%s", folder == NULL || folder[0] == 0 ? "/tmp" : folder, scratch_name);
+    return len < 0 ? NULL : scratch;
 }
 
 /* May it be written there? Not over what is asked. */

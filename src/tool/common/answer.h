@@ -26,6 +26,12 @@ typedef struct answer_request {
  * left of FILE then. What stands beside it is removed when a signal ends the program: takes signals over (store/cleanup.h). */
 int answer_run(const answer_request *request, int (*run)(const void *context), const void *context);
 
+/*
+ * Where a file that the answer is made of may lie meanwhile, to be freed; NULL: out of memory. Beside `path`; where that is NULL or
+ * "-", as `scratch_name` in the temporary folder, and files that are made from now on are nobody else's to read.
+ */
+char *answer_scratch(const char *path, const char *scratch_name);
+
 /* What is printed to, for messages: "standard output", or FILE. Safe to print. */
 const char *answer_name(void);
 

@@ -36,12 +36,22 @@ static int say(const char *subject, const nm_error *err)
     return EXIT_NO;
 }
 
+#define STDOUT_SCRATCH "npumem-report.db" /* in the temporary folder */
+
+typedef struct report_work {
+    const report_options *options;
+    const char *scratch_path; /* borrowed; NULL: no SQL */
+} report_work;
+
 /* Prints the page. */
 static int write_page(const void *context)
 {
-    const report_options *options = context;
-    const nm_html_options page = {
-        .database_path = options->database, .language = nm_language_of_environment(), .bytes_max = options->bytes_max};
+    const report_work *work = context;
+    const report_options *options = work->options;
+    const nm_html_options page = {.database_path = options->database,
+                                  .language = nm_language_of_environment(),
+                                  .bytes_max = options->bytes_max,
+                                  .scratch_path = work->scratch_path};
     nm_error err = {.offset = NM_NO_OFFSET};
     nm_foreign *database = NULL;
     nm_status status = nm_foreign_open(options->database, true, &database, &err);
@@ -58,21 +68,35 @@ static int write_page(const void *context)
     return EXIT_DONE;
 }
 
+static int write_answer(const report_options *options, const char *path)
+{
+    const answer_request request = {.program = "npumem-report",
+                                    .path = path,
+                                    .is_forced = options->is_forced,
+                                    .inputs = &options->database,
+                                    .input_count = 1,
+                                    .failed = EXIT_NO};
+    char *scratch = options->has_no_sql ? NULL : answer_scratch(path, STDOUT_SCRATCH);
+    const report_work work = {.options = options, .scratch_path = scratch};
+    int result = EXIT_NO;
+
+    if (scratch == NULL && !options->has_no_sql)
+        fputs("npumem-report: out of memory\n", stderr);
+    else
+        result = answer_run(&request, write_page, &work);
+    free(scratch);
+    return result;
+}
+
 static int run_report(const report_options *options)
 {
     char *beside = options->output == NULL ? name_beside(options->database) : NULL;
-    answer_request request = {.program = "npumem-report",
-                              .path = beside == NULL ? options->output : beside,
-                              .is_forced = options->is_forced,
-                              .inputs = &options->database,
-                              .input_count = 1,
-                              .failed = EXIT_NO};
     int result = EXIT_NO;
 
     if (options->output == NULL && beside == NULL)
         fputs("npumem-report: out of memory\n", stderr);
     else
-        result = answer_run(&request, write_page, options);
+        result = write_answer(options, beside == NULL ? options->output : beside);
     free(beside);
     return result;
 }
