@@ -1,6 +1,6 @@
 # cmake -DOUTPUT=x.c -DSYMBOL=nm_x -DHEADER=store/x.h -DFILES=a;b -P EmbedText.cmake: writes the text of each file into a C
 # source as an array of nm_embedded_text, in the order given, ended by an entry of NULLs. Bytes rather than a string
-# literal: compilers limit the length of those.
+# literal: compilers limit the length of those, and a file may hold zeros.
 string(REPLACE "," ";" FILES "${FILES}")
 set(arrays "")
 set(entries "")
@@ -11,8 +11,8 @@ foreach(file IN LISTS FILES)
   string(REGEX REPLACE "(....................................................................................................)" "\\1\n" bytes "${bytes}")
   get_filename_component(name ${file} NAME)
   string(APPEND arrays "static const unsigned char text_${index}[] = {${bytes}0};\n")
-  string(APPEND entries "    {\"${name}\", (const char *)text_${index}},\n")
+  string(APPEND entries "    {\"${name}\", (const char *)text_${index}, sizeof text_${index} - 1},\n")
   math(EXPR index "${index} + 1")
 endforeach()
 file(WRITE ${OUTPUT}
-     "#include \"${HEADER}\"\n\n${arrays}\nconst nm_embedded_text ${SYMBOL}[] = {\n${entries}    {0, 0},\n};\n")
+     "#include \"${HEADER}\"\n\n${arrays}\nconst nm_embedded_text ${SYMBOL}[] = {\n${entries}    {0, 0, 0},\n};\n")

@@ -15,18 +15,25 @@
 #include "report/html_against.h"
 #include "report/html_files.h"
 #include "report/html_map.h"
+#include "report/html_sql.h"
 #include "report/html_tables.h"
 #include "report/screen.h"
 
 #define STRINGS_SHARE 0.95 /* of the page, at most: they, and what is before them */
 
-static const char head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+/* Compiling wasm and running it beside the page is allowed where there is some. */
+#define POLICY_BEGIN                                                                                                   \
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"                                          \
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'"
-    " 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<meta name=\"generator\" content=\"npumem " NPUMEM_PROJECT_VERSION "\">\n"
-    "<link rel=\"icon\" href=\"data:,\">\n<title>";
+#define POLICY_END "; style-src 'unsafe-inline'; img-src data: blob:"
+
+static const char policy[] = POLICY_BEGIN POLICY_END;
+static const char policy_of_sql[] = POLICY_BEGIN " 'wasm-unsafe-eval'" POLICY_END "; worker-src blob:";
+
+static const char head[] = "\">\n"
+                           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                           "<meta name=\"generator\" content=\"npumem " NPUMEM_PROJECT_VERSION "\">\n"
+                           "<link rel=\"icon\" href=\"data:,\">\n<title>";
 
 static void write_escaped(FILE *out, const char *text)
 {
@@ -97,18 +104,22 @@ static void write_title(const nm_html_options *options, FILE *out)
         fprintf(out, " and %zu more", options->database_count - 1);
 }
 
-static nm_status write_frame(nm_html_page *page, const nm_html_options *options, nm_error *err)
+static nm_status write_frame(nm_html_page *page, const nm_html_options *options, bool has_sql, nm_error *err)
 {
     nm_status status;
 
+    fputs(has_sql ? policy_of_sql : policy, page->out);
     fputs(head, page->out);
     write_title(options, page->out);
     fputs(" - npumem</title>\n<style>\n", page->out);
+    write_file(page->out, "uPlot.min.css");
     write_file(page->out, "page.css");
     fputs("</style>\n</head>\n<body>\n", page->out);
     write_file(page->out, "body.html");
     status = write_summary(page->db, options, page->out, err);
-    fputs("<script type=\"module\">\n", page->out);
+    fputs("<script id=\"uplot\">\n", page->out);
+    write_file(page->out, "uplot.js");
+    fputs("</script>\n<script type=\"module\">\n", page->out);
     write_file(page->out, "page.js");
     fputs("</script>\n", page->out);
     return status;
@@ -128,22 +139,38 @@ static nm_status write_data(nm_html_page *page, const nm_html_options *options, 
     if (status == NM_OK)
         status = nm_html_map_write_blocks(map, err);
     nm_html_map_free(map);
-    fputs(NM_HTML_END, page->out);
+    return status;
+}
+
+/* What can be asked takes half of the page at most, and what else there is the rest. */
+static nm_status make_sql(nm_html_page *page, const nm_html_options *options, char **text, size_t *len, nm_error *err)
+{
+    if (options->scratch_path == NULL || !nm_html_sql_is_built())
+        return NM_OK;
+    nm_status status =
+        nm_html_sql_make(page->db, options->scratch_path, page->bytes_max / 2, &page->strings, text, len, err);
+    page->bytes_max -= *len;
     return status;
 }
 
 static nm_status write_in_memory(sqlite3 *db, const nm_html_options *options, FILE *memory, nm_error *err)
 {
     uint64_t bytes_max = options->bytes_max == 0 ? NM_HTML_BYTES_MAX : options->bytes_max;
-    char size[NM_HUMAN_BYTES];
+    char size[NM_HUMAN_BYTES], *sql = NULL;
+    size_t sql_bytes = 0;
     nm_html_page page;
-    nm_status status;
 
     nm_html_page_init(&page, db, memory, bytes_max);
-    status = write_frame(&page, options, err);
+    nm_status status = make_sql(&page, options, &sql, &sql_bytes, err);
+    if (status == NM_OK)
+        status = write_frame(&page, options, sql != NULL, err);
     if (status == NM_OK)
         status = write_data(&page, options, err);
     nm_html_page_free(&page);
+    if (sql != NULL)
+        fwrite(sql, 1, sql_bytes, memory);
+    free(sql);
+    fputs(NM_HTML_END, memory);
     if (status == NM_OK && (uint64_t)ftell(memory) > bytes_max)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "a page without a single block takes %s: --max-size is less",
                        nm_human_bytes(size, ftell(memory)));

@@ -29,6 +29,7 @@ typedef struct nm_html_options {
     nm_language language;           /* of the summary that is there without script */
     uint64_t bytes_max;             /* the page is never larger; 0: NM_HTML_BYTES_MAX */
     const nm_html_against *against; /* borrowed; NULL: none */
+    const char *scratch_path; /* beside it lies a copy of the database meanwhile; NULL: it cannot be asked in SQL */
 } nm_html_options;
 
 /* All text is foreign and becomes data or escaped text, never markup. The caller looks at ferror(out). NM_ERR_USAGE: not even what cannot be

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What web/ has, built into the program: page.css, body.html, and page.js, its modules one behind the other.
+ * What web/ has, built into the program: page.css, body.html, and page.js, its modules one behind the other; and of third_party/ what
+ * draws charts: uPlot.min.css, and uplot.js behind its licence.
  */
 #ifndef NM_REPORT_HTML_FILES_H
 #define NM_REPORT_HTML_FILES_H

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "report/html_axis.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
@@ -24,6 +25,7 @@
 #define SEGMENTS_MAX    200000
 #define LANES_SHARE     0.65 /* of the page, at most: they, and what is before them */
 #define CELLS_SHARE     0.85 /* the same */
+#define USES_SHARE      0.9
 #define KEPT_BYTES      1024 /* of the table that comes last */
 #define BLOCKS_MAX(m)                                                                                                  \
     ((int64_t)((m)->page->bytes_max / 8)) /* held in memory: what takes least has 1 to 2 bytes a block */
@@ -44,8 +46,8 @@ static const char ranges_sql[] =
     " WHERE a.is_segment = 0 AND a.segment_id IS NULL";
 
 static const char segment_rows_sql[] =
-    "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq FROM allocation AS s"
-    " JOIN (SELECT DISTINCT heap_id, segment_id FROM allocation WHERE segment_id IS NOT NULL) AS u"
+    "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq, s.heap_id AS driver_id"
+    " FROM allocation AS s JOIN (SELECT DISTINCT heap_id, segment_id FROM allocation WHERE segment_id IS NOT NULL) AS u"
     " ON u.segment_id = s.allocation_id ORDER BY u.heap_id, s.address, s.alloc_seq, s.allocation_id LIMIT ?1";
 
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
@@ -70,14 +72,14 @@ enum {
 };
 
 /* Behind the integers: the name of the operation, its number where it was open at the birth, whether the category is a word of
- * the program's own, and the site. */
+ * the program's own, the site, and the segment. */
 static const char all_blocks_sql[] =
     "SELECT " BLOCK_COLUMNS ", o.name, CASE WHEN w.name = 'thread' THEN a.operation_id END, c.name = 'other',"
-    " s.site_frame_id FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
+    " s.site_frame_id, a.segment_id FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
     " LEFT JOIN _operation_source AS w ON w.operation_source = a.operation_source"
     " LEFT JOIN _category AS c ON c.category_id = a.category_id"
     " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0 ORDER BY a.heap_id, born, a.allocation_id";
-enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_IS_OWN, COLUMN_SITE };
+enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_IS_OWN, COLUMN_SITE, COLUMN_SEGMENT };
 
 /* Each anchor of the windows, which the page lays round it. */
 static const char *const anchor_columns[] = {"heap_id", "kind", "seq", NULL};
@@ -100,6 +102,8 @@ struct nm_html_map {
     nm_html_cells cells;
     nm_html_windows windows;
     nm_html_columns lanes, blocks; /* of all heaps */
+    nm_html_columns uses;          /* of each segment by each heap: its first block there */
+    nm_map used;                   /* which those are */
     int64_t block_count;
     bool has_all; /* each block is in `blocks` */
 };
@@ -249,6 +253,18 @@ static int64_t freed_of(const int64_t *born, const int64_t *life)
     return *life == NM_NULL ? NM_NULL : (int64_t)((uint64_t)*born + (uint64_t)*life);
 }
 
+/* From the first block that a heap has in a segment on, the segment is its own. Blocks come in the order of their births. */
+static nm_status note_use(map *m, int64_t heap_id, int64_t segment_id, int64_t born, nm_error *err)
+{
+    nm_key key = {(uint64_t)heap_id, (uint64_t)segment_id};
+    nm_status status;
+
+    if (nm_map_get(&m->used, key) != NULL)
+        return NM_OK;
+    status = nm_map_put(&m->used, key, 1, err);
+    return status == NM_OK ? nm_html_columns_add(&m->uses, (int64_t[]){heap_id, segment_id, born}, err) : status;
+}
+
 static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
 {
     int64_t values[BLOCK_COLUMN_COUNT];
@@ -260,6 +276,8 @@ static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
         draw_block(m, values, sqlite3_column_int64(row, COLUMN_SITE));
     nm_html_windows_count(&m->windows, values[BLOCK_HEAP], values[BLOCK_BORN],
                           freed_of(&values[BLOCK_BORN], &values[BLOCK_LIFE]));
+    if (status == NM_OK && !nm_db_is_null(row, COLUMN_SEGMENT))
+        status = note_use(m, values[BLOCK_HEAP], sqlite3_column_int64(row, COLUMN_SEGMENT), values[BLOCK_BORN], err);
     return status == NM_OK && m->has_all ? nm_html_columns_add(&m->blocks, values, err) : status;
 }
 
@@ -347,7 +365,11 @@ static nm_status walk_blocks(map *m, nm_error *err)
     m->heap_id = NM_NULL;
     if (status == NM_OK)
         status = each(m, all_blocks_sql, take_block, err);
-    return status == NM_OK ? write_cells(m, err) : status;
+    if (status == NM_OK)
+        status = write_cells(m, err);
+    if (status == NM_OK)
+        status = nm_html_page_table(m->page, &m->uses, "segment_use", nm_html_page_room(m->page, USES_SHARE), err);
+    return status;
 }
 
 nm_status nm_html_map_write_blocks(nm_html_map *m, nm_error *err)
@@ -373,6 +395,8 @@ void nm_html_map_free(nm_html_map *m)
         nm_html_axis_free(&m->heaps[i].axis);
     nm_html_columns_free(&m->lanes);
     nm_html_columns_free(&m->blocks);
+    nm_html_columns_free(&m->uses);
+    nm_map_free(&m->used);
     nm_html_cells_free(&m->cells);
     nm_html_ranges_free(&m->ranges);
     nm_html_windows_free(&m->windows);
@@ -412,6 +436,7 @@ nm_status nm_html_map_write(nm_html_page *page, nm_html_map **out, nm_error *err
     m->page = page;
     nm_html_columns_name(&m->lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
     nm_html_columns_name(&m->blocks, block_columns);
+    nm_html_columns_name(&m->uses, (const char *const[]){"heap_id", "allocation_id", "used_seq", NULL});
     for (size_t i = BLOCK_OWN_CATEGORY; i < BLOCK_COLUMN_COUNT; i++)
         m->blocks.columns[i].kind = NM_HTML_TEXT;
     return write_pictures(m, err);

@@ -55,7 +55,7 @@ static void note_tick(int signal_number)
     for (size_t i = 0; i < GUARDS_MAX; i++) {
         nm_read_limit *guard = guards[i];
 
-        if (guard != NULL && guard->ticks_left-- <= 0)
+        if (guard != NULL && !guard->rests && guard->ticks_left-- <= 0)
             sqlite3_interrupt(guard->db);
     }
 }
@@ -99,6 +99,13 @@ void nm_read_limit_more(nm_read_limit *guard, uint64_t file_bytes)
 {
     guard->steps_left += bounded(file_bytes) * STEPS_PER_BYTE;
     guard->ticks_left += bounded(file_bytes) / BYTES_PER_TICK;
+}
+
+void nm_read_limit_rest(const sqlite3 *db, bool rests)
+{
+    for (size_t i = 0; i < GUARDS_MAX; i++)
+        if (guards[i] != NULL && guards[i]->db == db)
+            guards[i]->rests = rests;
 }
 
 void nm_read_limit_end(nm_read_limit *guard)

@@ -8,6 +8,7 @@
 #define NM_STORE_READ_LIMIT_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NM_READ_LIMIT_TEXT_BYTES_MAX (1 << 20) /* of one text, one row, one statement */
@@ -17,6 +18,7 @@ typedef struct nm_read_limit {
     int64_t steps_left;
     int64_t ticks_left; /* of processor time, once it is spent; see read_limit.c */
     int old_text_bytes_max, old_sql_bytes_max;
+    volatile bool rests; /* no time is counted */
 } nm_read_limit;
 
 /*
@@ -31,6 +33,9 @@ uint64_t nm_read_limit_file_bytes(const char *path);
 
 /* A second file is read as well. */
 void nm_read_limit_more(nm_read_limit *guard, uint64_t file_bytes);
+
+/* While it rests, time that passes is not that of this connection, but of other work that reads none of it. */
+void nm_read_limit_rest(const sqlite3 *db, bool rests);
 
 /* To be called before the connection is closed. A guard that was never begun is fine. */
 void nm_read_limit_end(nm_read_limit *guard);

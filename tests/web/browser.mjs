@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * browser.mjs FOLDER: the pages that browser.sh has written, in Chromium. Everything that a page shows is compared with what plain sqlite3
+ * browser.mjs FOLDER QUERY_FOLDER ON|OFF: the pages that browser.sh has written, in Chromium. Everything that a page shows is compared with what plain sqlite3
  * says of its database. No page may ask for anything, say anything on the console, or take a name for markup.
  */
 import assert from 'node:assert/strict';
@@ -10,6 +10,7 @@ import {pathToFileURL} from 'node:url';
 
 import {formatBytes, formatCount, formatPercent, formatTime} from '../../src/report/web/format.mjs';
 import {PANEL_TESTS} from './panels.mjs';
+import {sqlTests} from './sqlpanel.mjs';
 
 const require = createRequire(`${process.env.NPUMEM_NODE_MODULES}/`);
 const {chromium} = require('playwright-core');
@@ -88,6 +89,117 @@ async function testFigures(browser) {
     await close();
 }
 
+/* What the legend of the timeline says, by name: bytes as they are written. */
+function legendOf(page) {
+    return page.$$eval('#timeline-legend li', (items) => Object.fromEntries(items.filter((item) => item.querySelector('b')).map((item) => [item.querySelector('span:not(.swatch)').textContent, item.querySelector('b').textContent])));
+}
+
+/* What SQL says was live right after an event, of the rows of a condition. */
+function sumAt(name, seq, condition) {
+    return ask(name, `SELECT coalesce(sum(size_bytes), 0) AS bytes FROM allocation WHERE ${condition} AND coalesce(alloc_seq, -1) <= ${seq} AND (free_seq IS NULL OR free_seq > ${seq})`)[0].bytes;
+}
+
+/* The layers of the timeline at the peak and at other events, the picture in figures, and the device at its moments: all as SQL has them. */
+async function testTimeline(browser) {
+    const peak = ask('leak', "SELECT peak_seq AS seq FROM peak WHERE level = 'pool'")[0].seq, others = ask('leak', 'SELECT max_seq AS seq FROM usage WHERE heap_id = 1 AND max_seq % 911 < 2 ORDER BY max_seq LIMIT 3').map((row) => row.seq);
+    assert.ok(others.length > 1);
+    for (const seq of [peak, ...others]) {
+        const {page, close} = await open(browser, 'leak', `#at=${seq}`), live = sumAt('leak', seq, 'heap_id = 1'), reserved = sumAt('leak', seq, 'is_segment = 1'), outside = sumAt('leak', seq, 'heap_id = 2 AND is_segment = 0'), pinned = sumAt('leak', seq, 'heap_id = 3');
+        assert.deepEqual(await legendOf(page), {'caching pool: allocated': formatBytes(live), 'caching pool: free': formatBytes(reserved - live), 'device memory: outside of pools': formatBytes(outside), 'pinned host memory': formatBytes(pinned), together: formatBytes(reserved + outside)}, `at ${seq}`);
+        await close();
+    }
+    const {page, close} = await open(browser, 'leak');
+    await page.click('#timeline .numbers >> nth=1 >> summary');
+    await page.click('#timeline .numbers >> nth=1 >> .more button');
+    const rows = await cellsOf(page, '#timeline .numbers:nth-child(2)');
+    assert.ok(rows.length > 150);
+    for (const [seq, , live, free, outside, together] of rows.filter((_, i) => i % 40 === 0)) {
+        const event = Number(seq.replaceAll(',', '')), held = [sumAt('leak', event, 'heap_id = 1'), sumAt('leak', event, 'is_segment = 1'), sumAt('leak', event, 'heap_id = 2 AND is_segment = 0')];
+        assert.deepEqual([live, free, outside, together], [held[0], held[1] - held[0], held[2], held[1] + held[2]].map(formatBytes), `at ${event}`);
+    }
+    const whole = ask('leak', "SELECT max(peak_bytes) AS most FROM peak WHERE level = 'driver'")[0].most;
+    assert.ok(rows.some((cells) => cells[5] === formatBytes(whole)), 'the most that the device held is in it');
+    await page.click('#timeline .numbers >> nth=2 >> summary');
+    const device = ask('leak', 'SELECT moment, seq, component, heap, bytes FROM device_memory ORDER BY host, rank, pid, device, seq, moment_id, component, heap LIMIT 12');
+    assert.deepEqual((await cellsOf(page, '#timeline .numbers:nth-child(3)')).map((cells) => cells.slice(0, 5)), device.map((row) => [row.moment, formatCount(row.seq), row.component, row.heap ?? '', formatBytes(row.bytes)]));
+    await close();
+}
+
+/* A device with pools, modules of CANN and memory of others: each component is what view device_memory says of its moments. */
+async function testDevice(browser) {
+    const heap = ask('device', "SELECT heap_id FROM _heap_place WHERE heap = 'ptaCaching'")[0].heap_id, moments = ask('device', "SELECT DISTINCT seq FROM device_memory WHERE pid = 100 AND seq > 0 AND (moment_kind = 'mark' OR moment_heap IN ('device memory', 'HCCL'))").map((row) => row.seq), seen = new Set();
+    assert.ok(moments.length > 3);
+    for (const seq of moments) {
+        const {page, close} = await open(browser, 'device', `#heap=${heap}&at=${seq}`), held = new Map(await page.$$eval('#timeline-legend li', (items) => items.filter((item) => item.querySelector('b[title]')).map((item) => [item.querySelector('span:not(.swatch)').textContent, Number(item.querySelector('b').title.replace(/[, B]/g, ''))])));
+        const bytesOf = (name) => held.get(name) ?? 0, rows = ask('device', `SELECT DISTINCT component, heap, bytes FROM device_memory WHERE pid = 100 AND seq = ${seq}`);
+        for (const {component, heap: pool, bytes} of rows) {
+            const shown = {POOL: () => bytesOf(`${pool}: allocated`) + bytesOf(`${pool}: free`), WORKSPACE: () => bytesOf(`${pool}: allocated`) + bytesOf(`${pool}: free`), APP: () => bytesOf('device memory: outside of pools'), HCCL: () => bytesOf('HCCL'), 'module 99': () => bytesOf('module 99')}[component];
+            assert.equal(shown?.() ?? bytes, bytes, `${component} ${pool} at ${seq}`);
+            if (shown && bytes > 0)
+                seen.add(`${component} ${pool}`);
+        }
+        await close();
+    }
+    assert.deepEqual([...seen].sort(), ['APP null', 'HCCL null', 'POOL atb', 'POOL ptaCaching', 'WORKSPACE ptaWorkspace', 'module 99 null']);
+    const [sample] = ask('device', "SELECT seq, used_bytes FROM usage_sample WHERE pid = 100 AND kind = 'HBM' ORDER BY seq DESC LIMIT 1"), {page, close} = await open(browser, 'device', `#heap=${heap}&at=${sample.seq}&theme=dark`);
+    assert.equal((await legendOf(page)).together, formatBytes(sample.used_bytes), 'with what nobody explains it is what the device said');
+    await picture(page, 'device-dark');
+    await close();
+}
+
+/* A range of a few events has its own peak, however short it was; axes may be of time and of steps; paper is light. */
+async function testViews(browser) {
+    const [spike] = ask('leak', 'SELECT max_seq AS seq, max_live_bytes AS bytes FROM usage WHERE heap_id = 1 ORDER BY max_live_bytes DESC, max_seq LIMIT 1');
+    for (const axis of ['event', 'time', 'step']) {
+        const {page, close} = await open(browser, 'leak', `#axis=${axis}&from=${spike.seq - 20}&to=${spike.seq + 20}&theme=dark`);
+        assert.equal(await page.textContent('#timeline .plain.chosen >> nth=0'), axis);
+        await page.click('#timeline .numbers >> nth=1 >> summary');
+        const live = (await cellsOf(page, '#timeline .numbers:nth-child(2)')).map((cells) => cells[2]);
+        await page.click('#timeline .numbers >> nth=1 >> .more button').catch(() => {});
+        assert.ok([...live, ...(await cellsOf(page, '#timeline .numbers:nth-child(2)')).map((cells) => cells[2])].includes(formatBytes(spike.bytes)), `the peak across ${axis}`);
+        const shade = () => page.$eval('#timeline-chart canvas', (canvas) => [...canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data].slice(0, 3));
+        const dark = await shade();
+        await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+        await page.waitForTimeout(50);
+        assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');
+        assert.notDeepEqual(await shade(), dark, 'pictures are drawn for paper');
+        await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+        await page.waitForTimeout(50);
+        assert.deepEqual(await shade(), dark);
+        await close();
+    }
+}
+
+/* Two steps, and what differs between them by site, as SQL counts it. */
+async function testSteps(browser) {
+    const steps = ask('leak', 'SELECT number, begin_seq, end_seq, peak_bytes FROM _step_sum WHERE heap_id = 1 AND generation > 0 ORDER BY generation'), order = [...steps].sort((a, b) => a.peak_bytes - b.peak_bytes || a.number - b.number);
+    const chosen = [order[(order.length - 1) >> 1], steps.find((step) => step.peak_bytes === order[order.length - 1].peak_bytes)], {page, close} = await open(browser, 'leak');
+    const shown = () => page.$$eval('#steps input', (inputs) => inputs.map((input) => Number(input.value)));
+    assert.deepEqual(await shown(), chosen.map((step) => step.number), 'the median and the worst at first');
+    for (const [i, step] of chosen.entries())
+        assert.ok((await page.textContent(`#steps label >> nth=${i}`)).includes(formatBytes(step.peak_bytes)));
+    await page.fill('#steps input >> nth=0', '12');
+    await page.press('#steps input >> nth=0', 'Enter');
+    const first = steps.find((step) => step.number === 12), second = chosen[1], siteOf = 'JOIN stack AS s ON s.stack_id = a.stack_id JOIN frame AS f ON f.frame_id = s.site_frame_id';
+    const worstSeq = (step) => {
+        const events = ask('leak', `SELECT e.seq AS seq, sum(a.size_bytes) AS bytes FROM (SELECT alloc_seq AS seq FROM allocation WHERE heap_id = 1 AND alloc_seq >= ${step.begin_seq} AND alloc_seq < ${step.end_seq} UNION SELECT ${step.begin_seq}) AS e JOIN allocation AS a ON a.heap_id = 1 AND coalesce(a.alloc_seq, -1) <= e.seq AND (a.free_seq IS NULL OR a.free_seq > e.seq) GROUP BY e.seq ORDER BY e.seq`);
+        assert.equal(Math.max(...events.map((event) => event.bytes)), step.peak_bytes);
+        return events.find((event) => event.bytes === step.peak_bytes).seq;
+    };
+    const live = [first, second].map(worstSeq).map((seq) => new Map(ask('leak', `SELECT f.label AS site, sum(a.size_bytes) AS bytes FROM allocation AS a ${siteOf} WHERE a.heap_id = 1 AND a.alloc_seq <= ${seq} AND (a.free_seq IS NULL OR a.free_seq > ${seq}) GROUP BY f.label`).map((row) => [row.site, row.bytes])));
+    const made = [first, second].map((step) => new Map(ask('leak', `SELECT f.label AS site, sum(a.size_bytes) AS bytes FROM allocation AS a ${siteOf} WHERE a.heap_id = 1 AND a.alloc_seq >= ${step.begin_seq} AND a.alloc_seq < ${step.end_seq} GROUP BY f.label`).map((row) => [row.site, row.bytes])));
+    const rows = (await cellsOf(page, '#steps > div > div:last-child'));
+    assert.ok(rows.length > 5);
+    for (const [site, firstLive, secondLive, , firstMade, secondMade] of rows)
+        assert.deepEqual([firstLive, secondLive, firstMade, secondMade], [live[0], live[1], made[0], made[1]].map((sums) => formatBytes(sums.get(site) ?? 0)), site);
+    await page.waitForFunction(() => /stepa=\d+/.test(location.hash));
+    const hash = await page.evaluate(() => location.hash);
+    await close();
+    const again = await open(browser, 'leak', hash);
+    assert.equal(await again.page.inputValue('#steps input >> nth=0'), '12', 'a link shows the same steps');
+    await again.close();
+}
+
 /* Blocks that were live at any event are counted by the page; SQL counts them anew. */
 async function testMoments(browser) {
     const seqs = ask('leak', 'SELECT DISTINCT alloc_seq AS seq FROM allocation WHERE heap_id = 1 AND alloc_seq % 397 = 0 LIMIT 3').map((row) => row.seq);
@@ -123,7 +235,7 @@ async function testMap(browser) {
 async function testRange(browser) {
     const {page, close} = await open(browser, 'leak');
     await page.locator('#timeline').scrollIntoViewIfNeeded();
-    const box = await page.locator('#timeline-canvas').boundingBox(), all = await page.textContent('#map .tell');
+    const box = await page.locator('#timeline-chart').boundingBox(), all = await page.textContent('#map .tell');
     await page.mouse.move(box.x + 300, box.y + 100);
     await page.mouse.down();
     await page.mouse.move(box.x + 500, box.y + 110, {steps: 4});
@@ -134,7 +246,7 @@ async function testRange(browser) {
     const tell = await page.textContent('#map .tell');
     assert.notEqual(tell, all);
     assert.ok(tell.startsWith(`${formatCount(count)} blocks`), `${tell}, not ${count}, from ${from} to ${to}`);
-    await page.locator('#timeline-canvas').focus();
+    await page.locator('#timeline-chart').focus();
     await page.keyboard.press('Escape');
     assert.equal(await page.textContent('#map .tell'), all, 'Escape shows all');
     await page.keyboard.press('/');
@@ -305,7 +417,7 @@ async function testWindows(browser) {
 
 const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']});
 let failed = 0;
-for (const test of [testFigures, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testAgainst, testWindows, testAccess, ...PANEL_TESTS])
+for (const test of [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testAgainst, testWindows, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])])
     try {
         await test(browser, {ask, open, picture, cellsOf, mapPoint});
         console.log(`ok ${test.name}`);

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# browser.sh NODE BIN_FOLDER PROGRAM_FOLDER TEXT2TRACE SCRATCH: pages of runs whose truth is known, of hostile names and of a database
-# without rows of allocations, looked at in a real browser by browser.mjs, which compares them with SQL. Pictures stay in SCRATCH.
+# browser.sh NODE BIN_FOLDER PROGRAM_FOLDER TEXT2TRACE SCRATCH ON|OFF: pages of runs whose truth is known, of hostile names and of a database
+# without rows of allocations, looked at in a real browser by browser.mjs, which compares them with SQL. ON: they can be asked in SQL. Pictures stay in SCRATCH.
 set -u
-node=$1 bin=$2 programs=$3 text2trace=$4 scratch=$5 here=$(cd "${0%/*}" && pwd)
+node=$1 bin=$2 programs=$3 text2trace=$4 scratch=$5 has_sql=$6 here=$(cd "${0%/*}" && pwd)
 modules=$here/../../build/node/node_modules
 browser=$(command -v chromium || command -v chromium-browser) || { echo "no chromium here: the page is not looked at (./test.sh installs it)" && exit 77; }
 [ -d "$modules/playwright-core" ] || { echo "no playwright-core in build/node: the page is not looked at (./test.sh installs it)" && exit 77; }
@@ -22,11 +22,13 @@ cd "$scratch" || exit 1
 "$bin/npumem-record" -o fine.zst -- "$programs/npu_train" --steps 20 >fine.log 2>&1 || die "the run without a fault: $(cat fine.log)"
 "$text2trace" "$here/hostile.txt" hostile.zst || die "hostile.txt is no trace"
 "$node" "$here/groups.mjs" >groups.txt && "$text2trace" groups.txt groups.zst || die "groups.mjs prints no trace"
-for name in leak oom fine hostile groups; do
+"$text2trace" "$here/../sql/device_memory/trace.txt" device.zst || die "the trace of two processes is none"
+for name in leak oom fine hostile groups device; do
     "$bin/npumem-ingest" --quiet $name.zst || die "$name cannot be loaded"
 done
+"$bin/npumem-ingest" --quiet --detail live -o live.db leak.zst || die "a database with less detail cannot be loaded"
 "$bin/npumem-ingest" --quiet --detail none -o sums.db leak.zst || die "sums cannot be loaded"
-for name in leak oom fine hostile groups sums; do
+for name in leak oom fine hostile groups device sums; do
     "$bin/npumem-report" $name.db || die "$name has no page"
 done
 # Four ranks of one job, of which one dies, a run beside another, and one that does not fit into the smallest page.
@@ -40,4 +42,5 @@ done
 "$bin/npumem-record" -o large.zst -- "$programs/npu_train" --steps 3300 --leak >large.log 2>&1
 "$bin/npumem-ingest" --quiet large.zst # on a busy machine some of its events may be lost
 "$bin/npumem-report" --max-size 1MiB large.db || die "there is no small page of a large run"
-NPUMEM_BROWSER=$browser NPUMEM_NODE_MODULES=$modules exec "$node" "$here/browser.mjs" "$scratch"
+"$bin/npumem-report" --no-sql -o without.html fine.db || die "a page that cannot be asked in SQL"
+NPUMEM_BROWSER=$browser NPUMEM_NODE_MODULES=$modules exec "$node" "$here/browser.mjs" "$scratch" "$here/../../queries" "$has_sql"

@@ -11,6 +11,7 @@ import {hasChinese, say, setLanguage} from '../../src/report/web/words.mjs';
 
 const folder = fileURLToPath(new URL('../../src/report/web/', import.meta.url));
 const files = readdirSync(folder).filter((name) => name.endsWith('.mjs'));
+const worker = ['worker.js', readFileSync(`${folder}worker.js`, 'utf8')];
 const texts = new Map(files.map((name) => [name, readFileSync(folder + name, 'utf8')]));
 
 function topNames(text) {
@@ -48,7 +49,7 @@ test('each module is in the list of the build', () => {
 });
 
 test('nothing becomes markup, and nothing is fetched', () => {
-    for (const [file, text] of [...texts, ['body.html', readFileSync(`${folder}body.html`, 'utf8')], ['page.css', readFileSync(`${folder}page.css`, 'utf8')]]) {
+    for (const [file, text] of [...texts, worker, ['body.html', readFileSync(`${folder}body.html`, 'utf8')], ['page.css', readFileSync(`${folder}page.css`, 'utf8')]]) {
         assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|\beval\(|new Function|setTimeout\(['"`]/, file);
         assert.doesNotMatch(text, /\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon|EventSource|@import|url\(|https?:\/\/(?!www\.w3\.org\/2000\/svg)/, file);
     }
@@ -57,7 +58,7 @@ test('nothing becomes markup, and nothing is fetched', () => {
 test('each label has its Chinese', () => {
     const labels = new Set();
     for (const [file, text] of texts)
-        for (const pattern of [/\btitle: '([^']+)', (?:key|note|element|uses)/g, /\bfigure\('([^']+)'/g, /\bsay\('([^']+)'\)/g, /\bsayWith\('([^']+)'/g, /\bmakeChoice\('([^']+)'/g, /\b(?:bytes|count)Column\('([^']+)'/g, /\bnote: '([^']+)'/g, /makeNumbers\('([^']+)'/g])
+        for (const pattern of [/\btitle: '([^']+)', (?:key|note|element|uses)/g, /\bfigure\('([^']+)'/g, /\bsay\('([^']+)'\)/g, /\bsayWith\('([^']+)'/g, /\bmakeChoice\('([^']+)'/g, /\b(?:bytes|count)Column\('([^']+)'/g, /\bbutton\('([^']+)'/g, /\bnote: '([^']+)'/g, /makeNumbers\('([^']+)'/g])
             for (const [, label] of file === 'words.mjs' ? [] : text.matchAll(pattern))
                 labels.add(label.replace(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16))));
     assert.ok(labels.size > 60);
@@ -70,7 +71,7 @@ test('each label has its Chinese', () => {
 
 test('functions are small', () => {
     let count = 0, over = 0;
-    for (const [file, text] of texts)
+    for (const [file, text] of [...texts, worker])
         for (const [body] of text.matchAll(/^(?:export )?(?:async )?function [\s\S]*?^}$/gm)) {
             const lines = body.split('\n').length;
             assert.ok(lines <= 80, `${file}: ${body.split('\n')[0]} has ${lines} lines`);
@@ -81,6 +82,6 @@ test('functions are small', () => {
 });
 
 test('each file begins with its licence and says what it is for', () => {
-    for (const [file, text] of texts)
+    for (const [file, text] of [...texts, worker])
         assert.match(text, /^\/\* SPDX-License-Identifier: Apache-2\.0\n \*\n \* \S/, file);
 });

@@ -131,8 +131,8 @@ async function testPicks(browser, tools) {
     assert.ok((await page.textContent('#live-change')).includes(`to event ${formatCount(step.seq)}, step 7`));
     await page.click('#live-since >> text=this moment');
     await hashHas(`since=${step.seq}`);
-    await page.$eval('#timeline-canvas', (canvas) => canvas.scrollIntoView({block: 'center'}));
-    const box = await page.locator('#timeline-canvas').boundingBox();
+    await page.$eval('#timeline-chart', (canvas) => canvas.scrollIntoView({block: 'center'}));
+    const box = await page.locator('#timeline-chart').boundingBox();
     await page.mouse.click(box.x + box.width * 0.8, box.y + 100);
     await page.waitForFunction((seq) => !location.hash.includes(`at=${seq}`), step.seq);
     const [, at] = (await page.evaluate(() => location.hash)).match(/at=(\d+)/);
@@ -162,6 +162,7 @@ async function testHits(browser, tools) {
     const rows = ask('leak', `SELECT (SELECT s.number FROM step AS s WHERE s.begin_seq <= a.alloc_seq ORDER BY s.begin_seq DESC LIMIT 1) AS step, count(*) AS count, sum(a.is_miss) AS missed FROM allocation AS a WHERE a.heap_id = 1 AND a.is_miss IS NOT NULL GROUP BY 1 ORDER BY 1`);
     assert.ok(rows.length > 50 && rows.some((row) => row.missed > 0));
     await page.click('#pool-hits summary');
+    await page.waitForSelector('#pool-hits tbody tr'); /* it is made once it is asked for */
     if (await page.locator('#pool-hits .more .link').count() > 0)
         await page.click('#pool-hits .more .link');
     assert.deepEqual((await cellsOf(page, '#pool-hits')).map((cells) => [cells[0], ...cells.slice(2)]), rows.map((row) => [row.step === null ? 'before the first' : formatCount(row.step), formatCount(row.count), formatCount(row.missed), formatPercent(1 - row.missed / row.count)]));

@@ -7,7 +7,7 @@ import {pathToFileURL} from 'node:url';
 
 const [page, out] = process.argv.slice(2), {chromium} = createRequire(`${process.env.NPUMEM_NODE_MODULES}/`)('playwright-core');
 const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu']});
-const tab = await browser.newPage({viewport: {width: 1200, height: 1560}});
+const tab = await browser.newPage({viewport: {width: 1200, height: 1740}});
 await tab.goto(pathToFileURL(page).href);
 await tab.waitForFunction(() => document.documentElement.dataset.ready);
 await tab.waitForTimeout(300);

@@ -18,7 +18,6 @@ import {rolesOfRanks, verdictOfRank} from '../../src/report/web/ranks.mjs';
 import {drawCells, drawRectangle, offsetOf} from '../../src/report/web/raster.mjs';
 import {interpolate, makeScale, niceTicks} from '../../src/report/web/scale.mjs';
 import {makeFilter, makeState, readHash, writeHash} from '../../src/report/web/state.mjs';
-import {columnsOf} from '../../src/report/web/timeline.mjs';
 
 test('figures are those of base/human.c', () => {
     assert.deepEqual([0, 512, 999, 1000, 1023, 6396314, 432013312, 29420000000].map(formatBytes), ['0 B', '512 B', '999 B', '1.0 KiB', '1.0 KiB', '6.1 MiB', '412 MiB', '27.4 GiB']);
@@ -159,17 +158,6 @@ test('a step begins at its event and ends at the next', () => {
 test('blocks are summed by key, the largest first', () => {
     const blocks = {size_bytes: [1, 2, 4, 8]};
     assert.deepEqual(sumBlocks(blocks, [0, 1, 3], (i) => (i === 3 ? 'b' : 'a')), [{key: 'b', count: 1, bytes: 8}, {key: 'a', count: 2, bytes: 3}]);
-});
-
-test('each column of pixels has the most below it, and what is not known stays', () => {
-    const usage = {first_seq: [0, 10, 20], last_seq: [9, 19, 29], max_seq: [4, 15, 20], max_live_bytes: [50, 99, 30], live_bytes: [20, 30, 10], reserved_bytes: [64, 128, NaN]};
-    const wide = columnsOf(usage, makeScale(0, 30, 0, 30, null));
-    assert.equal(wide.live[4], 50);
-    assert.equal(wide.live[15], 99);
-    assert.equal(wide.live[12], 20); /* as it was at the end of the first bucket */
-    assert.equal(Math.max(...columnsOf(usage, makeScale(0, 30, 0, 2, null)).live), 99);
-    assert.equal(wide.reserved[29], 128);
-    assert.equal(Math.max(...columnsOf(usage, makeScale(21, 30, 0, 9, null)).live), 30); /* what was live when the range begins */
 });
 
 test('a rectangle shows however small it is, and nothing outside of the picture is touched', () => {

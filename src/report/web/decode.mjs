@@ -71,14 +71,19 @@ function decodeColumn(column, bytes, offset, rows, strings) {
     return numbersOf(codes, column.kind, column.base);
 }
 
-export function decodeTable(head, bytes, strings) {
-    const table = {rows: head.rows};
+/* Columns as a list: {name, kind, values}. */
+export function decodeColumns(head, bytes, strings) {
     let offset = 0;
-    for (const column of head.columns) {
-        table[column.name] = decodeColumn(column, bytes, offset, head.rows, strings);
+    return head.columns.map(({name, kind, ...column}) => {
+        const values = decodeColumn({kind, ...column}, bytes, offset, head.rows, strings);
         offset += column.bytes * head.rows;
-    }
-    return table;
+        return {name, kind, values};
+    });
+}
+
+export function decodeTable(head, bytes, strings) {
+    const columns = decodeColumns(head, bytes, strings);
+    return {rows: head.rows, ...Object.fromEntries(columns.map((column) => [column.name, column.values]))};
 }
 
 export function decodeStrings(bytes) {
@@ -107,12 +112,44 @@ async function readTable(element, strings) {
     return decodeTable(JSON.parse(element.dataset.head), await readBlock(element), strings);
 }
 
-/* {tables by name, cells by the number of their heap, readBlocks(): the largest table, which the first picture does without} */
+/* "name", text, "name", text, a zero behind each. */
+export function decodeQueries(bytes) {
+    const texts = decodeStrings(bytes), queries = [];
+    for (let i = 0; i + 1 < texts.length; i += 2)
+        queries.push({name: texts[i], text: texts[i + 1]});
+    return queries;
+}
+
+async function readSqlTable(element, strings) {
+    const {name, ...head} = JSON.parse(element.dataset.head);
+    return {name: name.replace(/^sql_/, ''), rows: head.rows, columns: decodeColumns(head, await readBlock(element), strings)};
+}
+
+/*
+ * What answers SQL (report/html_sql.h), none of it decoded before it is wanted; null where the page has none. readQuestions() gives
+ * {queries, views}; readParts() what web/worker.js is and asks for. Each once.
+ */
+function findSql(document, tables, strings) {
+    const parts = new Map([...document.querySelectorAll('script.sql')].map((element) => [JSON.parse(element.dataset.head).name, element]));
+    if (parts.size === 0)
+        return null;
+    const views = tables.get('sql_view');
+    tables.delete('sql_view');
+    return {
+        isLeftOut: parts.has('left_out'),
+        readQuestions: async () => ({queries: decodeQueries(await readBlock(parts.get('queries'))), views: await readTable(views, strings)}),
+        readParts: async () => ({engine: await readBlock(parts.get('engine')), wasm: await readBlock(parts.get('wasm')), database: await readBlock(parts.get('database')), tables: await Promise.all([...tables.values()].map((element) => readSqlTable(element, strings)))}),
+    };
+}
+
+/* {tables by name, cells by the number of their heap, readBlocks(): the largest table, which the first picture does without, sql: findSql} */
 export async function readPage(document) {
     const stringBlock = document.querySelector('script.strings');
     const strings = decodeStrings(await readBlock(stringBlock));
-    const page = {tables: {}, cells: new Map(), texts: JSON.parse(stringBlock.dataset.head), readBlocks: null}, isLate = (element) => JSON.parse(element.dataset.head).name === 'block';
-    const elements = [...document.querySelectorAll('script.table')], late = elements.find(isLate);
+    const page = {tables: {}, cells: new Map(), texts: JSON.parse(stringBlock.dataset.head), readBlocks: null, sql: null}, isLate = (element) => JSON.parse(element.dataset.head).name === 'block';
+    const all = [...document.querySelectorAll('script.table')].map((element) => [JSON.parse(element.dataset.head).name, element]), ofSql = new Map(all.filter(([name]) => name.startsWith('sql_')));
+    const elements = all.filter(([name]) => !ofSql.has(name)).map(([, element]) => element), late = elements.find(isLate);
+    page.sql = findSql(document, ofSql, strings);
     for (const element of elements.filter((one) => one !== late)) {
         const name = JSON.parse(element.dataset.head).name;
         page.tables[name] = await readTable(element, strings);

@@ -14,15 +14,17 @@ import {addBlocks, makeModel} from './model.mjs';
 import {makeFailures} from './oom.mjs';
 import {makePool} from './pool.mjs';
 import {makeRanks} from './ranks.mjs';
+import {makeSql} from './sql.mjs';
 import {makeState} from './state.mjs';
+import {makeSteps} from './steps.mjs';
 import {makeTimeline} from './timeline.mjs';
 import {makeVerdicts} from './verdicts.mjs';
 import {say, setLanguage} from './words.mjs';
 
-const PANELS = [makeVerdicts, makeAgainst, makeTimeline, makeMap, makeLive, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse];
+const PANELS = [makeVerdicts, makeAgainst, makeTimeline, makeMap, makeLive, makeSteps, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse, makeSql];
 
 function defaultsOf(model) {
-    return {heap: model.best?.heap_id ?? null, from: null, to: null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site'};
+    return {heap: model.best?.heap_id ?? null, from: null, to: null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null};
 }
 
 function framePanel(panel) {
@@ -43,6 +45,16 @@ function listenShortcuts() {
         event.preventDefault();
         document.getElementById('search').focus();
     });
+}
+
+/* Paper is light: pictures are drawn again for it. */
+function listenPrint(state) {
+    let theme = null;
+    window.addEventListener('beforeprint', () => {
+        theme = state.values.theme;
+        state.set({theme: 'light'});
+    });
+    window.addEventListener('afterprint', () => state.set({theme}));
 }
 
 function keepHash(state) {
@@ -81,6 +93,7 @@ function showPage(model) {
     });
     keepHash(state);
     listenShortcuts();
+    listenPrint(state);
     return () => show(state.values);
 }
 

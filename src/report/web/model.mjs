@@ -67,10 +67,10 @@ export function makeUsage(table) {
     return usage;
 }
 
-/* The range of events of an input, and a clock where times are known. */
-function makeInput(row, heaps, usage) {
-    const points = new Map();
-    let first = Infinity, last = -Infinity;
+/* The range of events of an input, that of its last failure too, and a clock where times are known. */
+function makeInput(row, heaps, usage, failures) {
+    const points = new Map(), processes = new Set(heaps.filter((one) => one.input_id === row.input_id).map((one) => one.process_id));
+    let first = Infinity, last = Math.max(-Infinity, ...failures.filter((moment) => processes.has(moment.process_id)).map((moment) => moment.seq));
     for (const heap of heaps.filter((one) => one.input_id === row.input_id)) {
         const own = usage.get(heap.heap_id);
         for (let i = 0; own && i < own.last_seq.length; i++) {
@@ -96,6 +96,29 @@ export function makeClock(points) {
         times.push(times.length === 0 ? time : Math.max(time, times[times.length - 1]));
     }
     return seqs.length > 1 && times[times.length - 1] > times[0] ? {seqs, times} : null;
+}
+
+/* The axis of steps: the beginning of each is at a whole number, what comes before the first is one wide. null: there are none. */
+export function makeStepClock(steps, input) {
+    const known = steps.filter((step) => step.begin_seq !== null);
+    if (known.length === 0)
+        return null;
+    const seqs = known.map((step) => step.begin_seq), times = known.map((_, i) => i), numbers = known.map((step) => step.number);
+    if (input.first < seqs[0]) {
+        seqs.unshift(input.first);
+        times.unshift(-1);
+    }
+    if (input.last > seqs[seqs.length - 1]) {
+        seqs.push(input.last);
+        times.push(known.length);
+    }
+    return {seqs, times, textOf: (place) => (numbers[place] === undefined ? null : String(numbers[place]))};
+}
+
+/* Segments by heap; used_seq is where the first block of the heap came to lie in it. */
+function makeSegments(tables) {
+    const uses = new Map(rowsOf(tables.segment_use).map((row) => [`${row.heap_id} ${row.allocation_id}`, row.used_seq]));
+    return groupBy(rowsOf(tables.segment).map((row) => ({...row, used_seq: uses.get(`${row.heap_id} ${row.allocation_id}`) ?? -1})), (row) => row.heap_id);
 }
 
 function makeStacks(stackTable, frameTable) {
@@ -170,7 +193,8 @@ function isNamed(moment, heap) {
 
 export function makeModel(page) {
     const {tables} = page, heaps = rowsOf(tables.heap), usage = makeUsage(tables.usage);
-    const inputs = new Map(rowsOf(tables.input).map((row) => [row.input_id, makeInput(row, heaps, usage)]));
+    const moments = rowsOf(tables.moment), failures = moments.filter((moment) => moment.kind === 'failure' && moment.seq !== null);
+    const inputs = new Map(rowsOf(tables.input).map((row) => [row.input_id, makeInput(row, heaps, usage, failures)]));
     const grouped = new Map(), heapById = new Map(heaps.map((heap) => [heap.heap_id, heap]));
     /* A table that names no place has the number of the heap. */
     const placeOfAny = (row) => (row.level === undefined && row.heap_id !== undefined ? heapById.get(row.heap_id)?.place ?? '' : placeOf(row));
@@ -179,9 +203,13 @@ export function makeModel(page) {
             grouped.set(name, groupBy(rowsOf(tables[name]), placeOfAny));
         return grouped.get(name);
     };
+    const stepClocks = new Map(), clockOfSteps = (heap) => {
+        if (!stepClocks.has(heap.process_id))
+            stepClocks.set(heap.process_id, heap.input ? makeStepClock(heap.steps, heap.input) : null);
+        return stepClocks.get(heap.process_id);
+    };
     const peaks = byPlace('peak'), totals = byPlace('total');
     const steps = groupBy(rowsOf(tables.step), (row) => row.process_id);
-    const moments = rowsOf(tables.moment);
     for (const heap of heaps) {
         heap.place = placeOf(heap);
         heap.label = heapLabel(heap, heaps);
@@ -190,6 +218,7 @@ export function makeModel(page) {
         heap.usage = usage.get(heap.heap_id) ?? null;
         heap.input = inputs.get(heap.input_id);
         heap.steps = steps.get(heap.process_id) ?? [];
+        heap.stepClock = clockOfSteps(heap);
         heap.moments = moments.filter((moment) => (moment.heap_id === heap.heap_id || (moment.heap_id === null && moment.process_id === heap.process_id)) && moment.seq !== null);
         heap.named = moments.filter((moment) => isNamed(moment, heap));
         heap.cells = page.cells.get(heap.heap_id) ?? null;
@@ -199,9 +228,10 @@ export function makeModel(page) {
         best: bestHeap(heaps.filter((heap) => heap.usage !== null), rowsOf(tables.oom), rowsOf(tables.leak)) ?? heaps[0] ?? null,
         rows: (name) => rowsOf(tables[name]), byPlace, kept: null, windows: new Map(), blocks: null, blockRanges: new Map(), hasAllBlocks: false,
         stacks: makeStacks(tables.stack, tables.frame),
-        cached: new Map(), offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
+        cached: new Map(), pictures: new Map(), offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: makeSegments(tables),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
         inferred: new Set(rowsOf(tables.category).filter((row) => row.is_estimate === 1).map((row) => row.category_id)),
+        samples: groupBy(rowsOf(tables.sample), (row) => row.device_id), ranges: groupBy(rowsOf(tables.range), (row) => row.process_id), stepSums: groupBy(rowsOf(tables.step_sum), (row) => row.heap_id),
         leakSites: new Set(rowsOf(tables.leak).map((row) => row.site)),
     };
 }
@@ -279,6 +309,11 @@ export function withSegments(model, heap) {
         const blocks = joinColumns(model.blocks, model.blockRanges.get(heap.heap_id), makeBlocks(model.tables.segment_block), range);
         return {...model, cached: new Map(), blocks, blockRanges: new Map([[heap.heap_id, {begin: 0, end: blocks.size_bytes.length}]])};
     });
+}
+
+/* Is every block of an input here, so that what is counted is what there was? */
+export function hasEveryBlock(model, input) {
+    return model.hasAllBlocks && input?.detail === 'all' && input.detail_begin_seq === null;
 }
 
 /* The step that an event is in; null: before the first, or steps are not known. */

@@ -22,12 +22,13 @@ export function interpolate(from, to, value) {
     return to[low - 1] + (to[low] - to[low - 1]) * (width > 0 ? (value - from[low - 1]) / width : 0);
 }
 
-/* clock: {seqs, times}, both rising, or null: places are events. The range is of events. */
+/* clock: {seqs, times}, both rising, or null: places are events. With textOf(place) it is no clock of times: whole places have names. The
+ * range is of events. */
 export function makeScale(fromSeq, toSeq, left, right, clock) {
     const place = (seq) => (clock ? interpolate(clock.seqs, clock.times, seq) : seq);
     const begin = place(fromSeq), width = Math.max(place(toSeq) - begin, 1e-9), perUnit = (right - left) / width;
     return {
-        firstSeq: fromSeq, lastSeq: toSeq, left, right, begin, end: begin + width, isTime: clock !== null,
+        firstSeq: fromSeq, lastSeq: toSeq, left, right, begin, end: begin + width, isTime: clock !== null && !clock.textOf, textOf: clock?.textOf ?? null,
         toX: (seq) => left + (place(seq) - begin) * perUnit,
         toSeq: (x) => {
             const value = begin + (x - left) / perUnit;
@@ -37,7 +38,7 @@ export function makeScale(fromSeq, toSeq, left, right, clock) {
     };
 }
 
-/* Round values within a range, about `count` of them. base: 10 for counts and times, 2 for bytes. */
+/* Round values within a range, about `count` of them, never -0. base: 10 for counts and times, 2 for bytes. */
 export function niceTicks(from, to, count, base) {
     const rough = (to - from) / Math.max(count, 1);
     if (!(rough > 0))
@@ -46,7 +47,7 @@ export function niceTicks(from, to, count, base) {
     const factors = base === 2 ? [1, 2] : [1, 2, 5, 10];
     const step = power * factors.find((factor) => power * factor >= rough * 0.999);
     const ticks = [];
-    for (let value = Math.ceil(from / step) * step; value <= to + step * 1e-9 && ticks.length < 100; value += step)
+    for (let value = Math.ceil(from / step) * step + 0; value <= to + step * 1e-9 && ticks.length < 100; value += step)
         ticks.push(value);
     return ticks;
 }

@@ -7,13 +7,16 @@
  *   at      'peak', 'end' or the number of an event   low, high range of the map's addresses; null: all
  *   site    the site that is looked at, a text        block     number of an allocation
  *   search  a regular expression                      theme     'light' or 'dark'; null: as the system has it
- *   axis    'time' or 'event'                         lang      'en' or 'zh'
+ *   axis    'time', 'event' or 'step'                 lang      'en' or 'zh'
  *   group   how what is live is summed up             colour    what the map is coloured by
+ *   ask     name of the query or view that is asked   with      values of its parameters, as "a=1&b=2"
+ *   sql     its text, where it was changed
  *   since   a moment, as `at`: what is live is          stack     number of a stack: the row of what is live
  *           compared with that; null: with nothing                that is open
+ *   stepa, stepb  places in the list of a heap's steps: two that are laid over each other; null: the median and the worst
  */
-const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block', 'stack'];
-const TEXTS = ['at', 'since', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour'];
+const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block', 'stack', 'stepa', 'stepb'];
+const TEXTS = ['at', 'since', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with'];
 
 export function readHash(hash) {
     const values = {}, words = new URLSearchParams(hash.replace(/^#/, ''));

@@ -4,6 +4,11 @@
  * (evidence, advice, verdicts) stays as it is.
  */
 const CHINESE = {
+    'Steps': '步对比', 'two steps laid over each other, and what differs': '叠加两步，并列出差异', 'step': '步', 'and step': '与步', 'at most': '最多', 'median and worst': '中位与最差', 'since the begin': '步内时间', 'difference': '差',
+    'live at most in': '峰值存活', 'allocated in': '分配', 'in': '于', 'steps': '步', 'failed': '失败', 'What differs between the steps': '两步之间的差异', 'No two steps of this heap are known.': '此堆没有两个已知的步。',
+    'What differs by site is not known here: not every single allocation is in this page.': '此页不含每次分配，无法按位置列出差异。',
+    'allocated': '已分配', 'outside of pools': '池外', 'others and unexplained': '其他进程与未解释', 'together': '合计', 'capacity': '容量', 'estimate': '估计', 'certain': '是否确定',
+    'What the device held at its moments': '设备在各时刻的构成', 'only the longest ranges are here': '仅含最长的区间', 'every event counts': '精确到每个事件', 'from buckets, whose maxima are exact for each heap': '由分桶绘制，各堆的最大值精确',
     'Verdicts': '结论', 'Timeline': '时间线', 'Map': '地址图', 'What is live': '存活内容', 'Leaks': '泄漏', 'Fragmentation and pool': '碎片与内存池', 'Out of memory': '内存不足', 'Ranks': '各 rank', 'Misuse': '误用',
     'drag to pick a range for all panels, click to pick the moment': '拖动选择所有面板的范围，单击选择时刻', 'address \u00d7 time; drag for a closer look, click a block for its stack': '地址 \u00d7 时间；拖动放大，单击块查看调用栈',
     'at the moment that is picked': '所选时刻', 'click a site: its stack, and what of the map is its': '单击位置：显示其调用栈及其在地址图中的块', 'click one: the panels above show its memory': '单击一行：上方面板显示其内存',
@@ -31,6 +36,9 @@ const CHINESE = {
     'Of many ranks this page has maps of the first that failed, of the highest peak and of the median alone: npumem report with the database of this rank shows its own.': '在众多 rank 中，本页只含最先失败、峰值最高与峰值中位者的地址图；对该 rank 的数据库运行 npumem report 可查看其地址图。',
     'Rows of single allocations are not in this database (npumem ingest --detail all), so there is no map of this heap.': '此数据库没有单次分配的行（npumem ingest --detail all），因此没有此堆的地址图。',
     'Left out, so that the page is no larger than was asked for:': '为不超过所要求的大小而略去：',
+    'SQL': 'SQL', 'choose a question': '选择问题', 'queries': '查询', 'views': '视图', 'answer': '结果', 'run': '运行', 'stop': '停止', 'save as CSV': '保存为 CSV', 'copy as CSV': '复制为 CSV', 'copied': '已复制', 'the database is asked': '正在查询数据库',
+    '{count} rows': '{count} 行', '{passing} of them fit the search': '其中 {passing} 行符合搜索', 'the first {shown} are shown, CSV has all': '显示前 {shown} 行，CSV 含全部', 'there are more: no more than these are read': '还有更多行：只读取这些',
+    'the database is too large to be in this page: npumem report has --max-size': '数据库太大，不在本页中：npumem report 有 --max-size', 'the database in this page has all sums, and those single allocations that were live at a peak, a mark, a failure or the end': '本页中的数据库有全部汇总，以及在峰值、标记、失败或结束时存活的各次分配',
     'search in all panels: a regular expression': '在所有面板中搜索：正则表达式', '{text} is no regular expression: it is looked for as it stands.': '“{text}” 不是正则表达式：按原文搜索。', 'bytes': '字节', 'Sizes': '大小分布', 'Lifetimes': '存活时长分布', 'step': '步',
     'warm-up': '预热', 'measure': '指标', 'advice': '建议', 'before the first': '第一步之前', 'yes': '是', 'Hit rate by step': '逐步命中率', 'Other settings': '其他设置',
     'What other settings would have done to the same requests is not in a database; this says it:': '同样的请求在其他设置下会怎样，数据库中没有记录；可用此命令得知：', 'Steps of the pool': '内存池各步数据', 'difference': '差值', 'leak': '泄漏', 'inferred': '推断',

@@ -20,10 +20,18 @@ nm_status ingest_page_open(ingest_page *page, const char *path, bool is_forced, 
     return nm_output_check(path, is_forced, -1, err);
 }
 
-static nm_status fill(FILE *file, sqlite3 *db, const nm_html_options *options, nm_error *err)
+static nm_status fill(const ingest_page *page, FILE *file, sqlite3 *db, const nm_html_options *options, nm_error *err)
 {
-    nm_status status = nm_html_write(db, options, file, err);
+    nm_html_options whole = *options;
+    char *scratch = NULL;
+    nm_status status = asprintf(&scratch, "%s.db", page->path) < 0
+                           ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                           : NM_OK;
 
+    whole.scratch_path = scratch;
+    if (status == NM_OK)
+        status = nm_html_write(db, &whole, file, err);
+    free(scratch);
     if (status == NM_OK && (fflush(file) != 0 || ferror(file)))
         return nm_fail_errno(err, errno, "cannot write");
     return status;
@@ -42,7 +50,7 @@ nm_status ingest_page_write(ingest_page *page, sqlite3 *db, const nm_html_option
     if (status == NM_OK && (file = fopen(page->temporary, "wxe")) == NULL)
         status = nm_fail_errno(err, errno, "cannot write");
     if (status == NM_OK)
-        status = fill(file, db, options, err);
+        status = fill(page, file, db, options, err);
     if (file != NULL && fclose(file) != 0 && status == NM_OK)
         status = nm_fail_errno(err, errno, "cannot write");
     return status;

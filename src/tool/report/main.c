@@ -81,13 +81,22 @@ static nm_status open_sources(sources *from, const report_options *options, nm_e
     return status == NM_OK && options->against != NULL ? open_other(from, options, err) : status;
 }
 
-static nm_status write_page(sources *from, const report_options *options, nm_error *err)
+#define STDOUT_SCRATCH "npumem-report.db" /* in the temporary folder */
+
+typedef struct report_work {
+    const report_options *options;
+    const char *scratch_path; /* borrowed; NULL: no SQL: of several databases none yet */
+} report_work;
+
+static nm_status write_page(sources *from, const report_work *work, nm_error *err)
 {
+    const report_options *options = work->options;
     const nm_html_options page = {.database_path = options->databases[0],
                                   .database_count = options->database_count,
                                   .language = nm_language_of_environment(),
                                   .bytes_max = options->bytes_max,
-                                  .against = from->other == NULL ? NULL : &from->against};
+                                  .against = from->other == NULL ? NULL : &from->against,
+                                  .scratch_path = work->scratch_path};
     sqlite3 *db = from->several == NULL ? nm_foreign_db(from->one) : nm_store_db(from->several);
 
     from->subject = options->databases[0];
@@ -97,13 +106,14 @@ static nm_status write_page(sources *from, const report_options *options, nm_err
 /* Prints the page. */
 static int print_page(const void *context)
 {
-    const report_options *options = context;
+    const report_work *work = context;
+    const report_options *options = work->options;
     nm_error err = {.offset = NM_NO_OFFSET};
     sources from = {0};
     nm_status status = open_sources(&from, options, &err);
 
     if (status == NM_OK)
-        status = write_page(&from, options, &err);
+        status = write_page(&from, work, &err);
     nm_foreign_close(from.other);
     nm_foreign_close(from.one);
     nm_store_close(from.several);
@@ -129,24 +139,39 @@ static const char **list_inputs(const report_options *options, size_t *count)
     return inputs;
 }
 
+static int write_answer(const report_options *options, const char *path)
+{
+    size_t input_count = 0;
+    const char **inputs = list_inputs(options, &input_count);
+    const answer_request request = {.program = "npumem-report",
+                                    .path = path,
+                                    .is_forced = options->is_forced,
+                                    .inputs = inputs,
+                                    .input_count = input_count,
+                                    .failed = EXIT_NO};
+    bool wants_sql = !options->has_no_sql && options->database_count == 1;
+    char *scratch = wants_sql ? answer_scratch(path, STDOUT_SCRATCH) : NULL;
+    const report_work work = {.options = options, .scratch_path = scratch};
+    int result = EXIT_NO;
+
+    if (inputs == NULL || (wants_sql && scratch == NULL))
+        fputs("npumem-report: out of memory\n", stderr);
+    else
+        result = answer_run(&request, print_page, &work);
+    free(scratch);
+    free(inputs);
+    return result;
+}
+
 static int run_report(const report_options *options)
 {
     char *beside = options->output == NULL ? name_beside(options->databases[0]) : NULL;
-    size_t input_count = 0;
-    const char **inputs = list_inputs(options, &input_count);
-    answer_request request = {.program = "npumem-report",
-                              .path = beside == NULL ? options->output : beside,
-                              .is_forced = options->is_forced,
-                              .inputs = inputs,
-                              .input_count = input_count,
-                              .failed = EXIT_NO};
     int result = EXIT_NO;
 
-    if (inputs == NULL || (options->output == NULL && beside == NULL))
+    if (options->output == NULL && beside == NULL)
         fputs("npumem-report: out of memory\n", stderr);
     else
-        result = answer_run(&request, print_page, options);
-    free(inputs);
+        result = write_answer(options, beside == NULL ? options->output : beside);
     free(beside);
     return result;
 }

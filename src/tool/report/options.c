@@ -30,6 +30,10 @@ static const option_row rows[] = {
      .min = NM_HTML_BYTES_LEAST,
      .max = (uint64_t)1 << 30,
      .field = OPTION_FIELD(report_options, bytes_max)},
+    {.name = "no-sql",
+     .kind = OPTION_FLAG,
+     .help = "leave out what answers SQL: half a megabyte of SQLite, and a copy of the database with less detail",
+     .field = OPTION_FIELD(report_options, has_no_sql)},
     {.name = "force",
      .kind = OPTION_FLAG,
      .help = "replace a file that is there",
@@ -46,7 +50,8 @@ static const options_program program = {
         "anything: "
         "verdicts with their evidence, memory over time, a map of every block, what was live at any moment and by "
         "whom, "
-        "leaks, fragmentation, and why memory ran out. Without script it holds the summary as text. Several databases "
+        "leaks, fragmentation, and why memory ran out; and it can be asked in SQL. Without script it holds the summary "
+        "as text. Several databases "
         "are the ranks of one job: all beside each other, with maps of the first that failed, of the one with the "
         "highest peak and of the median.",
     .ends = {"done", "failed", "wrong usage"},

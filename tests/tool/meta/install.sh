@@ -28,6 +28,9 @@ for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff
     share/zsh/site-functions/_npumem-record share/fish/vendor_completions.d/npumem-record.fish; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
+for package in third_party/*/; do
+    [ -s "$(find "$prefix/share/doc" -path "*/${package}LICENSE")" ] || fail "the licence in $package is not installed"
+done
 for file in libnpumem.so libnpumem_hook.so libnpumem_libascend_kernel_hook.so pkgconfig/npumem.pc; do
     [ -s "$library/$file" ] || fail "$file is not installed"
 done

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All is made in memory before any of it is written, for only then it is known whether the page has room for it; no more is held
+ * than that room and one table. A table goes by column only where its columns give every value back as it was (plan_sql), and a
+ * file whose tables are empty is mostly its schema.
+ */
+#include "report/html_sql.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "report/html_block.h"
+#include "report/html_columns.h"
+#include "report/html_sql_files.h"
+#include "store/database.h"
+#include "store/live_copy.h"
+#include "store/read_limit.h"
+
+#define PART         "<script type=\"application/octet-stream\" class=\"sql\" data-head='{\"name\":\"%s\"}'>"
+#define PART_END     "</script>\n"
+#define SUFFIX       ".sql"
+#define FILE_BYTES   8 /* a file of so many times the room is not tried: its tables would take too much memory */
+#define BUFFER_BYTES 65536
+
+typedef struct packing {
+    nm_store *copy; /* owned */
+    FILE *out;      /* owned; into the text */
+    nm_strings *strings;
+    uint64_t bytes_max;
+    bool is_over; /* it does not fit */
+} packing;
+
+/*
+ * For each table with 64 rows or more two statements: may it go by column, and its rows. Integers come back exactly up to 2 to the
+ * power of 52; texts are shown ones of ASCII; and a column has values of one type.
+ */
+static const char plan_sql[] =
+    "SELECT printf('SELECT count(*) >= 64 AND coalesce(min(%s), 0) FROM main.\"%w\"', group_concat(printf("
+    "'CASE typeof(\"%w\") WHEN ''text'' THEN length(\"%w\") < 256 AND \"%w\" NOT GLOB ''*[^ -~]*''"
+    " AND length(CAST(\"%w\" AS BLOB)) = length(\"%w\") WHEN ''integer'' THEN \"%w\" BETWEEN -4503599627370496 AND "
+    "4503599627370496"
+    " WHEN ''blob'' THEN 0 ELSE 1 END', c.name, c.name, c.name, c.name, c.name, c.name), ' AND ') || ') AND min(' ||"
+    " group_concat(printf('coalesce(typeof(\"%w\") = (SELECT typeof(\"%w\") FROM main.\"%w\" WHERE \"%w\" IS NOT NULL"
+    " LIMIT 1) OR \"%w\" IS NULL, 1)', c.name, c.name, m.name, c.name, c.name), ' AND '), m.name), m.name"
+    " FROM main.sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table' AND m.name NOT LIKE"
+    " 'sqlite_%' GROUP BY m.name ORDER BY m.name";
+
+/* ---- Parts --------------------------------------------------------------------------------------------------------- */
+
+static bool has_suffix(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > sizeof SUFFIX - 1 && strcmp(name + len - (sizeof SUFFIX - 1), SUFFIX) == 0;
+}
+
+static nm_status put_file(nm_html_block *block, const char *name, nm_error *err)
+{
+    const nm_embedded_text *file = nm_html_sql_files;
+
+    while (strcmp(file->name, name) != 0)
+        file++;
+    return nm_html_block_put(block, file->text, file->len, err);
+}
+
+static nm_status put_engine(const packing *work, nm_html_block *block, nm_error *err)
+{
+    nm_status status = put_file(block, "sql-wasm.js", err);
+
+    (void)work;
+    return status == NM_OK ? put_file(block, "worker.js", err) : status;
+}
+
+static nm_status put_wasm(const packing *work, nm_html_block *block, nm_error *err)
+{
+    (void)work;
+    return put_file(block, "sql-wasm.wasm", err);
+}
+
+static nm_status put_queries(const packing *work, nm_html_block *block, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    (void)work;
+    for (const nm_embedded_text *file = nm_html_sql_files; file->name != NULL && status == NM_OK; file++) {
+        if (!has_suffix(file->name))
+            continue;
+        status = nm_html_block_put(block, file->name, strlen(file->name) + 1, err);
+        if (status == NM_OK)
+            status = nm_html_block_put(block, file->text, file->len + 1, err);
+    }
+    return status;
+}
+
+static nm_status put_database(const packing *work, nm_html_block *block, nm_error *err)
+{
+    uint8_t bytes[BUFFER_BYTES];
+    ssize_t len = 1;
+    int fd = -1;
+    nm_status status = nm_store_take(work->copy, &fd, err);
+
+    while (status == NM_OK && len > 0) {
+        len = read(fd, bytes, sizeof bytes);
+        status = len < 0 ? nm_fail_errno(err, errno, "cannot read the copy")
+                         : nm_html_block_put(block, bytes, (size_t)len, err);
+    }
+    nm_io_close(fd);
+    return status;
+}
+
+static nm_status write_part(const packing *work, const char *name,
+                            nm_status (*put)(const struct packing *work, nm_html_block *block, nm_error *err),
+                            nm_error *err)
+{
+    nm_error later = {.offset = NM_NO_OFFSET};
+    nm_html_block block;
+    nm_status status, ended;
+
+    fprintf(work->out, PART, name);
+    status = nm_html_block_begin(&block, work->out, err);
+    if (status != NM_OK)
+        return status;
+    status = put(work, &block, err);
+    ended = nm_html_block_end(&block, status == NM_OK ? err : &later);
+    fputs(PART_END, work->out);
+    return status == NM_OK ? ended : status;
+}
+
+/* ---- Tables -------------------------------------------------------------------------------------------------------- */
+
+static nm_status write_rows(const packing *work, const char *name, const char *sql, nm_error *err)
+{
+    sqlite3 *db = nm_store_db(work->copy);
+    nm_html_columns columns = {0};
+    sqlite3_stmt *rows = NULL;
+    nm_status status = nm_db_prepare(db, sql, &rows, err);
+
+    if (status == NM_OK)
+        status = nm_html_columns_read(&columns, work->strings, db, rows, err);
+    if (status == NM_OK)
+        status = nm_html_columns_write(&columns, name, work->out, err);
+    nm_html_columns_free(&columns);
+    sqlite3_finalize(rows);
+    return status;
+}
+
+/* The rows of a table go from the file into the page. */
+static nm_status move_table(const packing *work, const char *name, nm_error *err)
+{
+    char *shown = sqlite3_mprintf("sql_%s", name), *ask = sqlite3_mprintf("SELECT * FROM main.\"%w\"", name);
+    char *empty = sqlite3_mprintf("DELETE FROM main.\"%w\"", name);
+    nm_status status = shown == NULL || ask == NULL || empty == NULL
+                           ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                           : write_rows(work, shown, ask, err);
+
+    if (status == NM_OK)
+        status = nm_db_exec(nm_store_db(work->copy), empty, err);
+    sqlite3_free(shown);
+    sqlite3_free(ask);
+    sqlite3_free(empty);
+    return status;
+}
+
+static nm_status is_over(const packing *work, bool *answer, nm_error *err)
+{
+    long at = fflush(work->out) == 0 ? ftell(work->out) : -1;
+
+    *answer = at < 0 || (uint64_t)at > work->bytes_max;
+    return at < 0 ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
+}
+
+static nm_status move_tables(packing *work, nm_error *err)
+{
+    sqlite3 *db = nm_store_db(work->copy);
+    sqlite3_stmt *plan = NULL;
+    nm_status status = nm_db_prepare(db, plan_sql, &plan, err);
+
+    while (status == NM_OK && !work->is_over && sqlite3_step(plan) == SQLITE_ROW) {
+        int64_t can_move = 0;
+
+        status = nm_db_get_int(db, nm_db_text(plan, 0), &can_move, err);
+        if (status == NM_OK && can_move == 1)
+            status = move_table(work, nm_db_text(plan, 1), err);
+        if (status == NM_OK)
+            status = is_over(work, &work->is_over, err);
+    }
+    sqlite3_finalize(plan);
+    return status == NM_OK && !work->is_over ? nm_db_exec(db, "VACUUM", err) : status;
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------------------- */
+
+static nm_status look_at_size(packing *work, nm_error *err)
+{
+    sqlite3 *db = nm_store_db(work->copy);
+    int64_t page_count = 0, page_bytes = 0;
+    nm_status status = nm_db_get_int(db, "PRAGMA page_count", &page_count, err);
+
+    if (status == NM_OK)
+        status = nm_db_get_int(db, "PRAGMA page_size", &page_bytes, err);
+    work->is_over = (uint64_t)page_count * (uint64_t)page_bytes > FILE_BYTES * work->bytes_max;
+    return status;
+}
+
+static nm_status write_parts(packing *work, nm_error *err)
+{
+    nm_status status = look_at_size(work, err);
+
+    if (status != NM_OK || work->is_over)
+        return status;
+    status = write_part(work, "engine", put_engine, err);
+    if (status == NM_OK)
+        status = write_part(work, "wasm", put_wasm, err);
+    if (status == NM_OK)
+        status = write_part(work, "queries", put_queries, err);
+    if (status == NM_OK)
+        status = write_rows(work, "sql_view", "SELECT name, question FROM catalog WHERE kind = 'view'", err);
+    if (status == NM_OK)
+        status = move_tables(work, err);
+    if (status == NM_OK && !work->is_over)
+        status = write_part(work, "database", put_database, err);
+    return status == NM_OK && !work->is_over ? is_over(work, &work->is_over, err) : status;
+}
+
+static nm_status open_text(packing *work, char **text, size_t *len, nm_error *err)
+{
+    *text = NULL;
+    work->out = open_memstream(text, len);
+    return work->out == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
+}
+
+static nm_status close_text(packing *work, nm_status status, nm_error *err)
+{
+    if (work->out != NULL && fclose(work->out) != 0 && status == NM_OK)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    work->out = NULL;
+    return status;
+}
+
+bool nm_html_sql_is_built(void)
+{
+    return nm_html_sql_files[0].name != NULL;
+}
+
+nm_status nm_html_sql_make(sqlite3 *db, const char *scratch_path, uint64_t bytes_max, nm_strings *strings, char **text,
+                           size_t *len, nm_error *err)
+{
+    packing work = {.strings = strings, .bytes_max = bytes_max};
+    nm_status status = open_text(&work, text, len, err);
+
+    nm_read_limit_rest(db, true); /* the copy is read and made by connections of its own */
+    if (status == NM_OK)
+        status = nm_live_copy(db, scratch_path, &work.copy, err);
+    if (status == NM_OK)
+        status = write_parts(&work, err);
+    nm_read_limit_rest(db, false);
+    status = close_text(&work, status, err);
+    nm_store_close(work.copy);
+    if (status != NM_OK || !work.is_over)
+        return status;
+    free(*text);
+    status = open_text(&work, text, len, err);
+    if (status == NM_OK)
+        fprintf(work.out, PART PART_END, "left_out");
+    return close_text(&work, status, err);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SQLite beside the page: a worker that is started with the first question, and ended where a question takes too long, so that no
+ * query can hold the page. The next question starts another.
+ */
+const ROWS_MAX = 100000;
+const SECONDS_MAX = 60;
+
+/* Sends a message, and gives the answer to it. Whoever ends the worker calls `fail`. */
+function post(engine, message) {
+    return new Promise((resolve, reject) => {
+        engine.fail = (text) => reject(new Error(text));
+        engine.worker.onmessage = ({data}) => (data.error === undefined ? resolve(data) : reject(new Error(data.error)));
+        engine.worker.onerror = (event) => reject(new Error(event.message ?? 'the worker does not run'));
+        engine.worker.postMessage(message);
+    });
+}
+
+async function startWorker(engine) {
+    if (engine.worker !== null)
+        return;
+    engine.parts ??= await engine.open();
+    const url = URL.createObjectURL(new Blob([engine.parts.engine], {type: 'text/javascript'}));
+    engine.worker = new Worker(url);
+    URL.revokeObjectURL(url);
+    await post(engine, {wasm: engine.parts.wasm, database: engine.parts.database, tables: engine.parts.tables});
+}
+
+function endWorker(engine, text) {
+    engine.worker?.terminate();
+    engine.worker = null;
+    engine.fail?.(text);
+}
+
+/*
+ * open(): the parts of the page. ask(sql) gives {columns, rows, isCut}: at most 100,000 rows, where isCut says that there are more;
+ * one question at a time. stop() ends the one that runs.
+ */
+export function makeEngine(open) {
+    const engine = {open, parts: null, worker: null, fail: null};
+    return {
+        async ask(sql) {
+            const limit = setTimeout(() => endWorker(engine, `stopped after ${SECONDS_MAX} s`), 1000 * SECONDS_MAX);
+            try {
+                await startWorker(engine);
+                return await post(engine, {sql, rowsMax: ROWS_MAX});
+            } finally {
+                clearTimeout(limit);
+            }
+        },
+        stop: () => endWorker(engine, 'stopped'),
+    };
+}

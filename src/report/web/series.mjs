@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What was held, as step functions over the order of events, and the most of them between any two places. A curve is {seqs, values}: from
+ * event seqs[i] on it is values[i]. Where the page has every block, curves have a step for each event, so that no peak is lost however
+ * close one looks; else they are made of the buckets of `usage`, whose maxima are exact.
+ */
+import {hasEveryBlock} from './model.mjs';
+
+/* The first place in a rising array that is at `seq` or behind it. */
+export function firstFrom(seqs, seq) {
+    let low = 0, high = seqs.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (seqs[middle] < seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The numbers of what has a place, in the order of the places. Numbers are sorted many times faster than by a function, so the place
+ * goes above the number in one of them: that is exact while places times count stay below 2^53. NaN has no place, or is at `missing`. */
+function orderOf(places, missing) {
+    const above = 2 ** Math.ceil(Math.log2(places.length + 1)), keys = new Float64Array(places.length);
+    let count = 0, isRising = true;
+    for (let i = 0; i < places.length; i++) {
+        const place = Number.isNaN(places[i]) ? missing : places[i];
+        if (Number.isNaN(place))
+            continue;
+        keys[count] = place * above + i;
+        isRising = isRising && (count === 0 || keys[count] > keys[count - 1]);
+        count++;
+    }
+    const sorted = isRising ? keys : keys.subarray(0, count).sort(), numbers = new Uint32Array(count);
+    for (let k = 0; k < count; k++) {
+        const place = Math.floor(sorted[k] / above);
+        numbers[k] = sorted[k] - place * above;
+        sorted[k] = place;
+    }
+    return {places: sorted.subarray(0, count), numbers};
+}
+
+/* What blocks held, from their births and ends (NaN: before the recording, which is at -1, and never). */
+export function makeCurve(births, ends, sizes) {
+    const born = orderOf(births, -1), gone = orderOf(ends, NaN), seqs = new Float64Array(born.places.length + gone.places.length), values = new Float64Array(seqs.length);
+    let count = 0, held = 0;
+    for (let i = 0, j = 0; i < born.places.length || j < gone.places.length; count++) {
+        const seq = Math.min(born.places[i] ?? Infinity, gone.places[j] ?? Infinity);
+        for (; born.places[i] === seq; i++)
+            held += sizes[born.numbers[i]];
+        for (; gone.places[j] === seq; j++)
+            held -= sizes[gone.numbers[j]];
+        seqs[count] = seq;
+        values[count] = held;
+    }
+    return {seqs: seqs.subarray(0, count), values: values.subarray(0, count)};
+}
+
+/* From points in order; of several at one place the last counts, and NaN changes nothing. */
+function curveOfPoints(points) {
+    const seqs = [], values = [];
+    for (const [seq, value] of points) {
+        if (Number.isNaN(value))
+            continue;
+        if (seq === seqs[seqs.length - 1])
+            values.pop();
+        else
+            seqs.push(seq);
+        values.push(value);
+    }
+    return {seqs: Float64Array.from(seqs), values: Float64Array.from(values)};
+}
+
+/* Of the buckets: what was live when one began, its exact maximum, and its end. */
+export function liveOfUsage(usage) {
+    const points = [];
+    for (let i = 0, before = 0; usage && i < usage.last_seq.length; before = usage.live_bytes[i++]) {
+        if (Number.isNaN(usage.last_seq[i])) {
+            points.push([-1, usage.live_bytes[i]]);
+            continue;
+        }
+        if (usage.first_seq[i] < usage.max_seq[i])
+            points.push([usage.first_seq[i], before]);
+        points.push([usage.max_seq[i], usage.max_live_bytes[i]]);
+        if (usage.last_seq[i] > usage.max_seq[i])
+            points.push([usage.last_seq[i], usage.live_bytes[i]]);
+    }
+    return curveOfPoints(points);
+}
+
+/* What the pool had reserved at the ends of buckets. */
+export function reservedOfUsage(usage) {
+    const points = [];
+    for (let i = 0; usage && i < usage.last_seq.length; i++)
+        points.push([Number.isNaN(usage.last_seq[i]) ? -1 : usage.last_seq[i], usage.reserved_bytes[i]]);
+    return curveOfPoints(points);
+}
+
+export function valueAt(curve, seq) {
+    const at = firstFrom(curve.seqs, seq + 0.5) - 1;
+    return at < 0 ? 0 : curve.values[at];
+}
+
+/* Several curves on the events of all of them: {seqs, columns}. */
+export function alignCurves(curves) {
+    const room = curves.reduce((sum, curve) => sum + curve.seqs.length, 0), seqs = new Float64Array(room), columns = curves.map(() => new Float64Array(room)), next = curves.map(() => 0);
+    let count = 0;
+    for (;; count++) {
+        let seq = Infinity;
+        for (let k = 0; k < curves.length; k++)
+            if (next[k] < curves[k].seqs.length && curves[k].seqs[next[k]] < seq)
+                seq = curves[k].seqs[next[k]];
+        if (seq === Infinity)
+            break;
+        seqs[count] = seq;
+        for (let k = 0; k < curves.length; k++)
+            columns[k][count] = curves[k].seqs[next[k]] === seq ? curves[k].values[next[k]++] : count > 0 ? columns[k][count - 1] : 0;
+    }
+    return {seqs: seqs.subarray(0, count), columns: columns.map((column) => column.subarray(0, count))};
+}
+
+/* ---- The most between two places ---- */
+
+const FAN = 16;
+
+/* Levels of which each has the place of the most of 16 below. Of places that are alike in `values` that with more of `second` counts. */
+export function makeMaxima(values, second = values) {
+    const isMore = (i, j) => values[i] > values[j] || (values[i] === values[j] && (second[i] > second[j] || (second[i] === second[j] && i < j)));
+    const levels = [];
+    for (let count = values.length, below = null; count > 1; count = below.length) {
+        const level = new Uint32Array(Math.ceil(count / FAN));
+        for (let i = 0; i < count; i++) {
+            const place = below === null ? i : below[i], at = Math.floor(i / FAN);
+            level[at] = i % FAN === 0 || isMore(place, level[at]) ? place : level[at];
+        }
+        levels.push(below = level);
+    }
+    return {isMore, levels, count: values.length};
+}
+
+/* The place of the most of those from `begin` to before `end`, the first of several; -1: there are none. */
+export function findMost(maxima, begin, end) {
+    let best = -1, low = Math.max(0, begin), high = Math.min(end, maxima.count);
+    const take = (place) => {
+        best = best < 0 || maxima.isMore(place, best) ? place : best;
+    };
+    for (let level = -1; low < high; level++) {
+        const placeOf = level < 0 ? (i) => i : (i) => maxima.levels[level][i], isTop = level + 1 >= maxima.levels.length;
+        for (; low < high && (isTop || low % FAN !== 0); low++)
+            take(placeOf(low));
+        for (; low < high && high % FAN !== 0; high--)
+            take(placeOf(high - 1));
+        low /= FAN;
+        high /= FAN;
+    }
+    return best;
+}
+
+/* For each column of pixels the place of the most that was held within it, what was held when it begins included; -1: nothing yet. */
+export function mostByPixel(seqs, maxima, scale, count) {
+    const places = new Int32Array(count);
+    let from = scale.firstSeq, next = firstFrom(seqs, from);
+    for (let x = 0; x < count; x++) {
+        const to = x + 1 === count ? scale.lastSeq + 0.5 : scale.toSeq(scale.left + x + 1), begin = seqs[next] === from ? next : next - 1, end = Math.max(firstFrom(seqs, to), next);
+        places[x] = findMost(maxima, begin, Math.max(end, begin + 1));
+        from = to;
+        next = end;
+    }
+    return places;
+}
+
+/* ---- What a device held ---- */
+
+/*
+ * Where every block is here: from blocks and segments. A segment is its pool's from its first block on, as the database counts, and before
+ * that memory of the driver like any other. Of several pools with blocks in it the one that is asked first has it: `seen`.
+ */
+function exactSource(model) {
+    const {blocks} = model, seen = new Set(), segments = [...model.segments.values()].flat();
+    const ofSegments = (rows, endOf, beginOf) => makeCurve(rows.map(beginOf), rows.map(endOf), rows.map((row) => row.size_bytes));
+    const live = (heap) => {
+        const {begin, end} = model.blockRanges.get(heap.heap_id) ?? {begin: 0, end: 0}, column = (name) => (blocks ? blocks[name].subarray(begin, end) : []);
+        return makeCurve(column('alloc_seq'), column('free_seq'), column('size_bytes'));
+    };
+    const outside = (heap) => {
+        const unused = segments.filter((row) => row.driver_id === heap.heap_id && row.used_seq > (row.alloc_seq ?? -1)), aligned = alignCurves([live(heap), ofSegments(unused, (row) => row.used_seq, (row) => row.alloc_seq ?? NaN)]);
+        return {seqs: aligned.seqs, values: aligned.columns[0].map((bytes, i) => bytes + aligned.columns[1][i])};
+    };
+    const reserved = (heap) => {
+        const rows = (model.segments.get(heap.heap_id) ?? []).filter((row) => !seen.has(row.allocation_id));
+        rows.forEach((row) => seen.add(row.allocation_id));
+        return rows.length > 0 ? ofSegments(rows, (row) => row.free_seq ?? NaN, (row) => row.used_seq) : reservedOfUsage(heap.usage);
+    };
+    return {live, outside, reserved, isExact: true, hasSegments: (heap) => model.segments.has(heap.heap_id)};
+}
+
+function usageSource() {
+    const live = (heap) => liveOfUsage(heap.usage);
+    return {live, outside: live, reserved: (heap) => reservedOfUsage(heap.usage), isExact: false, hasSegments: () => false};
+}
+
+export function sourceFor(model, heap) {
+    return hasEveryBlock(model, heap.input) ? exactSource(model) : usageSource();
+}
+
+/* Which heaps make up the memory of the device that `heap` is of, itself first; of the host it is the heap alone. */
+function heapsOfDevice(model, heap) {
+    const isOf = (one, levels) => one !== heap && one.process_id === heap.process_id && one.device_id === heap.device_id && levels.includes(one.level) && one.usage;
+    if (heap.device_id === null)
+        return {pools: [], drivers: [], own: heap};
+    const isPool = heap.level === 'pool' || heap.level === 'workspace', isDriver = heap.level === 'driver';
+    return {pools: [...(isPool ? [heap] : []), ...model.heaps.filter((one) => isOf(one, ['pool', 'workspace']))], drivers: [...(isDriver ? [heap] : []), ...model.heaps.filter((one) => isOf(one, ['driver']))], own: heap};
+}
+
+/* What lies in the driver's memory and in no pool: pools that only stated what they hold, or of which segments are not known, are taken out. */
+function leaveOut(driver, pools, count) {
+    if (pools.length === 0)
+        return driver;
+    const rest = new Float64Array(count);
+    for (let i = 0; i < count; i++)
+        rest[i] = Math.max(0, driver[i] - pools.reduce((sum, pool) => sum + pool[i], 0));
+    return rest;
+}
+
+function less(held, live) {
+    return held.map((bytes, i) => Math.max(0, bytes - live[i]));
+}
+
+/* In use by what the device said, and not recorded: as it was when the device was asked last. */
+function othersOf(aligned, layers, samples) {
+    const {seqs} = aligned, others = new Float64Array(seqs.length);
+    let next = 0, last = 0;
+    for (let i = 0; i < seqs.length; i++) {
+        if (next < samples.seqs.length && samples.seqs[next] === seqs[i])
+            last = Math.max(0, samples.values[next++] - layers.reduce((sum, layer) => sum + layer.values[i], 0));
+        others[i] = last;
+    }
+    return others;
+}
+
+function samplesOf(model, heap) {
+    return curveOfPoints((model.samples.get(heap.device_id) ?? []).map((row) => [row.seq, row.used_bytes]));
+}
+
+function totalOf(layers, count) {
+    const total = new Float64Array(count);
+    for (const layer of layers)
+        for (let i = 0; i < count; i++)
+            total[i] += layer.values[i];
+    return total;
+}
+
+function layersOfDevice(model, heap, source) {
+    const {pools, drivers} = heapsOfDevice(model, heap), samples = samplesOf(model, heap), live = pools.map(source.live), reserved = pools.map(source.reserved);
+    const aligned = alignCurves([...live, ...reserved, ...drivers.map(source.outside), samples]), {columns} = aligned, count = aligned.seqs.length, layers = [];
+    pools.forEach((pool, i) => layers.push({heap: pool, part: 'allocated', values: columns[i]}, {heap: pool, part: 'free', values: less(columns[pools.length + i], columns[i])}));
+    const outside = pools.map((pool, i) => (source.hasSegments(pool) ? null : columns[pools.length + i])).filter((column) => column !== null);
+    drivers.forEach((driver, i) => {
+        const values = columns[2 * pools.length + i], isProgram = driver.module === null || driver.module === 'APP';
+        layers.push({heap: driver, part: pools.length > 0 ? 'other' : 'live', values: isProgram ? leaveOut(values, outside, count) : values});
+    });
+    if (samples.seqs.length > 0)
+        layers.push({heap: null, part: 'unexplained', values: othersOf(aligned, layers, samples)});
+    return {seqs: aligned.seqs, layers: layers.filter((layer, i) => i === 0 || layer.values.some((bytes) => bytes > 0))};
+}
+
+/*
+ * All that the timeline shows of a heap: {seqs, layers: [{heap, part, values}] from below, total, maxima, lines: [{heap, curve, maxima}], isExact}.
+ * Of the lines the first is what was live in the heap itself, others are memory that is not of the device.
+ */
+export function makePicture(model, heap) {
+    const source = sourceFor(model, heap), lineOf = (one) => {
+        const curve = source.live(one);
+        return {heap: one, curve, maxima: makeMaxima(curve.values)};
+    };
+    const held = heap.device_id === null ? null : layersOfDevice(model, heap, source), own = heap.level === 'driver' || heap.level === 'physical' ? lineOfUsage(heap) : lineOf(heap);
+    const {seqs, layers} = held && held.layers.length > 0 ? held : {seqs: own.curve.seqs, layers: [{heap, part: 'live', values: own.curve.values}]};
+    const total = totalOf(layers, seqs.length), pinned = heap.device_id === null ? [] : model.heaps.filter((one) => one.level === 'pinned' && one.process_id === heap.process_id && one.usage);
+    return {seqs, layers, total, maxima: makeMaxima(total, layers[0]?.values ?? total), lines: [own, ...pinned.map(lineOf)], isExact: source.isExact};
+}
+
+/* The same, made when it is first asked for, and once more when the blocks have come. */
+export function heldBy(model, heap) {
+    const key = `${heap.heap_id} ${model.blocks !== null}`;
+    if (!model.pictures.has(key))
+        model.pictures.set(key, makePicture(model, heap));
+    return model.pictures.get(key);
+}
+
+/* Driver memory carries segments, which are no blocks of the page: what it held stands in its buckets. */
+function lineOfUsage(heap) {
+    const curve = liveOfUsage(heap.usage);
+    return {heap, curve, maxima: makeMaxima(curve.values)};
+}
