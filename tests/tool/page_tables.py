@@ -35,7 +35,7 @@ def column_values(column, data, offset, rows, strings):
 def read(path):
     with open(path, encoding="utf-8") as file:
         found = [(kind, json.loads(head), text) for kind, head, text in BLOCK.findall(file.read())]
-    return [(kind, head, zlib.decompress(base64.b64decode(text), -15)) for kind, head, text in found]
+    return [(kind, head, zlib.decompress(base64.b64decode(text), -15)) for kind, head, text in found if kind != "sql"]
 
 
 def main():
