@@ -25,7 +25,7 @@
 #define SEGMENTS_MAX    200000
 #define LANES_SHARE     0.65 /* of the page, at most: they, and what is before them */
 #define CELLS_SHARE     0.85 /* the same */
-#define USES_SHARE      0.9
+#define USES_SHARE      0.9  /* the same */
 #define KEPT_BYTES      1024 /* of the table that comes last */
 #define BLOCKS_MAX(m)                                                                                                  \
     ((int64_t)((m)->page->bytes_max / 8)) /* held in memory: what takes least has 1 to 2 bytes a block */
@@ -274,8 +274,9 @@ static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
         status = begin_heap(m, values[BLOCK_HEAP], err);
     if (m->heap != NULL)
         draw_block(m, values, sqlite3_column_int64(row, COLUMN_SITE));
-    nm_html_windows_count(&m->windows, values[BLOCK_HEAP], values[BLOCK_BORN],
-                          freed_of(&values[BLOCK_BORN], &values[BLOCK_LIFE]));
+    if (!m->has_all)
+        nm_html_windows_count(&m->windows, values[BLOCK_HEAP], values[BLOCK_BORN],
+                              freed_of(&values[BLOCK_BORN], &values[BLOCK_LIFE]));
     if (status == NM_OK && !nm_db_is_null(row, COLUMN_SEGMENT))
         status = note_use(m, values[BLOCK_HEAP], sqlite3_column_int64(row, COLUMN_SEGMENT), values[BLOCK_BORN], err);
     return status == NM_OK && m->has_all ? nm_html_columns_add(&m->blocks, values, err) : status;
@@ -299,6 +300,16 @@ static nm_status put_blocks(void *context, FILE *out, nm_error *err)
     return nm_html_columns_write(&m->blocks, "block", out, err);
 }
 
+/* Where all blocks were to be kept, nobody had asked for windows. */
+static void count_blocks(map *m)
+{
+    const nm_html_column *columns = m->blocks.columns;
+
+    for (size_t i = 0; i < m->blocks.row_count; i++)
+        nm_html_windows_count(&m->windows, columns[BLOCK_HEAP].values[i], columns[BLOCK_BORN].values[i],
+                              freed_of(&columns[BLOCK_BORN].values[i], &columns[BLOCK_LIFE].values[i]));
+}
+
 /* Narrower windows: leaves out what is in none of them any more. */
 static bool shrink_blocks(void *context, size_t bytes, uint64_t bytes_max)
 {
@@ -308,6 +319,8 @@ static bool shrink_blocks(void *context, size_t bytes, uint64_t bytes_max)
 
     if (count == 0)
         return false;
+    if (m->has_all)
+        count_blocks(m);
     m->has_all = false;
     nm_html_windows_choose(&m->windows, (int64_t)nm_html_fewer_rows(count, bytes, bytes_max));
     for (size_t i = 0; i < count; i++) {

@@ -134,6 +134,23 @@ static nm_status refuse_redacted(sqlite3 *db, nm_error *err)
     return status;
 }
 
+/* What was judged by other floors has other verdicts. What is no floor at all is left to the comparison of words. */
+static nm_status check_floors(sqlite3 *db, nm_error *err)
+{
+    int64_t is_other = 0;
+    nm_status status = nm_db_get_int(db,
+                                     "SELECT EXISTS (SELECT 1 FROM main._threshold AS t JOIN " SOURCE
+                                     "._threshold AS s ON s.measure = t.measure"
+                                     " WHERE typeof(s.floor) = 'integer' AND typeof(s.capacity_ratio) = 'real'"
+                                     " AND (s.floor <> t.floor OR s.capacity_ratio <> t.capacity_ratio))",
+                                     &is_other, err);
+
+    if (status != NM_OK || is_other == 0)
+        return status;
+    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                   "is judged by other floors than what it is joined with: load all with the same --threshold");
+}
+
 static nm_status vet(sqlite3 *db, bool adopts_thresholds, nm_error *err)
 {
     nm_status status = nm_validate_version(db, SOURCE, err);
@@ -144,6 +161,8 @@ static nm_status vet(sqlite3 *db, bool adopts_thresholds, nm_error *err)
         status = nm_validate_pages(db, db, SOURCE, true, err);
     if (status == NM_OK && adopts_thresholds)
         status = nm_db_exec(db, thresholds_sql, err);
+    if (status == NM_OK)
+        status = check_floors(db, err);
     if (status == NM_OK)
         status = nm_validate_rows(db, SOURCE, err);
     return status;

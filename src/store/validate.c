@@ -247,12 +247,10 @@ static nm_status check_words(sqlite3 *db, const char *schema, const char *table,
                                    : nm_db_get_int(db, sql, &is_other, err);
 
     sqlite3_free(sql);
-    if (status != NM_OK || is_other == 0)
-        return status;
-    if (strcmp(table, "_threshold") == 0)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
-                       "is judged by other floors than what it is joined with: load all with the same --threshold");
-    return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "is of another version: its table %.40s has other words", table);
+    if (status == NM_OK && is_other != 0)
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "is of another version: its table %.40s has other words",
+                       table);
+    return status;
 }
 
 #define NUMBERS_SQL "SELECT name, target FROM merge_column WHERE owner = ? AND target IS NOT NULL ORDER BY place"

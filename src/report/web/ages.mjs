@@ -3,24 +3,11 @@
  * How old blocks became, in steps where steps are known, else in events; of what was never freed, how old it is at the end.
  */
 import {formatCount, isKnown} from './format.mjs';
-import {remember} from './model.mjs';
+import {countSteps, remember} from './model.mjs';
 
 /* From young to old; none of them is a leak's red. */
 const AGE_COLOURS = ['#b9c7da', '#86aed4', '#4f94b5', '#2f8a78', '#6d9a35', '#b79c26', '#d07f28', '#9a5a36', '#6b4460', '#3d3a5c'];
 const AGES_MAX = AGE_COLOURS.length;
-
-/* How many steps had begun by an event. */
-function countSteps(steps, seq) {
-    let low = 0, high = steps.length;
-    while (low < high) {
-        const middle = (low + high) >> 1;
-        if ((steps[middle].begin_seq ?? -1) <= seq)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 /* 0: within a step; 1: 1; 2: 2 to 3; 3: 4 to 7, and so on. Of events by powers of ten: 0: below 10. The last is without an end. Pure. */
 export function ageClass(age, isSteps) {

@@ -4,14 +4,14 @@
  * counted block by block, so that it is exact where every block is here.
  */
 import {isKnown} from './format.mjs';
-import {hasBlocksOf, liveBlocks, remember} from './model.mjs';
+import {hasBlocksOf, isWhole, liveBlocks, remember} from './model.mjs';
 
 export const NO_STACK = '(no stack)';
 const BASELINE = '(baseline)', NO_MODULE = '(no module)', NO_OPERATION = '(no operation)';
 
 /* Is every block of the heap here (of one that has segments: of withSegments), so that what is counted is what there was? Pure. */
 export function isCounted(model, heap, seq) {
-    return (seq === undefined ? model.hasAllBlocks : hasBlocksOf(model, heap.heap_id, seq, seq)) && model.hasAllSegments && heap.input?.detail === 'all' && heap.input.detail_begin_seq === null && model.blockRanges.has(heap.heap_id);
+    return (seq === undefined ? model.hasAllBlocks : hasBlocksOf(model, heap.heap_id, seq, seq)) && model.hasAllSegments && isWhole(heap.input) && model.blockRanges.has(heap.heap_id);
 }
 
 function isBaseline(blocks, i) {

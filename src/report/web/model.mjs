@@ -228,7 +228,7 @@ export function makeModel(page) {
         best: bestHeap(heaps.filter((heap) => heap.usage !== null), rowsOf(tables.oom), rowsOf(tables.leak)) ?? heaps[0] ?? null,
         rows: (name) => rowsOf(tables[name]), byPlace, kept: null, windows: new Map(), blocks: null, blockRanges: new Map(), hasAllBlocks: false,
         stacks: makeStacks(tables.stack, tables.frame),
-        cached: new Map(), pictures: new Map(), offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: makeSegments(tables),
+        cached: new Map(), offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: makeSegments(tables),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
         inferred: new Set(rowsOf(tables.category).filter((row) => row.is_estimate === 1).map((row) => row.category_id)),
         samples: groupBy(rowsOf(tables.sample), (row) => row.device_id), ranges: groupBy(rowsOf(tables.range), (row) => row.process_id), stepSums: groupBy(rowsOf(tables.step_sum), (row) => row.heap_id),
@@ -311,13 +311,18 @@ export function withSegments(model, heap) {
     });
 }
 
-/* Is every block of an input here, so that what is counted is what there was? */
-export function hasEveryBlock(model, input) {
-    return model.hasAllBlocks && input?.detail === 'all' && input.detail_begin_seq === null;
+/* Has the database every allocation of an input, so that what is counted is what there was? */
+export function isWhole(input) {
+    return input?.detail === 'all' && input.detail_begin_seq === null;
 }
 
-/* The step that an event is in; null: before the first, or steps are not known. */
-export function stepAt(steps, seq) {
+/* And are all of them here? */
+export function hasEveryBlock(model, input) {
+    return model.hasAllBlocks && isWhole(input);
+}
+
+/* How many steps had begun by an event. */
+export function countSteps(steps, seq) {
     let low = 0, high = steps.length;
     while (low < high) {
         const middle = (low + high) >> 1;
@@ -326,7 +331,12 @@ export function stepAt(steps, seq) {
         else
             high = middle;
     }
-    return low === 0 ? null : steps[low - 1];
+    return low;
+}
+
+/* The step that an event is in; null: before the first, or steps are not known. */
+export function stepAt(steps, seq) {
+    return steps[countSteps(steps, seq) - 1] ?? null;
 }
 
 /* Numbers of the blocks of a heap that were live right after an event. */

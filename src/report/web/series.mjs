@@ -4,7 +4,7 @@
  * event seqs[i] on it is values[i]. Where the page has every block, curves have a step for each event, so that no peak is lost however
  * close one looks; else they are made of the buckets of `usage`, whose maxima are exact.
  */
-import {hasEveryBlock} from './model.mjs';
+import {hasEveryBlock, remember} from './model.mjs';
 
 /* The first place in a rising array that is at `seq` or behind it. */
 export function firstFrom(seqs, seq) {
@@ -282,10 +282,7 @@ export function makePicture(model, heap) {
 
 /* The same, made when it is first asked for, and once more when the blocks have come. */
 export function heldBy(model, heap) {
-    const key = `${heap.heap_id} ${model.blocks !== null}`;
-    if (!model.pictures.has(key))
-        model.pictures.set(key, makePicture(model, heap));
-    return model.pictures.get(key);
+    return remember(model, `held ${heap.heap_id}`, () => makePicture(model, heap));
 }
 
 /* Driver memory carries segments, which are no blocks of the page: what it held stands in its buckets. */

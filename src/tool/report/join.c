@@ -15,8 +15,7 @@
 #include "store/foreign.h"
 #include "tool/common/answer.h"
 
-#define SCRATCH_NAME "npumem-report.db" /* in the temporary folder */
-#define NAME_BYTES   100
+#define NAME_BYTES 100
 
 typedef struct join {
     const report_options *options;
@@ -119,7 +118,7 @@ static nm_status merge_all(const join *work, nm_store **out, nm_error *err)
 
 nm_status report_join(const report_options *options, const char **subject, nm_store **out, nm_error *err)
 {
-    char *path = answer_scratch(options->output, SCRATCH_NAME);
+    char *path = answer_scratch(options->output, REPORT_SCRATCH);
     join work = {.options = options,
                  .path = path,
                  .subject = subject,

@@ -81,8 +81,6 @@ static nm_status open_sources(sources *from, const report_options *options, nm_e
     return status == NM_OK && options->against != NULL ? open_other(from, options, err) : status;
 }
 
-#define STDOUT_SCRATCH "npumem-report.db" /* in the temporary folder */
-
 typedef struct report_work {
     const report_options *options;
     const char *scratch_path; /* borrowed; NULL: no SQL: of several databases none yet */
@@ -150,7 +148,7 @@ static int write_answer(const report_options *options, const char *path)
                                     .input_count = input_count,
                                     .failed = EXIT_NO};
     bool wants_sql = !options->has_no_sql && options->database_count == 1;
-    char *scratch = wants_sql ? answer_scratch(path, STDOUT_SCRATCH) : NULL;
+    char *scratch = wants_sql ? answer_scratch(path, REPORT_SCRATCH) : NULL;
     const report_work work = {.options = options, .scratch_path = scratch};
     int result = EXIT_NO;
 

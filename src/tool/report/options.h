@@ -7,6 +7,9 @@
 
 #include "tool/common/options.h"
 
+/* What a page is made of meanwhile, in the temporary folder (answer_scratch). */
+#define REPORT_SCRATCH "npumem-report.db"
+
 typedef struct report_options {
     const char *const *databases; /* at least one, each another file; borrowed, as all texts */
     size_t database_count;
