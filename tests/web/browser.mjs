@@ -419,8 +419,9 @@ const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSE
 let failed = 0;
 for (const test of [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testAgainst, testWindows, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])])
     try {
+        const begin = Date.now();
         await test(browser, {ask, open, picture, cellsOf, mapPoint});
-        console.log(`ok ${test.name}`);
+        console.log(`ok ${test.name}, ${((Date.now() - begin) / 1000).toFixed(1)} s`);
     } catch (error) {
         failed++;
         console.error(`FAILED ${test.name}: ${error.stack}`);
