@@ -61,10 +61,10 @@ setup_packages
 options=(-DNPUMEM_SAMPLES_DIR="$samples")
 if [ "$preset" = aarch64 ]; then
     setup_aarch64_packages
-    say "building the host's side (build/release)"
-    configure release
-    build release npumem-ingest text2trace
-    options+=(-DNPUMEM_NATIVE_BUILD_DIR="$PWD/build/release")
+    say "building the host's side (build/dev)"
+    configure dev
+    build dev npumem-ingest text2trace
+    options+=(-DNPUMEM_NATIVE_BUILD_DIR="$PWD/build/dev")
 fi
 if [ "$preset" = coverage ]; then
     find build/coverage -name '*.gcda' -delete 2>/dev/null || true
