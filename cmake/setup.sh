@@ -151,7 +151,7 @@ setup_aarch64_packages() {
     install_debian $npumem_aarch64_packages
 }
 
-# configure PRESET [OPTION...]: quiet unless it fails. A new folder is built by Ninja, which costs a third less than make; one
+# configure PRESET [OPTION...]: quiet unless it fails. A new folder is built by Ninja, which starts fewer processes than make; one
 # that is there stays as it is.
 configure() {
     local log=build/$1/configure.log generator=()
