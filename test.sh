@@ -9,8 +9,9 @@ usage() {
 usage: ./test.sh [PRESET] [-L LABELS] [-R TESTS]
 
 Without a preset: build/dev (Debug, warnings are errors) and every test. Presets:
-    --asan         address and undefined behaviour sanitizers; labels unit and tool
-    --tsan         thread sanitizer; labels threads and tool, but not ingest, which has no threads
+    --asan         address and undefined behaviour sanitizers; labels unit and tool: each module, and every program that
+                   reads what others wrote. Not what runs in Python, node or a browser, and not what is about what is said
+    --tsan         thread sanitizer; label threads: modules with threads, and recordings that have them in each order
     --coverage     every test, then the lines of src/ that ran
     --aarch64      cross-build, unit tests under qemu, and each architecture reads the other's trace. Adds the
                    architecture arm64 to dpkg (Debian, Ubuntu)
@@ -22,16 +23,17 @@ Installs missing packages (sudo only if not root).
 END
 }
 
-preset=dev labels="" names="" without=""
+preset=dev labels="" names="" targets=all
 while [ $# -gt 0 ]; do
     case $1 in
     --asan) preset=asan labels=${labels:-'^(unit|tool)$'} ;;
-    --tsan) preset=tsan labels=${labels:-'^(threads|tool)$'} without='^ingest$' ;;
+    --tsan) preset=tsan labels=${labels:-'^threads$'} ;;
     --coverage) preset=coverage ;;
     --aarch64) preset=aarch64 labels=${labels:-'^(unit|exchange)$'} ;;
     -L | -R)
         [ $# -ge 2 ] || { usage >&2 && exit 2; }
         [ "$1" = -L ] && labels=$2 || names=$2
+        targets="all every_test"
         shift
         ;;
     -h | --help) usage && exit 0 ;;
@@ -59,10 +61,10 @@ setup_packages
 options=(-DNPUMEM_SAMPLES_DIR="$samples")
 if [ "$preset" = aarch64 ]; then
     setup_aarch64_packages
-    say "building the host's side (build/release)"
-    configure release
-    build release npumem-ingest text2trace
-    options+=(-DNPUMEM_NATIVE_BUILD_DIR="$PWD/build/release")
+    say "building the host's side (build/dev)"
+    configure dev
+    build dev npumem-ingest text2trace
+    options+=(-DNPUMEM_NATIVE_BUILD_DIR="$PWD/build/dev")
 fi
 if [ "$preset" = coverage ]; then
     find build/coverage -name '*.gcda' -delete 2>/dev/null || true
@@ -70,12 +72,13 @@ fi
 
 say "building (build/$preset)"
 configure "$preset" "${options[@]}"
-build "$preset"
+# shellcheck disable=SC2086 # a list of words
+build "$preset" $targets
 
 # One more than there are processors: tests of recordings wait as much as they work.
 say "testing (build/$preset)"
 status=0
 ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j"$(($(nproc) + 1))" \
-    ${labels:+-L "$labels"} ${without:+-LE "$without"} ${names:+-R "$names"} || status=$?
+    ${labels:+-L "$labels"} ${names:+-R "$names"} || status=$?
 [ "$preset" != coverage ] || print_coverage
 exit "$status"

@@ -21,7 +21,9 @@ set(place_TGZ -DCMAKE_INSTALL_PREFIX=/usr/local -DCMAKE_INSTALL_LIBDIR=lib)
 set(place_DEB -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=${debian_folder})
 set(place_RPM -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=lib64)
 
+# As RelWithDebInfo, without what is stripped when it is packed.
 set(portable_options -DNPUMEM_PORTABLE=ON -DNPUMEM_BUILD_TESTS=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo
+                     "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG"
                      "-DNPUMEM_PACKAGE_CONTACT=${NPUMEM_PACKAGE_CONTACT}")
 if(CMAKE_TOOLCHAIN_FILE)
   list(APPEND portable_options -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE})
@@ -29,13 +31,20 @@ else()
   list(APPEND portable_options -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER})
 endif()
 
+# Whoever builds them may run tests at the same time: not more at once than there are processors.
+include(ProcessorCount)
+ProcessorCount(processor_count)
+if(processor_count EQUAL 0)
+  set(processor_count 1)
+endif()
+
 # npumem_package_commands(OUT KIND...): builds and packs each kind, one after the other.
 function(npumem_package_commands out)
   set(commands "")
   foreach(kind IN LISTS ARGN)
     list(APPEND commands
-      COMMAND ${CMAKE_COMMAND} -S ${PROJECT_SOURCE_DIR} -B ${portable} ${portable_options} -DNPUMEM_PACKAGE=${kind} ${place_${kind}}
-      COMMAND ${CMAKE_COMMAND} --build ${portable} --parallel
+      COMMAND ${CMAKE_COMMAND} -S ${PROJECT_SOURCE_DIR} -B ${portable} -G ${CMAKE_GENERATOR} ${portable_options} -DNPUMEM_PACKAGE=${kind} ${place_${kind}}
+      COMMAND ${CMAKE_COMMAND} --build ${portable} --parallel ${processor_count}
       COMMAND ${CMAKE_CPACK_COMMAND} -G ${kind} --config ${portable}/CPackConfig.cmake -B ${PROJECT_BINARY_DIR})
   endforeach()
   set(${out} ${commands} PARENT_SCOPE)

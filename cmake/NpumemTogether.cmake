@@ -14,7 +14,11 @@ if(NPUMEM_WHOLE_PROGRAM AND CMAKE_BUILD_TYPE MATCHES "^Rel" AND CMAKE_C_COMPILER
     message(STATUS "Programs are optimized file by file: ${npumem_why_not}")
   endif()
   # Objects hold both forms, so that hundreds of tests need not be optimized as programs are (npumem_optimize_by_file).
-  set(CMAKE_C_COMPILE_OPTIONS_IPO -flto=auto -ffat-lto-objects)
+  # Without tests nobody wants the other one.
+  set(CMAKE_C_COMPILE_OPTIONS_IPO -flto=auto)
+  if(NPUMEM_BUILD_TESTS)
+    list(APPEND CMAKE_C_COMPILE_OPTIONS_IPO -ffat-lto-objects)
+  endif()
 else()
   set(npumem_is_whole OFF)
 endif()

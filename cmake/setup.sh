@@ -12,6 +12,7 @@ g++                    gcc-c++
 libc6-dev              glibc-devel
 binutils               binutils
 make                   make
+ninja-build            ninja-build
 cmake                  cmake
 pkg-config             pkgconfig
 libsqlite3-dev         sqlite-devel
@@ -150,11 +151,13 @@ setup_aarch64_packages() {
     install_debian $npumem_aarch64_packages
 }
 
-# configure PRESET [OPTION...]: quiet unless it fails.
+# configure PRESET [OPTION...]: quiet unless it fails. A new folder is built by Ninja, which starts fewer processes than make; one
+# that is there stays as it is.
 configure() {
-    local log=build/$1/configure.log
+    local log=build/$1/configure.log generator=()
+    [ -f "build/$1/CMakeCache.txt" ] || ! command -v ninja >/dev/null || generator=(-G Ninja)
     mkdir -p "build/$1"
-    if ! cmake --preset "$@" >"$log" 2>&1; then
+    if ! cmake --preset "$@" "${generator[@]}" >"$log" 2>&1; then
         cat "$log" >&2
         die "cmake --preset $* failed"
     fi

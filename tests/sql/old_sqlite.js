@@ -31,11 +31,9 @@ function rowsOf(file, isSorted) {
     return isSorted ? [rows[0]].concat(rows.slice(1).sort()) : rows;
 }
 
-function databaseOf(name) {
-    const folder = path.join(casesFolder, name);
-    const trace = fs.existsSync(path.join(folder, 'trace')) ? fs.readFileSync(path.join(folder, 'trace'), 'utf8').trim()
-                                                            : name;
-    return fs.readFileSync(path.join(work, trace + '.trace', 'trace.db'));
+function traceOf(name) {
+    const file = path.join(casesFolder, name, 'trace');
+    return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() : name;
 }
 
 function ask(db, sql, isSorted) {
@@ -60,13 +58,15 @@ function sqlOf(db, name, isAsked) {
     return fs.existsSync(statement) ? fs.readFileSync(statement, 'utf8') : 'SELECT * FROM ' + (isInternal(db, name) ? '_' : '') + name;
 }
 
-function runCase(SQL, name) {
-    const db = new SQL.Database(databaseOf(name));
-    try {
-        return compareCase(db, name);
-    } finally {
-        db.close();
+// One database for all cases of a trace, which only read: to read its views takes longer than to ask one.
+const last = {trace: null, db: null};
+function databaseOf(SQL, trace) {
+    if (last.trace !== trace) {
+        if (last.db) last.db.close();
+        last.trace = trace;
+        last.db = new SQL.Database(fs.readFileSync(path.join(work, trace + '.trace', 'trace.db')));
     }
+    return last.db;
 }
 
 // The query of that name, where there is one, and the view.
@@ -92,12 +92,12 @@ function compareWith(db, name, isAsked, file) {
 
 const start = initSql();
 function run(SQL) {
-    const names = fs.readdirSync(casesFolder).filter(name => fs.existsSync(path.join(casesFolder, name, 'expected.csv')));
+    const names = fs.readdirSync(casesFolder).filter(name => fs.existsSync(path.join(casesFolder, name, 'expected.csv'))).sort((a, b) => (traceOf(a) < traceOf(b) ? -1 : 1));
     const version = new SQL.Database().exec('SELECT sqlite_version()')[0].values[0][0];
     let failures = 0;
     for (const name of names) {
         try {
-            failures += runCase(SQL, name);
+            failures += compareCase(databaseOf(SQL, traceOf(name)), name);
         } catch (error) {
             console.error(name + ': ' + error.message);
             failures++;

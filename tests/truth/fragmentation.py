@@ -10,10 +10,10 @@ import argparse
 import os
 import pickle
 import random
-import sqlite3
 import subprocess
 import sys
 
+from database import forget, rows
 from pool import Pool
 
 MB = 1 << 20
@@ -258,14 +258,6 @@ def expected(unused, reserved):
     return "minor" if unused < FLOOR else "warning" if unused * 10 <= reserved * 3 else "danger"
 
 
-def rows(database, sql):
-    connection = sqlite3.connect(database)
-    try:
-        return connection.execute(sql).fetchall()
-    finally:
-        connection.close()
-
-
 def judge(p, database, counts):
     """What is wrong, in words."""
     wrong = []
@@ -307,6 +299,7 @@ SAMPLES = {"torch/one_forward.pickle": "good", "torch/one_training_step.pickle":
 
 
 def ingest(options, path, database):
+    forget()
     done = subprocess.run([options.ingest, "--quiet", "--force", "-o", database, path], capture_output=True, text=True)
     return [] if done.returncode == 0 else [f"exit {done.returncode}: {done.stderr.strip()}"]
 

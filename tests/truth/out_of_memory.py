@@ -12,10 +12,10 @@ import argparse
 import collections
 import os
 import random
-import sqlite3
 import subprocess
 import sys
 
+from database import forget, rows as ask
 from parts import MB, Loop, Net
 from pool import LARGE_MIN, LARGE_SEGMENT, SMALL_SEGMENT, Pool
 from program import Program
@@ -554,14 +554,6 @@ def run_program(name, seed, folder):
 # ---- Judging --------------------------------------------------------------------------------------------------------
 
 
-def ask(database, sql):
-    connection = sqlite3.connect(database)
-    try:
-        return connection.execute(sql).fetchall()
-    finally:
-        connection.close()
-
-
 def judge(database, truth, outcome, leaks, figures, is_program):
     """What is wrong, in words; counts under the first true cause."""
     rows = ask(database, "SELECT verdict, outcome, explanation, leaked_site, free_bytes, tried_bytes, out_of_memory_id"
@@ -599,6 +591,7 @@ def judge(database, truth, outcome, leaks, figures, is_program):
 
 
 def ingest(options, path, database):
+    forget()
     done = subprocess.run([options.ingest, "--quiet", "--force", "-o", database, path], capture_output=True, text=True)
     return None if done.returncode in (0, 3) else f"exit {done.returncode}: {done.stderr.strip()}"
 

@@ -19,6 +19,7 @@ import sqlite3
 import subprocess
 import sys
 
+import database as loaded
 from program import Program
 import frameworks  # noqa: F401  (its scenarios are in ALL, too)
 from scenarios import ALL, RANKS
@@ -54,6 +55,7 @@ def make(name, style, seed, path, rank=0):
 
 def ingest(tool, path, database, options=("--quiet",)):
     """What is wrong, or None; and what it printed. Of several files, one path a line."""
+    loaded.forget()
     done = subprocess.run([tool, *options, "--force", "-o", database, *path.split("\n")], capture_output=True, text=True)
     return None if done.returncode in (0, 3) else f"exit {done.returncode}: {done.stderr.strip()}", done.stdout
 
@@ -90,13 +92,10 @@ def judge_samples(options):
 
 
 def rows(database, sql):
-    connection = sqlite3.connect(database)
     try:
-        return connection.execute(sql).fetchall()
+        return loaded.rows(database, sql)
     except sqlite3.OperationalError:
         return []
-    finally:
-        connection.close()
 
 
 def judge_leaks(program, called, figures):

@@ -21,9 +21,16 @@ function ask(name, sql) {
     return text.trim() === '' ? [] : JSON.parse(text);
 }
 
+/* Pages keep nothing in a browser, so those without options share a window: to open one takes as long as to load a page. */
+let plain = null;
+
+function newContext(browser, options) {
+    return browser.newContext({viewport: {width: 1440, height: 1000}, ...options});
+}
+
 /* A page that is ready; what it asked for and said is in `faults`. */
 async function open(browser, name, hash = '', options = {}) {
-    const context = await browser.newContext({viewport: {width: 1440, height: 1000}, ...options}), page = await context.newPage(), faults = [];
+    const isPlain = Object.keys(options).length === 0, context = isPlain ? await (plain ??= newContext(browser, {})) : await newContext(browser, options), page = await context.newPage(), faults = [];
     page.on('request', (request) => /^(file|data|blob):/.test(request.url()) || faults.push(`asks for ${request.url()}`));
     page.on('console', (message) => faults.push(`says ${message.text()}`));
     page.on('pageerror', (error) => faults.push(`fails: ${error.stack}`));
@@ -32,7 +39,7 @@ async function open(browser, name, hash = '', options = {}) {
         await page.waitForFunction(() => document.documentElement.dataset.ready, null, {timeout: 60000});
     return {page, faults, close: async () => {
         assert.deepEqual(faults, [], `${name}.html`);
-        await context.close();
+        await (isPlain ? page : context).close();
     }};
 }
 
@@ -419,8 +426,9 @@ const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSE
 let failed = 0;
 for (const test of [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testAgainst, testWindows, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])])
     try {
+        const begin = Date.now();
         await test(browser, {ask, open, picture, cellsOf, mapPoint});
-        console.log(`ok ${test.name}`);
+        console.log(`ok ${test.name}, ${((Date.now() - begin) / 1000).toFixed(1)} s`);
     } catch (error) {
         failed++;
         console.error(`FAILED ${test.name}: ${error.stack}`);

@@ -39,8 +39,8 @@ for rank in 0 1 2 3; do
 done
 "$bin/npumem-report" rank?.db -o ranks.html && "$bin/npumem-ingest" --quiet -o ranks.db rank?.db || die "ranks have no page"
 "$bin/npumem-report" leak.db --against fine.db -o against.html || die "there is no page of two runs"
-"$bin/npumem-record" -o large.zst -- "$programs/npu_train" --steps 3300 --leak >large.log 2>&1
-"$bin/npumem-ingest" --quiet large.zst # on a busy machine some of its events may be lost
+"$bin/npumem-record" --buffer 32M -o large.zst -- "$programs/npu_train" --steps 3300 --leak >large.log 2>&1
+"$bin/npumem-ingest" --quiet large.zst # on a very busy machine some of its events may be lost
 "$bin/npumem-report" --max-size 1MiB large.db || die "there is no small page of a large run"
 "$bin/npumem-report" --no-sql -o without.html fine.db || die "a page that cannot be asked in SQL"
 NPUMEM_BROWSER=$browser NPUMEM_NODE_MODULES=$modules exec "$node" "$here/browser.mjs" "$scratch" "$here/../../queries" "$has_sql"

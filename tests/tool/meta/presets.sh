@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# presets.sh SCRATCH: every preset configures where its compiler is installed, and what CMake 3.22 knows is enough.
+# presets.sh SCRATCH GENERATOR: every preset configures where its compiler is installed, and what CMake 3.22 knows is enough.
 set -u
 . "${0%/*}/common.sh"
-scratch=$1
+scratch=$1 generator=$2
 
 rm -rf "$scratch"
 for preset in $(cmake --list-presets | sed -n 's/^ *"\([a-z0-9]*\)".*/\1/p'); do
@@ -13,7 +13,7 @@ for preset in $(cmake --list-presets | sed -n 's/^ *"\([a-z0-9]*\)".*/\1/p'); do
     aarch64) command -v aarch64-linux-gnu-gcc >/dev/null && dpkg -s libdw-dev:arm64 >/dev/null 2>&1 || continue ;;
     esac
     echo "$preset"
-    cmake --preset "$preset" -B "$scratch/$preset" >"$scratch.log" 2>&1 || { cat "$scratch.log" >&2; fail "$preset"; }
+    cmake --preset "$preset" -G "$generator" -B "$scratch/$preset" >"$scratch.log" 2>&1 || { cat "$scratch.log" >&2; fail "$preset"; }
 done
 rm -rf "$scratch" "$scratch.log"
 
