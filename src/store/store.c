@@ -99,7 +99,8 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
         status = nm_db_exec(store->db, "COMMIT", err); /* nothing can be attached inside a transaction */
         return status == NM_OK ? nm_merge_plan(store->db, err) : status;
     }
-    return status == NM_OK ? nm_loader_open(store->db, options->retention, &store->loader, err) : status;
+    const nm_bulk_options bulk = {.path = store->temporary_path, .fd = store->lock_fd, .is_plain = options->is_plain};
+    return status == NM_OK ? nm_loader_open(store->db, options->retention, &bulk, &store->loader, err) : status;
 }
 
 nm_status nm_store_open(const char *path, const nm_store_options *options, nm_store **out, nm_error *err)
