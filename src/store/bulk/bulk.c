@@ -12,6 +12,7 @@
 
 #include "store/bulk/row_order.h"
 #include "store/bulk/sql_rows.h"
+#include "store/bulk/table_check.h"
 #include "store/bulk/table_file.h"
 
 #define BATCH_VALUES  32768 /* integers: 256 KiB */
@@ -30,10 +31,11 @@ struct nm_bulk {
     char table[64];
     size_t column_count, batch_rows;
     uint64_t row_count;
-    int64_t root_page;
-    row_batch *filled;   /* owned; NULL before the first row */
-    nm_row_order *order; /* owned; the thread's, until it has ended */
-    nm_sql_rows *rows;   /* owned; in place of runs and batches, by INSERT */
+    int64_t root_page;                     /* NM_NULL: its rows go by INSERT */
+    uint8_t has_null[NM_CELL_COLUMNS_MAX]; /* may a column be NULL */
+    row_batch *filled;                     /* owned; NULL before the first row */
+    nm_row_order *order;                   /* owned; the thread's, until it has ended */
+    nm_sql_rows *rows;                     /* owned; in place of runs and batches, by INSERT */
 };
 
 struct nm_bulks {
@@ -164,6 +166,19 @@ static nm_status find_root(nm_bulk *bulk, int64_t *root_page, nm_error *err)
     return nm_db_get_int(bulk->bulks->db, sql, root_page, err);
 }
 
+static nm_status find_nulls(nm_bulk *bulk, nm_error *err)
+{
+    sqlite3_stmt *columns = NULL;
+    char sql[128];
+
+    snprintf(sql, sizeof sql, "SELECT c.cid, c.\"notnull\" FROM pragma_table_info('%s') AS c", bulk->table);
+    nm_status status = nm_db_prepare(bulk->bulks->db, sql, &columns, err);
+    while (status == NM_OK && sqlite3_step(columns) == SQLITE_ROW)
+        bulk->has_null[sqlite3_column_int(columns, 0)] = sqlite3_column_int(columns, 1) == 0;
+    sqlite3_finalize(columns);
+    return status;
+}
+
 nm_status nm_bulks_open(nm_bulks *bulks, const nm_columns *columns, nm_bulk **out, nm_error *err)
 {
     int column_count = 0;
@@ -188,9 +203,11 @@ nm_status nm_bulks_open(nm_bulks *bulks, const nm_columns *columns, nm_bulk **ou
     status = find_root(bulk, &bulk->root_page, err);
     if (status != NM_OK)
         return status;
-    return bulk->root_page == NM_NULL
-               ? nm_sql_rows_open(bulks->db, columns, &bulk->rows, err)
-               : nm_row_order_new(bulks->options.path, bulks->options.memory_bytes, &bulk->order, err);
+    if (bulk->root_page == NM_NULL)
+        return nm_sql_rows_open(bulks->db, columns, &bulk->rows, err);
+    status = find_nulls(bulk, err);
+    return status == NM_OK ? nm_row_order_new(bulks->options.path, bulks->options.memory_bytes, &bulk->order, err)
+                           : status;
 }
 
 /* Under the lock. NULL, with no failure of the thread: there is no memory. */
@@ -306,6 +323,22 @@ static nm_status write_tables(nm_bulks *bulks, nm_error *err)
     return status;
 }
 
+static nm_status check_tables(const nm_bulks *bulks, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (const nm_bulk *bulk = bulks->first; bulk != NULL && status == NM_OK; bulk = bulk->next) {
+        nm_table_form form = {.root_page = (uint32_t)bulk->root_page,
+                              .row_count = bulk->row_count,
+                              .column_count = bulk->column_count,
+                              .has_null = bulk->has_null};
+
+        if (bulk->root_page != NM_NULL)
+            status = nm_table_check(bulks->options.fd, &form, err);
+    }
+    return status;
+}
+
 static nm_status flush_rows(nm_bulks *bulks, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -337,6 +370,8 @@ nm_status nm_bulks_finish(nm_bulks *bulks, nm_error *err)
                         "COMMIT; PRAGMA main.locking_mode = NORMAL; SELECT 1 FROM main.sqlite_master LIMIT 1", err);
     if (status == NM_OK)
         status = write_tables(bulks, err);
+    if (status == NM_OK)
+        status = check_tables(bulks, err);
     return status == NM_OK ? nm_db_exec(bulks->db, "PRAGMA main.locking_mode = EXCLUSIVE; BEGIN", err) : status;
 }
 

@@ -44,7 +44,8 @@ nm_status nm_bulk_next(nm_bulk *bulk, int64_t **values, nm_error *err);
 
 uint64_t nm_bulk_row_count(const nm_bulk *bulk); /* so far */
 
-/* Inside a transaction, which is committed, and another one begun. NM_ERR_DATABASE: two rows have the same id, among others. */
+/* Inside a transaction, which is committed, and another one begun. What was written as pages has been read back and checked.
+ * NM_ERR_DATABASE: two rows have the same id, or the file did not keep what was written. */
 nm_status nm_bulks_finish(nm_bulks *bulks, nm_error *err);
 
 void nm_bulks_free(nm_bulks *bulks); /* before the database is closed; rows not finished are forgotten; NULL is fine */
