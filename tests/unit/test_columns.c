@@ -96,7 +96,8 @@ static void check_schema(const char *change, const char *expected)
     ck_assert_int_eq(nm_schema_apply(db, NM_SCHEMA_TABLES, &err), NM_OK);
     ck_assert_msg(nm_db_exec(db, change, &err) == NM_OK, "%s", err.text);
     err.text[0] = 0;
-    ck_assert_int_eq(nm_loader_open(db, NM_RETENTION_ALL, &loader, &err), expected[0] == 0 ? NM_OK : NM_ERR_DATABASE);
+    ck_assert_int_eq(nm_loader_open(db, NM_RETENTION_ALL, &(nm_bulk_options){.is_plain = true}, &loader, &err),
+                     expected[0] == 0 ? NM_OK : NM_ERR_DATABASE);
     ck_assert_str_eq(err.text, expected);
     nm_loader_close(&loader);
 }
