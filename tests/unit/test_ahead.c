@@ -26,6 +26,17 @@ static bool is_string(uint64_t number)
     return number % 3 == 0;
 }
 
+/* Strings, and modules, which borrow theirs. */
+static nm_definition_kind kind_of(uint64_t number)
+{
+    return number % 2 == 0 ? NM_DEFINE_STRING : NM_DEFINE_MODULE;
+}
+
+static nm_bytes *bytes_of(nm_definition *definition)
+{
+    return definition->kind == NM_DEFINE_STRING ? &definition->string : &definition->module.build_id;
+}
+
 static size_t length_of(const made_source *source, uint64_t number)
 {
     return (size_t)(number * 2654435761u % (source->longest + 1));
@@ -48,9 +59,8 @@ static nm_status made_next(nm_source *base, nm_record *out, nm_error *error)
     source->text = malloc(length + 1);
     ck_assert_ptr_nonnull(source->text);
     memset(source->text, (int)('a' + number % 26), length);
-    *out = (nm_record){
-        .kind = NM_RECORD_DEFINITION,
-        .definition = {.kind = NM_DEFINE_STRING, .id = number, .string = {(const uint8_t *)source->text, length}}};
+    *out = (nm_record){.kind = NM_RECORD_DEFINITION, .definition = {.kind = kind_of(number), .id = number}};
+    *bytes_of(&out->definition) = (nm_bytes){(const uint8_t *)source->text, length};
     return NM_OK;
 }
 
@@ -83,7 +93,7 @@ static nm_source *make(uint64_t count, size_t longest, nm_status end)
     return &source->base;
 }
 
-static void check_record(const nm_record *record, uint64_t number, size_t longest)
+static void check_record(nm_record *record, uint64_t number, size_t longest)
 {
     made_source like = {.longest = longest};
 
@@ -95,9 +105,11 @@ static void check_record(const nm_record *record, uint64_t number, size_t longes
     }
     ck_assert_int_eq(record->kind, NM_RECORD_DEFINITION);
     ck_assert_uint_eq(record->definition.id, number);
-    ck_assert_uint_eq(record->definition.string.len, length_of(&like, number));
-    for (size_t i = 0; i < record->definition.string.len; i++)
-        ck_assert_int_eq(record->definition.string.data[i], (int)('a' + number % 26));
+    ck_assert_uint_eq(record->definition.kind, kind_of(number));
+    nm_bytes bytes = *bytes_of(&record->definition);
+    ck_assert_uint_eq(bytes.len, length_of(&like, number));
+    for (size_t i = 0; i < bytes.len; i++)
+        ck_assert_int_eq(bytes.data[i], (int)('a' + number % 26));
 }
 
 static void read_all(uint64_t count, size_t longest, nm_status end)
