@@ -54,26 +54,23 @@ static nm_bytes *bytes_of(nm_record *record)
                                                          : NULL;
 }
 
-/* False: there is no room for what it borrows, and the batch is not empty. */
-static bool put_record(record_batch *batch, const nm_record *record)
+/* Takes over what the record behind the others borrows. False: there is no room, and the batch is not empty. */
+static bool keep_bytes(record_batch *batch)
 {
-    nm_record *put = &batch->records[batch->count];
+    nm_bytes *bytes = bytes_of(&batch->records[batch->count]);
 
-    *put = *record;
-    nm_bytes *bytes = bytes_of(put);
-    if (bytes != NULL && bytes->len > 0) {
-        if (batch->bytes.cap - batch->bytes.len < bytes->len) {
-            if (batch->count > 0)
-                return false;
-            batch->status = nm_buffer_reserve(&batch->bytes, bytes->len, &batch->err);
-            if (batch->status != NM_OK)
-                return true;
-        }
-        memcpy(batch->bytes.data + batch->bytes.len, bytes->data, bytes->len);
-        bytes->data = batch->bytes.data + batch->bytes.len;
-        batch->bytes.len += bytes->len;
+    if (bytes == NULL || bytes->len == 0)
+        return true;
+    if (batch->bytes.cap - batch->bytes.len < bytes->len) {
+        if (batch->count > 0)
+            return false;
+        batch->status = nm_buffer_reserve(&batch->bytes, bytes->len, &batch->err);
+        if (batch->status != NM_OK)
+            return true;
     }
-    batch->count++;
+    memcpy(batch->bytes.data + batch->bytes.len, bytes->data, bytes->len);
+    bytes->data = batch->bytes.data + batch->bytes.len;
+    batch->bytes.len += bytes->len;
     return true;
 }
 
@@ -83,11 +80,20 @@ static void fill_batch(ahead_source *source, record_batch *batch)
     batch->bytes.len = 0;
     batch->status = nm_buffer_reserve(&batch->bytes, BATCH_BYTES, &batch->err);
     while (batch->status == NM_OK && batch->count < BATCH_RECORDS) {
-        if (!source->has_held)
-            batch->status = nm_source_next(source->inner, &source->held, &batch->err);
-        source->has_held = batch->status == NM_OK && !put_record(batch, &source->held);
+        nm_record *record = &batch->records[batch->count];
+
         if (source->has_held)
+            *record = source->held;
+        else
+            batch->status = nm_source_next(source->inner, record, &batch->err);
+        if (batch->status != NM_OK)
             break;
+        source->has_held = !keep_bytes(batch);
+        if (source->has_held) {
+            source->held = *record;
+            break;
+        }
+        batch->count += batch->status == NM_OK;
     }
     batch->position = nm_source_position(source->inner);
 }
