@@ -21,7 +21,7 @@ static int system_open(const char *path, int flags, mode_t mode)
     return open(path, flags, mode);
 }
 
-nm_io_calls nm_io = {system_open, read, write, fsync, rename, close, fdatasync, fallocate};
+nm_io_calls nm_io = {system_open, read, write, fsync, rename, close, fdatasync, fallocate, pread, pwrite};
 
 nm_status nm_io_open(const char *path, int flags, mode_t mode, int *fd, nm_error *err)
 {
@@ -73,6 +73,36 @@ nm_status nm_io_write(int fd, const void *data, size_t len, nm_error *err)
 {
     for (size_t done = 0; done < len;) {
         ssize_t count = nm_io.write(fd, (const char *)data + done, len - done);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return nm_fail_errno(err, errno, "cannot write");
+        done += (size_t)count;
+    }
+    return NM_OK;
+}
+
+nm_status nm_io_read_at(int fd, void *data, size_t len, uint64_t offset, nm_error *err)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t count = nm_io.pread(fd, (char *)data + done, len - done, (off_t)(offset + done));
+
+        if (count == 0)
+            return nm_fail(err, NM_ERR_IO, offset + done, "ends too early");
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return nm_fail_errno(err, errno, "cannot read");
+        done += (size_t)count;
+    }
+    return NM_OK;
+}
+
+nm_status nm_io_write_at(int fd, const void *data, size_t len, uint64_t offset, nm_error *err)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t count = nm_io.pwrite(fd, (const char *)data + done, len - done, (off_t)(offset + done));
 
         if (count < 0 && errno == EINTR)
             continue;

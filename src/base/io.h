@@ -22,6 +22,8 @@ typedef struct nm_io_calls {
     int (*close)(int fd);
     int (*fdatasync)(int fd);
     int (*fallocate)(int fd, int mode, off_t offset, off_t len);
+    ssize_t (*pread)(int fd, void *data, size_t len, off_t offset);
+    ssize_t (*pwrite)(int fd, const void *data, size_t len, off_t offset);
 } nm_io_calls;
 
 extern nm_io_calls nm_io; /* the system's own calls, unless a test has put others there */
@@ -36,6 +38,10 @@ nm_status nm_io_read(int fd, void *data, size_t len, size_t *got, nm_error *err)
 nm_status nm_io_read_all(int fd, size_t max_bytes, nm_buffer *out, nm_error *err);
 
 nm_status nm_io_write(int fd, const void *data, size_t len, nm_error *err);
+
+/* The same at an offset, which leaves the file's own position alone. NM_ERR_IO, too: the file ends before `len` bytes. */
+nm_status nm_io_read_at(int fd, void *data, size_t len, uint64_t offset, nm_error *err);
+nm_status nm_io_write_at(int fd, const void *data, size_t len, uint64_t offset, nm_error *err);
 
 /* A file without a name in the temporary folder ($TMPDIR, or /tmp): gone when it is closed. */
 nm_status nm_io_open_temporary(int *fd, nm_error *err);

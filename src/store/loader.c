@@ -19,11 +19,12 @@ static nm_status open_row(nm_loader *loader, nm_row_kind kind, nm_error *err)
 
     if (table->name == NULL)
         return NM_OK;
-    return table->is_large ? nm_bulk_open(loader->db, &columns, &loader->bulks[kind], err)
+    return table->is_large ? nm_bulks_open(loader->bulks, &columns, &loader->bulk_of[kind], err)
                            : nm_insert_open(loader->db, &columns, &loader->inserts[kind], err);
 }
 
-nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm_error *err)
+nm_status nm_loader_open(sqlite3 *db, nm_retention retention, const nm_bulk_options *options, nm_loader *out,
+                         nm_error *err)
 {
     nm_status status;
 
@@ -31,6 +32,8 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm
     status = nm_sums_new(&out->definitions, &out->sums, err);
     if (status == NM_OK)
         status = nm_verdicts_begin(db, err);
+    if (status == NM_OK)
+        status = nm_bulks_new(db, options, &out->bulks, err);
     for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++)
         status = open_row(out, kind, err);
     return status;
@@ -40,7 +43,7 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, nm_loader *out, nm
 static nm_status write_waiting(nm_loader *loader, nm_error *err)
 {
     const nm_retention_rows *rows = &loader->retained;
-    nm_bulk *bulk = loader->bulks[NM_ROW_ALLOCATION];
+    nm_bulk *bulk = loader->bulk_of[NM_ROW_ALLOCATION];
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < rows->count; i++)
@@ -76,24 +79,18 @@ static nm_status check_named_rows(const nm_loader *loader, nm_error *err)
 static nm_status write_left_out(nm_loader *loader, nm_error *err)
 {
     nm_left_out_row row = loader->left_out;
-    int64_t kept_count = 0;
-    nm_status status = NM_OK;
 
     if (loader->retained.retention == NM_RETENTION_ALL)
         return NM_OK;
     if (loader->retained.retention == NM_RETENTION_LIVE)
-        status = nm_db_get_int(loader->db, "SELECT count(*) FROM allocation", &kept_count, err);
-    row.allocation_count -= (uint64_t)kept_count;
-    return status == NM_OK ? nm_give_left_out(&loader->sink, &row, err) : status;
+        row.allocation_count -= nm_bulk_row_count(loader->bulk_of[NM_ROW_ALLOCATION]);
+    return nm_give_left_out(&loader->sink, &row, err);
 }
 
 nm_status nm_loader_finish(nm_loader *loader, const nm_input_row *input, nm_error *err)
 {
     nm_status status = write_waiting(loader, err);
 
-    for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++)
-        if (loader->bulks[kind] != NULL)
-            status = nm_bulk_flush(loader->bulks[kind], err);
     if (status == NM_OK)
         status = check_named_rows(loader, err);
     if (status == NM_OK)
@@ -102,15 +99,16 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_input_row *input, nm_erro
         status = nm_loader_write_names(loader, input, err);
     if (status == NM_OK)
         status = write_left_out(loader, err);
+    if (status == NM_OK)
+        status = nm_bulks_finish(loader->bulks, err);
     return status;
 }
 
 void nm_loader_close(nm_loader *loader)
 {
-    for (int kind = 0; kind < NM_ROW_KINDS; kind++) {
+    for (int kind = 0; kind < NM_ROW_KINDS; kind++)
         nm_insert_close(&loader->inserts[kind]);
-        nm_bulk_close(loader->bulks[kind]);
-    }
+    nm_bulks_free(loader->bulks);
     nm_sums_free(loader->sums);
     nm_retention_rows_free(&loader->retained);
     nm_definitions_free(&loader->definitions);

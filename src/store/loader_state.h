@@ -8,7 +8,7 @@
 #include "sites/attribution.h"
 #include "sites/definitions.h"
 #include "sites/frame_names.h"
-#include "store/bulk.h"
+#include "store/bulk/bulk.h"
 #include "store/database.h"
 #include "store/retention.h"
 #include "sums/sums.h"
@@ -20,7 +20,8 @@ typedef struct nm_loader {
     nm_definitions definitions;
     nm_sink sink;                                  /* takes what the end of the load gives: the loader itself */
     nm_insert inserts[NM_ROW_KINDS];               /* of rows */
-    nm_bulk *bulks[NM_ROW_KINDS];                  /* of rows of large tables */
+    nm_bulks *bulks;                               /* the large tables, */
+    nm_bulk *bulk_of[NM_ROW_KINDS];                /* by their rows */
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
     nm_stack_uses stack_uses;                      /* of all allocations */

@@ -69,7 +69,25 @@ nm_status nm_output_temporary(const char *path, char **out, nm_error *err)
     return NM_OK;
 }
 
-/* Is `name` BASE.PID.tmp of a process that is no more? */
+#define SCRATCH_SUFFIX ".rows"
+
+/* Where the file system has no files without a name, it has one until it is open. */
+nm_status nm_output_scratch(const char *temporary, int *fd, nm_error *err)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s" SCRATCH_SUFFIX, temporary) >= (int)sizeof path)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
+    if (nm_io_open(dirname(path), O_TMPFILE | O_RDWR, 0600, fd, NULL) == NM_OK)
+        return NM_OK;
+    snprintf(path, sizeof path, "%s" SCRATCH_SUFFIX, temporary);
+    nm_status status = nm_io_open(path, O_CREAT | O_EXCL | O_RDWR, 0600, fd, err);
+    if (status == NM_OK)
+        unlink(path);
+    return status;
+}
+
+/* Is `name` BASE.PID.tmp of a process that is no more, or what nm_output_scratch could not unlink? */
 static bool is_stale_name(const char *name, const char *base)
 {
     size_t length = strlen(base);
@@ -79,8 +97,8 @@ static bool is_stale_name(const char *name, const char *base)
         return false;
     errno = 0;
     long pid = strtol(name + length + 1, &end, 10);
-    return errno == 0 && strcmp(end, ".tmp") == 0 && pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 &&
-           errno == ESRCH;
+    bool is_ours = strcmp(end, ".tmp") == 0 || strcmp(end, ".tmp" SCRATCH_SUFFIX) == 0;
+    return errno == 0 && is_ours && pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
 /* A process of another container has a number that means nothing here: the lock on its file says that it lives. */

@@ -18,6 +18,9 @@ void nm_output_sweep(const char *path);
 /* PATH.PID.tmp of this process. Owned by the caller: free(). */
 nm_status nm_output_temporary(const char *path, char **out, nm_error *err);
 
+/* A file without a name in the folder of the temporary file, of whose name it may be for a moment. *fd is the caller's. */
+nm_status nm_output_scratch(const char *temporary, int *fd, nm_error *err);
+
 /* Syncs the temporary file and gives it its name; on failure that has not happened. Without `is_forced` a file that has come
  * to stand there meanwhile stays: NM_ERR_EXISTS. */
 nm_status nm_output_publish(const char *temporary, const char *path, bool is_forced, nm_error *err);

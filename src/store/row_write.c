@@ -163,7 +163,7 @@ static nm_status next_values(nm_loader *loader, nm_row_kind kind, const void *ro
     nm_status status = nm_retention_choose(&loader->retained, kind, row, &choice, err);
 
     if (status == NM_OK && choice == NM_RETENTION_WRITE)
-        status = nm_bulk_next(loader->bulks[kind], values, err);
+        status = nm_bulk_next(loader->bulk_of[kind], values, err);
     else if (status == NM_OK && choice == NM_RETENTION_WAIT)
         status = nm_retention_wait(&loader->retained, row, values, err);
     return status;

@@ -31,8 +31,10 @@ struct nm_store {
     char *temporary_path; /* owned; NULL once it has its place */
     int64_t server_minutes;
     bool is_forced, is_redacted, adopts_thresholds;
-    nm_redact redact; /* what was replaced */
-    int lock_fd;      /* holds the lock that says that the temporary file has a living owner */
+    bool is_plain;
+    bool has_checked_pages; /* of large tables, as they still are */
+    nm_redact redact;       /* what was replaced */
+    int lock_fd;            /* holds the lock that says that the temporary file has a living owner */
     sqlite3 *db;
     nm_loader loader;
     uint64_t unknown_reference_count; /* once the loader is closed */
@@ -99,7 +101,8 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
         status = nm_db_exec(store->db, "COMMIT", err); /* nothing can be attached inside a transaction */
         return status == NM_OK ? nm_merge_plan(store->db, err) : status;
     }
-    return status == NM_OK ? nm_loader_open(store->db, options->retention, &store->loader, err) : status;
+    const nm_bulk_options bulk = {.path = store->temporary_path, .fd = store->lock_fd, .is_plain = options->is_plain};
+    return status == NM_OK ? nm_loader_open(store->db, options->retention, &bulk, &store->loader, err) : status;
 }
 
 nm_status nm_store_open(const char *path, const nm_store_options *options, nm_store **out, nm_error *err)
@@ -117,6 +120,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     store->retention = options->retention;
     store->server_minutes = options->server_minutes;
     store->is_forced = options->is_forced;
+    store->is_plain = options->is_plain;
     store->adopts_thresholds = options->adopts_thresholds;
     store->is_redacted = options->is_redacted && options->role != NM_STORE_PART;
     store->path = strdup(path);
@@ -164,10 +168,11 @@ static nm_status check_references(sqlite3 *db, nm_error *err)
     return status;
 }
 
-static nm_status check_pages(sqlite3 *db, nm_error *err)
+/* `sql` is a quick_check of one row, or of one table. */
+static nm_status quick_check(sqlite3 *db, const char *sql, nm_error *err)
 {
     sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(db, "PRAGMA quick_check(1)", &row, err);
+    nm_status status = nm_db_prepare(db, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW && strcmp(nm_db_text(row, 0), "ok") != 0)
@@ -176,6 +181,33 @@ static nm_status check_pages(sqlite3 *db, nm_error *err)
         status = nm_db_fail(db, err);
     sqlite3_finalize(row);
     return status;
+}
+
+/* All tables but the large ones, which were checked when their pages were written and have not changed since. */
+static nm_status check_small_tables(sqlite3 *db, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_status status =
+        nm_db_prepare(db,
+                      "SELECT printf('PRAGMA quick_check(\"%w\")', name) FROM sqlite_master WHERE"
+                      " type = 'table' AND name NOT IN ('allocation', 'copy', 'workspace', '_stream_call')",
+                      &rows, err);
+    int code = SQLITE_DONE;
+
+    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
+        status = quick_check(db, nm_db_text(rows, 0), err);
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(rows);
+    return status;
+}
+
+/* A check of one table is younger than the SQLite that suffices otherwise. */
+static nm_status check_pages(const nm_store *store, nm_error *err)
+{
+    return store->has_checked_pages && sqlite3_libversion_number() >= 3033000
+               ? check_small_tables(store->db, err)
+               : quick_check(store->db, "PRAGMA quick_check(1)", err);
 }
 
 /* Rows that were left out again may have taken up much of the file. */
@@ -203,7 +235,7 @@ static nm_status finish_schema(nm_store *store, nm_error *err)
     if (status == NM_OK)
         status = check_references(store->db, err);
     if (status == NM_OK)
-        status = check_pages(store->db, err);
+        status = check_pages(store, err);
     return status;
 }
 
@@ -226,6 +258,7 @@ nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *
     store->name_counts = store->loader.name_counts;
     if (status == NM_OK && input->has_rank)
         status = give_rank(store->db, input->rank, err);
+    store->has_checked_pages = !store->is_plain && store->retention == NM_RETENTION_ALL && !store->is_redacted;
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
     if (status == NM_OK)
         status = nm_verdicts_run(store->db, NM_VERDICTS_OF_INPUT, &settings, err);

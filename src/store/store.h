@@ -47,6 +47,7 @@ typedef struct nm_store_options {
     int64_t server_minutes;          /* so long a process without steps has to run to be judged; 0: NM_RISING_MINUTES */
     const nm_thresholds *thresholds; /* borrowed until nm_store_open returns; NULL: the schema's */
     bool adopts_thresholds;          /* of the databases that are merged; otherwise theirs have to be the same */
+    bool is_plain;                   /* every row by INSERT: store/bulk/bulk.h */
     bool is_forced;                  /* replace what stands at the output's name */
     bool is_scratch;                 /* never published: nothing has to be free but the temporary name */
     bool is_redacted;                /* hosts, users, paths and arguments are replaced: redact.h */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/bulk.h"
+#include "store/bulk/bulk.h"
 #include "store/loader.h"
 #include "store/schema.h"
 
@@ -25,11 +25,23 @@ static void close_memory(void)
     sqlite3_close(db);
 }
 
-/* Both ways to write a table refuse one that was created like this, or take it (`expected` NULL). */
+static void check_bulk(bool is_plain, nm_status status, const char *expected)
+{
+    nm_bulks *bulks = NULL;
+    nm_bulk *bulk = NULL;
+
+    err.text[0] = 0;
+    ck_assert_int_eq(nm_bulks_new(db, &(nm_bulk_options){.path = "", .fd = -1, .is_plain = is_plain}, &bulks, &err),
+                     NM_OK);
+    ck_assert_int_eq(nm_bulks_open(bulks, &columns, &bulk, &err), status);
+    ck_assert_str_eq(err.text, expected);
+    nm_bulks_free(bulks);
+}
+
+/* All ways to write a table refuse one that was created like this, or take it (`expected` NULL). */
 static void check_table(const char *create, const char *expected)
 {
     nm_insert insert = {0};
-    nm_bulk *bulk = NULL;
     nm_status status = expected == NULL ? NM_OK : NM_ERR_DATABASE;
 
     ck_assert_int_eq(nm_db_exec(db, "DROP TABLE IF EXISTS thing", &err), NM_OK);
@@ -37,11 +49,9 @@ static void check_table(const char *create, const char *expected)
     err.text[0] = 0;
     ck_assert_int_eq(nm_insert_open(db, &columns, &insert, &err), status);
     ck_assert_str_eq(err.text, expected == NULL ? "" : expected);
-    err.text[0] = 0;
-    ck_assert_int_eq(nm_bulk_open(db, &columns, &bulk, &err), status);
-    ck_assert_str_eq(err.text, expected == NULL ? "" : expected);
+    check_bulk(true, status, expected == NULL ? "" : expected);
+    check_bulk(false, status, expected == NULL ? "" : expected);
     nm_insert_close(&insert);
-    nm_bulk_close(bulk);
 }
 
 START_TEST(columns_in_order_are_taken)
@@ -96,7 +106,8 @@ static void check_schema(const char *change, const char *expected)
     ck_assert_int_eq(nm_schema_apply(db, NM_SCHEMA_TABLES, &err), NM_OK);
     ck_assert_msg(nm_db_exec(db, change, &err) == NM_OK, "%s", err.text);
     err.text[0] = 0;
-    ck_assert_int_eq(nm_loader_open(db, NM_RETENTION_ALL, &loader, &err), expected[0] == 0 ? NM_OK : NM_ERR_DATABASE);
+    ck_assert_int_eq(nm_loader_open(db, NM_RETENTION_ALL, &(nm_bulk_options){.is_plain = true}, &loader, &err),
+                     expected[0] == 0 ? NM_OK : NM_ERR_DATABASE);
     ck_assert_str_eq(err.text, expected);
     nm_loader_close(&loader);
 }

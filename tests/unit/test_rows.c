@@ -262,7 +262,8 @@ static void open_loader(void)
 {
     ck_assert_int_eq(nm_db_open(":memory:", &db, &err), NM_OK);
     ck_assert_int_eq(nm_schema_apply(db, NM_SCHEMA_TABLES, &err), NM_OK);
-    ck_assert_msg(nm_loader_open(db, NM_RETENTION_ALL, &loader, &err) == NM_OK, "%s", err.text);
+    ck_assert_msg(nm_loader_open(db, NM_RETENTION_ALL, &(nm_bulk_options){.is_plain = true}, &loader, &err) == NM_OK,
+                  "%s", err.text);
 }
 
 static void close_loader(void)

@@ -114,6 +114,7 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
         .server_minutes = run->options->server_minutes,
         .thresholds = &run->options->thresholds,
         .adopts_thresholds = is_database(run) && !nm_thresholds_are_set(&run->options->thresholds),
+        .is_plain = run->options->is_safe_load,
         .is_forced = run->options->is_forced,
         .is_redacted = run->options->is_redacted,
         .input_fd = run->input_fd,

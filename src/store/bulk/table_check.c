@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Goes down to the leaves from left to right, with a page in memory for each level. It shares nothing with what wrote the
+ * pages but the form of the file.
+ */
+#include "store/bulk/table_check.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/io.h"
+
+#define DEPTH_MAX 20 /* SQLite's own */
+
+enum { PAGE_INTERIOR = 5, PAGE_LEAF = 13, LEAF_HEAD_BYTES = 8, INTERIOR_HEAD_BYTES = 12 };
+
+typedef struct table_walk {
+    int fd;
+    const nm_table_form *form; /* borrowed */
+    uint32_t page_bytes, page_count;
+    uint8_t *pages; /* owned; DEPTH_MAX of them */
+    int64_t last_row_id;
+    bool has_last;
+    uint64_t row_count;
+    uint64_t offset; /* of the page at hand */
+} table_walk;
+
+static uint32_t get_u16(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 8 | at[1];
+}
+
+static uint32_t get_u32(const uint8_t *at)
+{
+    return get_u16(at) << 16 | get_u16(at + 2);
+}
+
+static nm_status wrong(const table_walk *walk, const char *what, nm_error *err)
+{
+    return nm_fail(err, NM_ERR_DATABASE, walk->offset, "the new database is damaged: %s", what);
+}
+
+/* Moves *at behind the varint. False: it does not end before `end`. */
+static bool get_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
+{
+    *value = 0;
+    for (int i = 0; i < 9 && *at < end; i++) {
+        uint8_t byte = *(*at)++;
+
+        if (i == 8) {
+            *value = *value << 8 | byte;
+            return true;
+        }
+        *value = *value << 7 | (byte & 0x7f);
+        if (byte < 0x80)
+            return true;
+    }
+    return false;
+}
+
+/* A record of integers: its types, and exactly the bytes that they say. The first column is the row id's, and NULL. */
+static bool is_record(const table_walk *walk, const uint8_t *record, uint64_t record_bytes)
+{
+    static const uint8_t bytes_of[10] = {0, 1, 2, 3, 4, 6, 8, 0, 0, 0};
+    size_t column_count = walk->form->column_count;
+    uint64_t bytes = 1 + column_count;
+
+    if (record_bytes < bytes || record[0] != bytes || record[1] != 0)
+        return false;
+    for (size_t column = 0; column < column_count; column++) {
+        uint8_t type = record[1 + column];
+
+        if (type > 9 || type == 7 || (type == 0 && !walk->form->has_null[column]))
+            return false;
+        bytes += bytes_of[type];
+    }
+    return bytes == record_bytes;
+}
+
+static nm_status check_order(table_walk *walk, int64_t row_id, nm_error *err)
+{
+    if (walk->has_last && row_id <= walk->last_row_id)
+        return wrong(walk, "rows out of order", err);
+    walk->has_last = true;
+    walk->last_row_id = row_id;
+    return NM_OK;
+}
+
+/* No room between cells that would be free, and the last of them begins where the head says. */
+static nm_status check_head(const table_walk *walk, const uint8_t *page, uint32_t end, nm_error *err)
+{
+    bool is_packed = get_u16(page + 1) == 0 && get_u16(page + 5) == (end & 0xffff) && page[7] == 0;
+
+    return is_packed ? NM_OK : wrong(walk, "a page whose head says otherwise", err);
+}
+
+/* Cells lie one under the other from the end of the page, in the order of their pointers: so none reaches over another. */
+static nm_status check_leaf(table_walk *walk, const uint8_t *page, nm_error *err)
+{
+    uint32_t count = get_u16(page + 3), end = walk->page_bytes;
+    nm_status status = NM_OK;
+
+    if (LEAF_HEAD_BYTES + 2 * count > walk->page_bytes)
+        return wrong(walk, "a leaf of too many rows", err);
+    for (uint32_t i = 0; i < count && status == NM_OK; i++) {
+        uint32_t begin = get_u16(page + LEAF_HEAD_BYTES + 2 * i);
+        const uint8_t *at = page + begin;
+        uint64_t record_bytes = 0, row_id = 0;
+
+        if (begin < LEAF_HEAD_BYTES + 2 * count || begin >= end || !get_varint(&at, page + end, &record_bytes) ||
+            !get_varint(&at, page + end, &row_id) || (uint64_t)(page + end - at) != record_bytes ||
+            !is_record(walk, at, record_bytes))
+            return wrong(walk, "a row that is none", err);
+        end = begin;
+        status = check_order(walk, (int64_t)row_id, err);
+    }
+    walk->row_count += count;
+    return status == NM_OK ? check_head(walk, page, end, err) : status;
+}
+
+static nm_status check_page(table_walk *walk, uint32_t number, int depth, nm_error *err);
+
+static nm_status check_child(table_walk *walk, uint32_t number, int depth, const uint64_t *last_row_id, nm_error *err)
+{
+    uint64_t offset = walk->offset;
+    nm_status status = check_page(walk, number, depth + 1, err);
+
+    walk->offset = offset;
+    if (status == NM_OK && last_row_id != NULL && walk->last_row_id != (int64_t)*last_row_id)
+        status = wrong(walk, "a page whose rows are others than it is said to have", err);
+    return status;
+}
+
+static nm_status check_interior(table_walk *walk, const uint8_t *page, int depth, nm_error *err)
+{
+    uint32_t count = get_u16(page + 3), end = walk->page_bytes;
+    nm_status status = NM_OK;
+
+    if (count == 0 || INTERIOR_HEAD_BYTES + 2 * count > walk->page_bytes)
+        return wrong(walk, "a page of no pages, or too many", err);
+    for (uint32_t i = 0; i < count && status == NM_OK; i++) {
+        uint32_t begin = get_u16(page + INTERIOR_HEAD_BYTES + 2 * i);
+        const uint8_t *at = page + begin + 4;
+        uint64_t last_row_id = 0;
+
+        if (begin < INTERIOR_HEAD_BYTES + 2 * count || begin + 5 > end || !get_varint(&at, page + end, &last_row_id) ||
+            at != page + end)
+            return wrong(walk, "a page that names none", err);
+        end = begin;
+        status = check_child(walk, get_u32(page + begin), depth, &last_row_id, err);
+    }
+    if (status == NM_OK)
+        status = check_head(walk, page, end, err);
+    return status == NM_OK ? check_child(walk, get_u32(page + 8), depth, NULL, err) : status;
+}
+
+static nm_status check_page(table_walk *walk, uint32_t number, int depth, nm_error *err)
+{
+    uint8_t *page = walk->pages + (size_t)depth * walk->page_bytes;
+
+    if (number < 2 || number > walk->page_count || depth + 1 >= DEPTH_MAX)
+        return wrong(walk, "a page that is not there", err);
+    walk->offset = (uint64_t)(number - 1) * walk->page_bytes;
+    nm_status status = nm_io_read_at(walk->fd, page, walk->page_bytes, walk->offset, err);
+    if (status != NM_OK)
+        return status;
+    if (page[0] == PAGE_LEAF)
+        return check_leaf(walk, page, err);
+    return page[0] == PAGE_INTERIOR ? check_interior(walk, page, depth, err)
+                                    : wrong(walk, "a page of another kind", err);
+}
+
+nm_status nm_table_check(int fd, const nm_table_form *form, nm_error *err)
+{
+    uint8_t header[32];
+    table_walk walk = {.fd = fd, .form = form};
+    nm_status status = nm_io_read_at(fd, header, sizeof header, 0, err);
+
+    if (status != NM_OK)
+        return status;
+    walk.page_bytes = get_u16(header + 16) == 1 ? 65536 : get_u16(header + 16);
+    walk.page_count = get_u32(header + 28);
+    if (walk.page_bytes < 512)
+        return wrong(&walk, "its header", err);
+    walk.pages = malloc((size_t)DEPTH_MAX * walk.page_bytes);
+    if (walk.pages == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    status = check_page(&walk, form->root_page, 0, err);
+    if (status == NM_OK && walk.row_count != form->row_count)
+        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET,
+                         "the new database is damaged: a table of %" PRIu64 " rows has %" PRIu64, form->row_count,
+                         walk.row_count);
+    free(walk.pages);
+    return status;
+}
