@@ -21,6 +21,11 @@ function ask(name, sql) {
     return text.trim() === '' ? [] : JSON.parse(text);
 }
 
+/* What npumem whatif --compare prints of a database. */
+function whatif(name) {
+    return execFileSync(`${process.env.NPUMEM_BIN}/npumem-whatif`, ['--compare', `${folder}/${name}.db`], {encoding: 'utf8'});
+}
+
 /* A page that is ready; what it asked for and said is in `faults`. */
 async function open(browser, name, hash = '', options = {}) {
     const context = await browser.newContext({viewport: {width: 1440, height: 1000}, ...options}), page = await context.newPage(), faults = [];
@@ -419,7 +424,7 @@ const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSE
 let failed = 0;
 for (const test of [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testAgainst, testWindows, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])])
     try {
-        await test(browser, {ask, open, picture, cellsOf, mapPoint});
+        await test(browser, {ask, open, picture, cellsOf, mapPoint, whatif});
         console.log(`ok ${test.name}`);
     } catch (error) {
         failed++;

@@ -8,7 +8,7 @@ import {test} from 'node:test';
 import {ageClass, ageName, agesOf} from '../../src/report/web/ages.mjs';
 import {differenceOf, groupBlocks, GROUPINGS, groupingsOf, groupRows, growModules, keysOf, namerOf, namesOf, parentPath, splitBlocks} from '../../src/report/web/groups.mjs';
 import {bornBlocks, histogramOf, histogramsOf, powerOf} from '../../src/report/web/histogram.mjs';
-import {quoteWord, thinLeast, whatifCommand, worstStep} from '../../src/report/web/hits.mjs';
+import {quoteWord, settingsTried, thinLeast, whatifCommand, worstStep} from '../../src/report/web/hits.mjs';
 import {blockTree, filesOfSites, groupPath, liveGroups} from '../../src/report/web/live.mjs';
 import {addBlocks, liveBlocks, withSegments} from '../../src/report/web/model.mjs';
 import {momentText, namedMoments} from '../../src/report/web/moment.mjs';
@@ -241,4 +241,10 @@ test('values are put into a sentence once, in either language', () => {
     setLanguage('zh');
     assert.equal(sayWith('{bytes} in {count} blocks', {bytes: '1 B', count: '2'}), '2 \u4e2a\u5757\u5171 1 B');
     setLanguage('en');
+});
+
+test('settings that were tried are compared with the recorded one', () => {
+    const rows = [{reserved_bytes: 100, live_bytes: 80, request_count: 10, miss_count: 1}, {reserved_bytes: 90, live_bytes: 80, request_count: 10, miss_count: 2}, {reserved_bytes: 0, live_bytes: 0, request_count: 0, miss_count: 0}];
+    assert.deepEqual(settingsTried(rows).map((row) => [row.saved_bytes, row.hit_rate, Number(row.fragmentation_ratio.toFixed(3))]), [[0, 0.9, 0.2], [10, 0.8, 0.111], [100, 1, 0]]);
+    assert.deepEqual(settingsTried([]), []);
 });
