@@ -63,9 +63,12 @@ function fitWord(row) {
     return row.failure_seq === null ? say('no, at the beginning') : sayWith('no, at event {event}', {event: formatCount(row.failure_seq)});
 }
 
-/* Rows of table "whatif", the recorded setting first, with what each reserves less than that one, and its rates. Pure. */
+/*
+ * Rows of table "whatif", the recorded setting first, with what each reserves less than that one, and its rates. A run that ended early reserved
+ * less: nothing to compare with. Pure.
+ */
 export function settingsTried(rows) {
-    return rows.map((row) => ({...row, saved_bytes: rows[0].reserved_bytes - row.reserved_bytes, hit_rate: row.request_count > 0 ? 1 - row.miss_count / row.request_count : 1,
+    return rows.map((row) => ({...row, saved_bytes: row.is_fit === 1 && rows[0].is_fit === 1 ? rows[0].reserved_bytes - row.reserved_bytes : null, hit_rate: row.request_count > 0 ? 1 - row.miss_count / row.request_count : 1,
         fragmentation_ratio: row.reserved_bytes > 0 ? 1 - row.live_bytes / row.reserved_bytes : 0}));
 }
 
@@ -73,8 +76,8 @@ function settingColumn(title, key, format) {
     return {title, key, isNumber: true, show: (row) => format(row[key])};
 }
 
-const TRIED_COLUMNS = [{title: 'setting', key: 'name', className: 'site', show: settingName}, settingColumn('reserved', 'reserved_bytes', formatBytes), settingColumn('saved', 'saved_bytes', formatBytes), settingColumn('fragmentation', 'fragmentation_ratio', formatPercent),
-    settingColumn('stuck', 'stuck_bytes', formatBytes), settingColumn('hit rate', 'hit_rate', formatPercent), settingColumn('calls of the driver', 'call_count', formatCount), settingColumn('smallest device', 'device_bytes', formatBytes), {title: 'fits', key: 'is_fit', show: fitWord}];
+const TRIED_COLUMNS = [{title: 'setting', key: 'name', className: 'site', show: settingName}, settingColumn('reserved', 'reserved_bytes', formatBytes), settingColumn('saved', 'saved_bytes', (bytes) => (bytes < 0 ? `\u2212${formatBytes(-bytes)}` : formatBytes(bytes))), settingColumn('fragmentation', 'fragmentation_ratio', formatPercent),
+    settingColumn('stuck', 'stuck_bytes', formatBytes), settingColumn('hit rate', 'hit_rate', formatPercent), settingColumn('calls of the driver', 'call_count', formatCount), settingColumn('smallest device', 'device_bytes', formatBytes), {title: 'fits', key: 'is_fit', className: 'word', show: fitWord}];
 
 /* {element, update(filter)} */
 function makeTried(rows) {
@@ -87,7 +90,7 @@ function makeTried(rows) {
 
 /* {element, update(filter)}: health's advice on the heap, the settings that were tried, and how others are. */
 export function makeAdvice(health, settings, input) {
-    const rows = health.filter((row) => row.advice), table = makeTable([{title: 'measure', key: 'measure'}, {title: 'verdict', key: 'verdict'}, {title: 'advice', key: 'advice', className: 'words'}], rows, {caption: 'Other settings'}), tried = makeTried(settings);
+    const rows = health.filter((row) => row.advice), table = makeTable([{title: 'measure', key: 'measure', show: (row) => say(row.measure)}, {title: 'verdict', key: 'verdict', show: (row) => say(row.verdict)}, {title: 'advice', key: 'advice', className: 'words'}], rows, {caption: 'Other settings'}), tried = makeTried(settings);
     const element = make('div', {class: 'wide'}, make('div', {id: 'pool-whatif'}, make('h3', null, say('Other settings')), rows.length > 0 && table.element,
         make('p', {class: 'note'}, say('Which settings this run would have needed least with, this says:'), ' ', make('code', null, whatifCommand(input)))), tried.element);
     return {element, update: (filter) => {
