@@ -13,7 +13,7 @@ import {formatBytes, formatCount} from '../../src/report/web/format.mjs';
 
 const [modules, program, folder, hasSql] = process.argv.slice(2), WebSocket = createRequire(`${modules}/`)('ws');
 
-const LIMIT_MS = 200000; /* of a machine that is busy: some seconds are enough */
+const LIMIT_MS = 420000; /* of a machine that is busy: some seconds are enough */
 
 function ask(sql) {
     return JSON.parse(execFileSync('sqlite3', ['-json', `${folder}/leak.db`, sql], {encoding: 'utf8'}));
