@@ -50,14 +50,17 @@ status=0
 rm -rf demo/csv
 "$bin/npumem-ingest" "${options[@]}" "$input" || status=$?
 [ "$status" = 0 ] || [ "$status" = 3 ] || exit "$status"
-"$bin/npumem-report" --force -o demo/report.html demo/trace.db || die "there is no page"
+# A snapshot may be of no pool, or a long run: other settings are tried on the sample alone.
+try=$([ "$input" != demo/trace.zst ] || echo --whatif)
+# shellcheck disable=SC2086 # an option, or none
+"$bin/npumem-report" $try --force -o demo/report.html demo/trace.db || die "there is no page"
 
 left="trace.db, csv/, report.html"
 if [ "$input" = demo/trace.zst ]; then
     say "recording $sample --steps 60 --leak --oom, which dies"
     "$bin/npumem-record" --force -o demo/oom.zst -- "$sample" --steps 60 --leak --oom >demo/oom.log 2>&1 || true # with status 3
     "$bin/npumem-ingest" --force --quiet -o demo/oom.db demo/oom.zst
-    "$bin/npumem-report" --force -o demo/oom.html demo/oom.db || die "there is no page of it"
+    "$bin/npumem-report" --whatif --force -o demo/oom.html demo/oom.db || die "there is no page of it"
     left="$left, trace.zst, oom.zst, oom.db, oom.html"
 fi
 

@@ -28,7 +28,8 @@ for name in leak oom fine hostile groups device; do
 done
 "$bin/npumem-ingest" --quiet --detail live -o live.db leak.zst || die "a database with less detail cannot be loaded"
 "$bin/npumem-ingest" --quiet --detail none -o sums.db leak.zst || die "sums cannot be loaded"
-for name in leak oom fine hostile groups device sums live; do
+"$bin/npumem-report" --whatif leak.db || die "leak has no page with other settings"
+for name in oom fine hostile groups device sums live; do
     "$bin/npumem-report" $name.db || die "$name has no page"
 done
 # Four ranks of one job, of which one dies, a run beside another, and one that does not fit into the smallest page.

@@ -95,8 +95,8 @@ static nm_status write_page(sources *from, const report_work *work, nm_error *er
     nm_status status = NM_OK;
 
     from->subject = options->databases[0];
-    if (from->several == NULL)
-        status = report_settings_ask(db, options->databases[0], options->is_whatif, &settings, err);
+    if (options->is_whatif)
+        status = report_settings_ask(db, options->databases[0], &settings, err);
     const nm_html_options page = {.database_path = options->databases[0],
                                   .database_count = options->database_count,
                                   .language = nm_language_of_environment(),

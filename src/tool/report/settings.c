@@ -167,7 +167,7 @@ static nm_status read_table(const char *path, report_settings *out, nm_error *er
     nm_error why; /* it is enough that there is none */
 
     if (read_text(path, &out->text, &why) != NM_OK)
-        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "npumem-whatif has no answer");
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "npumem whatif has no answer: it says why");
     out->items = calloc(SETTINGS_MAX, sizeof *out->items);
     if (out->items == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
@@ -198,29 +198,17 @@ static nm_status ask(const char *path, report_settings *out, nm_error *err)
     return status;
 }
 
-nm_status report_settings_ask(sqlite3 *db, const char *path, bool is_wanted, report_settings *out, nm_error *err)
+nm_status report_settings_ask(sqlite3 *db, const char *path, report_settings *out, nm_error *err)
 {
-    int64_t count = 0;
-    nm_status status;
-
     *out = (report_settings){0};
-    status = nm_db_get_int(db, "SELECT sum(allocation_count) FROM _heap_sum", &count, err);
-    if (status != NM_OK || (!is_wanted && (count == NM_NULL || count > REPORT_SETTINGS_CHEAP)))
-        return status;
-    status =
-        nm_db_get_int(db,
-                      "SELECT heap_id FROM _heap_sum JOIN heap USING (heap_id) WHERE level = 2 AND allocation_count > 0"
-                      " ORDER BY peak_bytes DESC, heap_id LIMIT 1",
-                      &out->whatif.heap_id, err);
-    if (status != NM_OK)
-        return status;
-    status = out->whatif.heap_id == NM_NULL ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no pool: no --whatif")
-                                            : ask(path, out, err);
-    if (status == NM_OK || is_wanted)
-        return status;
-    report_settings_free(out);
-    *err = (nm_error){.offset = NM_NO_OFFSET};
-    return NM_OK;
+    nm_status status = nm_db_get_int(db,
+                                     "SELECT heap_id FROM _heap_sum JOIN heap USING (heap_id) WHERE level = 2"
+                                     " AND allocation_count > 0 ORDER BY peak_bytes DESC, heap_id LIMIT 1",
+                                     &out->whatif.heap_id, err);
+
+    if (status == NM_OK && out->whatif.heap_id == NM_NULL)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no pool, so that there is no --whatif");
+    return status == NM_OK ? ask(path, out, err) : status;
 }
 
 void report_settings_free(report_settings *settings)
