@@ -4,6 +4,7 @@
  * sqlite3 counts from single rows, and not from the views and sums that the page has it from.
  */
 import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
 
 import {formatBytes, formatCount, formatPercent} from '../../src/report/web/format.mjs';
 
@@ -175,8 +176,8 @@ async function testHits(browser, tools) {
 
 /* The table is that of the command, figure by figure: it is read from what that prints. */
 async function testWhatif(browser, tools) {
-    const {open, cellsOf, whatif} = tools, {page, close} = await open(browser, 'leak');
-    const lines = whatif('leak').split('\n'), begin = lines.findIndex((line) => line.startsWith('setting ')), wanted = lines.slice(begin + 1, lines.findIndex((line, i) => i > begin && line === '')).map((line) => line.trim().split(/ {2,}/));
+    const {open, cellsOf} = tools, {page, close} = await open(browser, 'leak');
+    const lines = execFileSync(`${process.env.NPUMEM_BIN}/npumem-whatif`, ['--compare', `${process.argv[2]}/leak.db`], {encoding: 'utf8'}).split('\n'), begin = lines.findIndex((line) => line.startsWith('setting ')), wanted = lines.slice(begin + 1, lines.findIndex((line, i) => i > begin && line === '')).map((line) => line.trim().split(/ {2,}/));
     assert.ok(wanted.length > 3);
     assert.deepEqual((await cellsOf(page, '#pool-tried')).map((cells) => [cells[0], cells[1], ...cells.slice(3)]), wanted.map(([name, reserved, fragmented, stuck, rate, calls, , device, fits]) => [name, reserved, fragmented, stuck, rate, calls, device, fits]));
     const bytes = await page.$$eval('#pool-tried tbody tr', (rows) => rows.map((row) => row.cells[2].textContent));
