@@ -2,7 +2,7 @@
  *
  * Figures as they come: nothing is computed here, and shares and differences are the page's own.
  */
-#include "report/html_settings.h"
+#include "report/html_tried.h"
 
 #include <string.h>
 
@@ -37,7 +37,7 @@ static nm_status add_setting(nm_html_page *page, nm_html_columns *columns, int64
     return status == NM_OK ? nm_html_columns_add(columns, values, err) : status;
 }
 
-nm_status nm_html_settings_write(nm_html_page *page, const nm_html_whatif *whatif, nm_error *err)
+nm_status nm_html_tried_write(nm_html_page *page, const nm_html_whatif *whatif, nm_error *err)
 {
     nm_html_columns columns = {0};
     nm_status status = NM_OK;
