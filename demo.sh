@@ -31,12 +31,12 @@ cd "$(dirname "$(realpath "$0")")"
 setup_packages
 say "building (build/release)"
 configure release
-build release npumem-record npumem-ingest npumem npumem-report npumem_hook npu_train
+build release npumem-record npumem-ingest npumem npumem-report npumem-whatif npumem_hook npu_train
 bin=build/release/bin
 sample=build/release/fixtures/programs/npu_train
 
 mkdir -p demo
-options=(--force -o demo/trace.db --csv demo/csv --report demo/report.html)
+options=(--force -o demo/trace.db --csv demo/csv)
 if [ -z "$input" ]; then
     input=demo/trace.zst
     say "recording $sample --steps 200 --leak --fragment"
@@ -50,12 +50,17 @@ status=0
 rm -rf demo/csv
 "$bin/npumem-ingest" "${options[@]}" "$input" || status=$?
 [ "$status" = 0 ] || [ "$status" = 3 ] || exit "$status"
+# A snapshot may be of no pool, or a long run: other settings are tried on the sample alone.
+try=$([ "$input" != demo/trace.zst ] || echo --whatif)
+# shellcheck disable=SC2086 # an option, or none
+"$bin/npumem-report" $try --force -o demo/report.html demo/trace.db || die "there is no page"
 
 left="trace.db, csv/, report.html"
 if [ "$input" = demo/trace.zst ]; then
     say "recording $sample --steps 60 --leak --oom, which dies"
     "$bin/npumem-record" --force -o demo/oom.zst -- "$sample" --steps 60 --leak --oom >demo/oom.log 2>&1 || true # with status 3
-    "$bin/npumem-ingest" --force --quiet -o demo/oom.db --report demo/oom.html demo/oom.zst
+    "$bin/npumem-ingest" --force --quiet -o demo/oom.db demo/oom.zst
+    "$bin/npumem-report" --whatif --force -o demo/oom.html demo/oom.db || die "there is no page of it"
     left="$left, trace.zst, oom.zst, oom.db, oom.html"
 fi
 

@@ -36,6 +36,16 @@ libxml2-utils          libxml2
 librsvg2-bin           librsvg2-tools
 '
 
+# What others look with at exports and pages: tests alone need it, and where one of them cannot be had, these tests are skipped, and
+# say so. The program, and its package on Debian and Ubuntu, and on RHEL, openEuler, Fedora.
+npumem_viewer_packages='
+node                   nodejs                 nodejs
+npm                    npm                    npm
+chromium               chromium               chromium
+firefox-esr            firefox-esr            firefox
+go                     golang-go              golang
+'
+
 # For ./test.sh --aarch64, Debian and Ubuntu only.
 npumem_aarch64_packages='
 gcc-aarch64-linux-gnu
@@ -123,20 +133,28 @@ setup_packages() {
     fi
 }
 
-# For tests of the page of npumem report: node, Chromium, and what drives it, from npm into build/node. Where one of them cannot be
-# had, these tests are skipped, and say so.
+# Says, but does not install, where the package is not of apt-get.
+setup_viewer_packages() {
+    local program debian rpm missing=
+    while read -r program debian rpm; do
+        [ -n "$program" ] && ! command -v "$program" >/dev/null || continue
+        command -v apt-get >/dev/null && (install_debian "$debian" </dev/null) || missing="$missing $rpm"
+    done <<<"$npumem_viewer_packages"
+    [ -z "$missing" ] || say "tests are skipped that need one of:$missing"
+}
+
+# For tests of the page of npumem report, and of exports: browsers and what drives them, from npm into build/node.
 setup_browser() {
-    local modules='playwright-core@1.65.1 axe-core@4.14.1'
-    if command -v apt-get >/dev/null; then
-        command -v node >/dev/null || (install_debian nodejs) || return 0
-        command -v npm >/dev/null || (install_debian npm) || return 0
-        command -v chromium >/dev/null || (install_debian chromium) || return 0
-        (install_debian fonts-wqy-zenhei) || true # for pictures of pages in Chinese
-    fi
+    local modules='playwright-core@1.65.1 axe-core@4.14.1 ws@8.23.0' module
+    setup_viewer_packages
+    command -v apt-get >/dev/null && { (install_debian fonts-wqy-zenhei) || true; } # for pictures of pages in Chinese
     command -v npm >/dev/null || return 0
+    for module in $modules; do
+        [ -d "build/node/node_modules/${module%@*}" ] || break
+        module=
+    done
     # shellcheck disable=SC2086 # a list of words
-    [ -d build/node/node_modules/playwright-core ] && [ -d build/node/node_modules/axe-core ] ||
-        npm install --prefix build/node --no-save --no-audit --no-fund --silent $modules >/dev/null 2>&1 ||
+    [ -z "$module" ] || npm install --prefix build/node --no-save --no-audit --no-fund --silent $modules >/dev/null 2>&1 ||
         say "npm has no playwright-core for us: the page is not looked at in a browser"
 }
 

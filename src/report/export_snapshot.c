@@ -47,6 +47,17 @@ typedef struct snapshot {
     "i.start_realtime_ns, 0) FROM heap AS h JOIN dev ON dev.device_id = h.device_id JOIN process AS p"                 \
     " ON p.process_id = h.process_id JOIN input AS i ON i.input_id = p.input_id WHERE h.level IN (1, 2, 3)) "
 
+/*
+ * Readers look for a block in segments of its own stream. What the driver does not say of a segment, its first block does that has a
+ * stream; a block without one is of that of its segment. In mapped memory a block may lie in several pieces, so that this says nothing.
+ */
+#define CARRIED                                                                                                        \
+    ", carried (id, stream, seq) AS (SELECT segment_id, stream, min(alloc_seq) FROM allocation WHERE segment_id IS"    \
+    " NOT NULL AND stream IS NOT NULL GROUP BY segment_id) "
+#define STREAM                                                                                                         \
+    "coalesce(a.stream, CASE WHEN a.is_mapped = 0 THEN (SELECT c.stream FROM carried AS c WHERE c.id ="                \
+    " CASE WHEN own.level = 1 THEN a.allocation_id ELSE a.segment_id END) END, 0)"
+
 /* Driver memory without blocks: it is its own block. */
 #define IS_BARE                                                                                                        \
     "own.level = 1 AND a.is_segment = 0 AND a.allocation_id NOT IN (SELECT w.segment_id FROM allocation AS w WHERE"    \
@@ -149,14 +160,14 @@ typedef struct cursor {
     item at;
 } cursor;
 
-static const char segment_sql[] = DEVICES
-    "SELECT own.number, a.address, a.size_bytes, 0, 0, coalesce(a.stream, 0), coalesce(a.private_pool, 0),"
+static const char segment_sql[] = DEVICES CARRIED
+    "SELECT own.number, a.address, a.size_bytes, 0, 0, " STREAM ", coalesce(a.private_pool, 0),"
     " a.stack_id, a.is_mapped, 0 FROM allocation AS a CROSS JOIN own ON own.heap_id = a.heap_id WHERE own.level = 1"
     " AND a.end_kind = 0 AND a.size_bytes > 0 AND ?1 + ?2 > 0 ORDER BY 1, a.address < 0, 2, a.allocation_id";
 
-static const char block_sql[] = DEVICES
+static const char block_sql[] = DEVICES CARRIED
     "SELECT own.number, a.address, coalesce(a.block_bytes, (coalesce(a.requested_bytes, a.size_bytes) + ?1 + ?2 - 1)"
-    " / ?2 * ?2), coalesce(a.requested_bytes, a.size_bytes), a.free_requested_seq IS NOT NULL, coalesce(a.stream, 0),"
+    " / ?2 * ?2), coalesce(a.requested_bytes, a.size_bytes), a.free_requested_seq IS NOT NULL, " STREAM ","
     " coalesce(a.private_pool, 0), a.stack_id, 0, a.block_bytes IS NULL FROM allocation AS a CROSS JOIN own ON "
     "own.heap_id = "
     "a.heap_id WHERE"
@@ -390,27 +401,26 @@ static const char *const action_words[ACTION_COUNT] = {
 #define FROM_OWN " FROM allocation AS a CROSS JOIN own ON own.heap_id = a.heap_id"
 #define IS_BOTH  "coalesce(own.level <> 1 AND a.end_kind <> 4 AND a.free_seq = a.free_requested_seq + 1, 0)"
 #define ASKED    "coalesce(a.requested_bytes, a.size_bytes)"
-static const char entry_sql[] = DEVICES
+static const char entry_sql[] = DEVICES CARRIED
     ", part (id, size_bytes, left_bytes) AS (SELECT r.split_from_id, sum(r.size_bytes), max(CASE WHEN r.address ="
     " a.address THEN r.size_bytes END) FROM allocation AS r JOIN allocation AS a ON a.allocation_id = r.split_from_id"
     " WHERE r.split_from_id IS NOT NULL GROUP BY r.split_from_id) "
     "SELECT own.number, a.alloc_seq, CASE WHEN own.level <> 1 THEN 7 WHEN a.is_mapped = 1 THEN 6 ELSE 5 END, a.address,"
-    " CASE WHEN own.level = 1 THEN a.size_bytes ELSE " ASKED " END, coalesce(a.stream, 0), a.stack_id,"
+    " CASE WHEN own.level = 1 THEN a.size_bytes ELSE " ASKED " END, " STREAM ", a.stack_id,"
     " coalesce(a.private_pool, 0), own.start_ns + a.alloc_ns" FROM_OWN
     " WHERE a.alloc_seq IS NOT NULL AND a.split_from_id IS NULL UNION ALL "
-    "SELECT own.number, a.alloc_seq, 7, a.address, " ASKED ", coalesce(a.stream, 0), a.stack_id,"
+    "SELECT own.number, a.alloc_seq, 7, a.address, " ASKED ", " STREAM ", a.stack_id,"
     " coalesce(a.private_pool, 0), own.start_ns + a.alloc_ns" FROM_OWN " WHERE a.alloc_seq IS NOT NULL AND " IS_BARE
     " UNION ALL "
-    "SELECT own.number, a.free_requested_seq, 1, a.address, " ASKED
-    ", coalesce(a.stream, 0), a.free_stack_id, 0, NULL" FROM_OWN
+    "SELECT own.number, a.free_requested_seq, 1, a.address, " ASKED ", " STREAM ", a.free_stack_id, 0, NULL" FROM_OWN
     " WHERE a.free_requested_seq IS NOT NULL AND NOT " IS_BOTH " UNION ALL "
     "SELECT own.number, CASE WHEN " IS_BOTH " THEN a.free_requested_seq ELSE a.free_seq END, CASE WHEN " IS_BOTH
     " THEN 0 WHEN own.level <> 1 THEN 2 WHEN a.is_mapped = 1 THEN 4 ELSE 3 END,"
     " a.address + coalesce(part.left_bytes, 0), CASE WHEN own.level <> 1 THEN " ASKED
-    " ELSE a.size_bytes - coalesce(part.size_bytes, 0) END, coalesce(a.stream, 0), a.free_stack_id, 0,"
+    " ELSE a.size_bytes - coalesce(part.size_bytes, 0) END, " STREAM ", a.free_stack_id, 0,"
     " own.start_ns + a.free_ns" FROM_OWN " LEFT JOIN part ON part.id = a.allocation_id"
     " WHERE a.free_seq IS NOT NULL AND a.end_kind <> 4 UNION ALL "
-    "SELECT own.number, a.free_seq, 2, a.address, " ASKED ", coalesce(a.stream, 0), a.free_stack_id, 0,"
+    "SELECT own.number, a.free_seq, 2, a.address, " ASKED ", " STREAM ", a.free_stack_id, 0,"
     " own.start_ns + a.free_ns" FROM_OWN " WHERE a.free_seq IS NOT NULL AND a.end_kind <> 4 AND " IS_BARE " UNION ALL "
     "SELECT own.number, f.seq, 8, f.device_free_bytes, f.requested_bytes, coalesce(f.stream, 0), f.stack_id, 0,"
     " own.start_ns + f.ns FROM failure AS f JOIN own ON own.heap_id = f.heap_id UNION ALL "
@@ -552,7 +562,7 @@ static nm_status put_traces(snapshot *s, nm_error *err)
 
 /*
  * Operations, steps that the program marked, and marks, as ranges on the first device of their process. A reader takes an end
- * for that of the latest range of its name: of equal times, ends come first, but for those of what has no length.
+ * for that of the latest range of its name: of equal microseconds, ends come first, but for those of what has no length in them.
  */
 static const char range_sql[] = DEVICES
     ", first (process_id, number) AS (SELECT process_id, min(number) FROM dev GROUP BY process_id),"
@@ -561,15 +571,17 @@ static const char range_sql[] = DEVICES
     "SELECT process_id, 'ProfilerStep#' || number, begin_ns, end_ns, -step_id FROM step WHERE source = 'marked' UNION "
     "ALL SELECT coalesce(process_id, (SELECT min(process_id) FROM first)), name, ns, ns, moment_id FROM moment"
     " WHERE kind = 3 AND name <> 'snapshot'),"
-    " half (number, name, ns, is_end, length, id) AS ("
-    "SELECT f.number, r.name, coalesce(i.start_realtime_ns, 0) + r.begin_ns, 0, r.end_ns - r.begin_ns, r.id FROM range"
-    " AS r JOIN first AS f ON f.process_id = r.process_id JOIN process AS p ON p.process_id = r.process_id JOIN input"
+    " half (number, name, ns, is_end, begin_ns, end_ns, id) AS ("
+    "SELECT f.number, r.name, coalesce(i.start_realtime_ns, 0) + r.begin_ns, 0, coalesce(i.start_realtime_ns, 0) +"
+    " r.begin_ns, coalesce(i.start_realtime_ns, 0) + r.end_ns, r.id FROM range AS r JOIN first AS f ON f.process_id = "
+    "r.process_id JOIN process AS p ON p.process_id = r.process_id JOIN input"
     " AS i ON i.input_id = p.input_id WHERE r.begin_ns IS NOT NULL AND r.name IS NOT NULL UNION ALL "
-    "SELECT f.number, r.name, coalesce(i.start_realtime_ns, 0) + r.end_ns, 1, r.end_ns - r.begin_ns, r.id FROM range"
-    " AS r JOIN first AS f ON f.process_id = r.process_id JOIN process AS p ON p.process_id = r.process_id JOIN input"
+    "SELECT f.number, r.name, coalesce(i.start_realtime_ns, 0) + r.end_ns, 1, coalesce(i.start_realtime_ns, 0) +"
+    " r.begin_ns, coalesce(i.start_realtime_ns, 0) + r.end_ns, r.id FROM range AS r JOIN first AS f ON f.process_id = "
+    "r.process_id JOIN process AS p ON p.process_id = r.process_id JOIN input"
     " AS i ON i.input_id = p.input_id WHERE r.begin_ns <= r.end_ns AND r.name IS NOT NULL) "
-    "SELECT number, name, ns / 1000, is_end FROM half ORDER BY ns / 1000, CASE WHEN length = 0 THEN 2 ELSE 1 - is_end"
-    " END, id, is_end";
+    "SELECT number, name, ns / 1000, is_end FROM half ORDER BY ns / 1000, CASE WHEN begin_ns / 1000 = end_ns / 1000"
+    " THEN 2 ELSE 1 - is_end END, begin_ns, id, is_end";
 
 static nm_status put_ranges(snapshot *s, nm_error *err)
 {

@@ -17,6 +17,7 @@
 #include "report/html_map.h"
 #include "report/html_sql.h"
 #include "report/html_tables.h"
+#include "report/html_tried.h"
 #include "report/screen.h"
 
 #define STRINGS_SHARE 0.95 /* of the page, at most: they, and what is before them */
@@ -132,6 +133,8 @@ static nm_status write_data(nm_html_page *page, const nm_html_options *options, 
 
     if (status == NM_OK && options->against != NULL)
         status = nm_html_against_write(page, options->against, base_name(options->database_path), err);
+    if (status == NM_OK && options->whatif != NULL)
+        status = nm_html_tried_write(page, options->whatif, err);
     if (status == NM_OK)
         status = nm_html_map_write(page, &map, err);
     if (status == NM_OK)

@@ -8,6 +8,7 @@
 #define NM_REPORT_HTML_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -23,12 +24,29 @@ typedef struct nm_html_against {
     const char *name; /* as it is shown; borrowed */
 } nm_html_against;
 
+/* What another setting would have made of the recorded requests of a pool, as npumem whatif has it. Bytes and counts. */
+typedef struct nm_html_setting {
+    const char *name;                    /* borrowed */
+    bool is_fit;                         /* the whole run was served */
+    int64_t capacity_bytes, failure_seq; /* NM_NULL: not known; it fits, or not even what it begins with does */
+    int64_t reserved_bytes, live_bytes, stuck_bytes; /* at the most */
+    int64_t request_count, miss_count, call_count;
+    int64_t device_bytes; /* the smallest device that would be enough; NM_NULL: none would */
+} nm_html_setting;
+
+typedef struct nm_html_whatif {
+    int64_t heap_id;
+    const nm_html_setting *settings; /* borrowed; the recorded one first */
+    size_t setting_count;
+} nm_html_whatif;
+
 typedef struct nm_html_options {
     const char *database_path;      /* as it is shown; borrowed */
     size_t database_count;          /* so many were put together, of which that is the first; 0 is 1 */
     nm_language language;           /* of the summary that is there without script */
     uint64_t bytes_max;             /* the page is never larger; 0: NM_HTML_BYTES_MAX */
     const nm_html_against *against; /* borrowed; NULL: none */
+    const nm_html_whatif *whatif;   /* borrowed; NULL: the page says how to ask */
     const char *scratch_path; /* beside it lies a copy of the database meanwhile; NULL: it cannot be asked in SQL */
 } nm_html_options;
 

@@ -55,6 +55,17 @@ grep -q 'No space left on device' out || fail "a full disk: $(cat out)"
 [ ! -e new.html ] || fail "something is left of a page that was not written"
 expect 0 none.db </dev/null
 
+# With what other settings would have done: the table of npumem-whatif, or a word why there is none.
+"$report" --whatif run.db -o settings.html && grep -o '"name":"whatif","rows":[0-9]*' settings.html >out || fail "there is no page with other settings"
+[ "$(cat out)" = "\"name\":\"whatif\",\"rows\":$("$bin/npumem-whatif" --compare run.db | sed '1,/^setting /d; /^$/,$d' | wc -l)" ] || fail "other settings: $(cat out)"
+! grep -q '"name":"whatif"' run.html || fail "other settings are there without being asked for"
+cp run.txt sums.txt
+load sums --detail none
+expect 1 --whatif sums.db <<<'npumem-report: sums.db: npumem whatif has no answer: it says why'
+expect 2 --whatif --force none.db <<<'npumem-report: none.db: has no pool, so that there is no --whatif'
+expect 2 --whatif run.db none.db -o two.html <<<'npumem-report: --whatif is about one database (--help says more)'
+[ ! -e sums.html ] && [ ! -e two.html ] || fail "a page is left that could not be had"
+
 # The page of npumem-ingest is the same, and comes with its database or not at all.
 "$bin/npumem-ingest" --quiet --force --report with.html -o with.db run.zst || fail "npumem-ingest writes no page"
 "$report" with.db -o - | cmp - with.html || fail "npumem-ingest writes another page"

@@ -265,22 +265,36 @@ async function testRange(browser) {
     await close();
 }
 
-/* What a person who never saw the page wants to know, each within two clicks. */
+/* Is the first of these on the screen, as it stands? */
+function isSeen(page, selector) {
+    return page.$eval(selector, (element) => {
+        const {top, bottom} = element.getBoundingClientRect();
+        return bottom > top && top < innerHeight && bottom > document.getElementById('top').getBoundingClientRect().bottom;
+    });
+}
+
+/* What a person who never saw the page wants to know, each within two clicks; what is found is on the screen then. */
 async function testClicks(browser) {
     const leak = await open(browser, 'leak'), [site] = ask('leak', 'SELECT site, top_stack_id FROM leak_by_site'), frames = ask('leak', `WITH RECURSIVE up(depth, stack_id) AS (SELECT 0, ${site.top_stack_id} UNION ALL SELECT depth + 1, parent_id FROM up JOIN stack USING (stack_id) WHERE parent_id IS NOT NULL) SELECT f.label AS label FROM up JOIN stack AS s USING (stack_id) JOIN frame AS f ON f.frame_id = s.frame_id ORDER BY up.depth`).map((row) => row.label);
     await leak.page.click('#verdicts .card >> nth=0');
     assert.deepEqual(await leak.page.$$eval('#leaks .below .stack li', (lines) => lines.map((line) => line.textContent)), frames, 'one click: the leak and its stack');
+    assert.ok(await isSeen(leak.page, '#leaks .below .stack'), 'the stack is on the screen');
     assert.ok(frames.includes(site.site));
+    await leak.page.click('#top nav >> text=What is live');
     await leak.page.click('#live >> text=category');
-    assert.deepEqual((await cellsOf(leak.page, '#live')).map((cells) => [cells[0].replace(/ inferred$/, ''), cells[1]]), ask('leak', "SELECT category, live_bytes FROM peak_by_category WHERE level = 'pool' ORDER BY live_bytes DESC, category LIMIT 12").map((row) => [row.category, formatBytes(row.live_bytes)]), 'one click: the peak by category');
+    assert.ok(await isSeen(leak.page, '#live tbody tr'), 'categories are on the screen');
+    assert.deepEqual((await cellsOf(leak.page, '#live')).map((cells) => [cells[0].replace(/ inferred$/, ''), cells[1]]), ask('leak', "SELECT category, live_bytes FROM peak_by_category WHERE level = 'pool' ORDER BY live_bytes DESC, category LIMIT 12").map((row) => [row.category, formatBytes(row.live_bytes)]), 'two clicks: the peak by category');
     const [blocker] = ask('leak', "SELECT site, hostage_bytes FROM fragmentation_blocker WHERE moment_kind = 'peak' ORDER BY hostage_bytes DESC, site LIMIT 1");
     const first = (await cellsOf(leak.page, '#pool .pair > div:nth-child(1)'))[0];
-    assert.deepEqual([first[0], first[2]], [blocker.site, formatBytes(blocker.hostage_bytes)], 'no click: what pins the pool');
+    assert.deepEqual([first[0], first[2]], [blocker.site, formatBytes(blocker.hostage_bytes)], 'what pins the pool');
+    await leak.page.click('#top nav >> text=Fragmentation and pool');
+    assert.ok(await isSeen(leak.page, '#pool .pair tbody tr'), 'one click: it is on the screen');
     await leak.close();
     const oom = await open(browser, 'oom', '', {colorScheme: 'dark'}), [failure] = ask('oom', "SELECT explanation, site FROM out_of_memory WHERE outcome = 'fatal'");
     assert.ok((await oom.page.textContent('#verdicts .card >> nth=0')).includes(failure.explanation), 'no click: why the job died');
     await oom.page.click('#verdicts .card >> nth=0');
     assert.equal(await oom.page.evaluate(() => document.activeElement.id), 'oom', 'one click: the panel of it');
+    assert.ok(await isSeen(oom.page, '#oom .failure p') && await isSeen(oom.page, '#oom .stacked'), 'why it died, and what was full, are on the screen');
     assert.ok((await oom.page.textContent('#oom .stack')).includes(failure.site));
     const sites = ask('oom', 'SELECT site, heap, live_bytes FROM _out_of_memory_site WHERE out_of_memory_id = 1 ORDER BY live_bytes DESC, heap, level, site LIMIT 12');
     assert.deepEqual((await cellsOf(oom.page, '#oom .pair')).map((cells) => [cells[0].replace(/leak$/, ''), cells[1], cells[2]]), sites.map((row) => [row.site, row.heap, formatBytes(row.live_bytes)]));

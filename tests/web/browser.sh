@@ -28,7 +28,8 @@ for name in leak oom fine hostile groups device; do
 done
 "$bin/npumem-ingest" --quiet --detail live -o live.db leak.zst || die "a database with less detail cannot be loaded"
 "$bin/npumem-ingest" --quiet --detail none -o sums.db leak.zst || die "sums cannot be loaded"
-for name in leak oom fine hostile groups device sums; do
+"$bin/npumem-report" --whatif leak.db || die "leak has no page with other settings"
+for name in oom fine hostile groups device sums live; do
     "$bin/npumem-report" $name.db || die "$name has no page"
 done
 # Four ranks of one job, of which one dies, a run beside another, and one that does not fit into the smallest page.
@@ -43,4 +44,4 @@ done
 "$bin/npumem-ingest" --quiet large.zst # on a very busy machine some of its events may be lost
 "$bin/npumem-report" --max-size 1MiB large.db || die "there is no small page of a large run"
 "$bin/npumem-report" --no-sql -o without.html fine.db || die "a page that cannot be asked in SQL"
-NPUMEM_BROWSER=$browser NPUMEM_NODE_MODULES=$modules exec "$node" "$here/browser.mjs" "$scratch" "$here/../../queries" "$has_sql"
+NPUMEM_BIN=$bin NPUMEM_BROWSER=$browser NPUMEM_NODE_MODULES=$modules exec "$node" "$here/browser.mjs" "$scratch" "$here/../../queries" "$has_sql"

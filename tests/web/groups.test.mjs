@@ -7,15 +7,15 @@ import {test} from 'node:test';
 
 import {ageClass, ageName, agesOf} from '../../src/report/web/ages.mjs';
 import {differenceOf, groupBlocks, GROUPINGS, groupingsOf, groupRows, growModules, keysOf, namerOf, namesOf, parentPath, splitBlocks} from '../../src/report/web/groups.mjs';
-import {bornBlocks, histogramOf, histogramsOf, powerOf} from '../../src/report/web/histogram.mjs';
-import {quoteWord, thinLeast, whatifCommand, worstStep} from '../../src/report/web/hits.mjs';
+import {bornBlocks, foldEmpty, histogramOf, histogramsOf, powerOf} from '../../src/report/web/histogram.mjs';
+import {quoteWord, settingsTried, thinLeast, whatifCommand, worstStep} from '../../src/report/web/hits.mjs';
 import {blockTree, filesOfSites, groupPath, liveGroups} from '../../src/report/web/live.mjs';
 import {addBlocks, liveBlocks, withSegments} from '../../src/report/web/model.mjs';
 import {momentText, namedMoments} from '../../src/report/web/moment.mjs';
 import {failureLevels, levelParts, stepLevels} from '../../src/report/web/oom.mjs';
 import {settingRows} from '../../src/report/web/settings.mjs';
 import {patternOf} from '../../src/report/web/state.mjs';
-import {sayWith, setLanguage} from '../../src/report/web/words.mjs';
+import {sayPlace, sayWith, setLanguage} from '../../src/report/web/words.mjs';
 
 const FRAMES = new Map([[10, {label: 'one.py:1 f', file: '/a/one.py'}], [11, {label: 'one.py:1 f', file: '/b/one.py'}], [12, {label: 'lib.so+0x1 g', file: '/lib.so'}]]);
 const SITES = new Map([[1, 10], [2, 10], [3, 11], [4, 12]]);
@@ -240,5 +240,26 @@ test('values are put into a sentence once, in either language', () => {
     assert.equal(sayWith('{bytes} in {count} blocks', {bytes: '{count}', count: '$&'}), '{count} in $& blocks');
     setLanguage('zh');
     assert.equal(sayWith('{bytes} in {count} blocks', {bytes: '1 B', count: '2'}), '2 \u4e2a\u5757\u5171 1 B');
+    setLanguage('en');
+});
+
+test('settings that were tried are compared with the recorded one', () => {
+    const row = (is_fit, reserved_bytes, request_count, miss_count) => ({is_fit, reserved_bytes, live_bytes: 80, request_count, miss_count});
+    assert.deepEqual(settingsTried([row(1, 100, 10, 1), row(1, 160, 10, 2), row(0, 50, 0, 0)]).map((one) => [one.saved_bytes, one.hit_rate, Number(one.fragmentation_ratio.toFixed(3))]), [[0, 0.9, 0.2], [-60, 0.8, 0.5], [null, 1, -0.6]]);
+    assert.deepEqual(settingsTried([row(0, 100, 10, 1), row(1, 90, 10, 1)]).map((one) => one.saved_bytes), [null, null], 'a run that ended early reserved less');
+    assert.deepEqual(settingsTried([]), []);
+});
+
+test('powers without blocks are one row where they are many', () => {
+    const rows = [1, 0, 0, 2, 0, 0, 0, 3].map((count, i) => ({at_least: 2 ** i, below: 2 ** (i + 1), count, bytes: count}));
+    assert.deepEqual(foldEmpty(rows).map((row) => [row.at_least, row.below, row.count]), [[1, 2, 1], [2, 4, 0], [4, 8, 0], [8, 16, 2], [16, 128, 0], [128, 256, 3]]);
+    assert.deepEqual(foldEmpty([]), []);
+});
+
+test('names that are ours are said in Chinese, others stay', () => {
+    const names = ['(no stack)', 'within a step', '1 step', '4 to 7 steps', '1,000 to 9,999 events', 'stream 7', 'pool 0, 1', 'device 0 \u00b7 caching pool', 'train.py:9 stream 7'];
+    assert.deepEqual(names.map(sayPlace), names);
+    setLanguage('zh');
+    assert.deepEqual(names.map(sayPlace), ['\uff08\u65e0\u8c03\u7528\u6808\uff09', '\u4e00\u6b65\u4e4b\u5185', '1 \u6b65', '4 \u81f3 7 \u6b65', '1,000 \u81f3 9,999 \u4e2a\u4e8b\u4ef6', '\u6d41 7', '\u5185\u5b58\u6c60 0, 1', '\u8bbe\u5907 0 \u00b7 caching pool', 'train.py:9 stream 7']);
     setLanguage('en');
 });

@@ -58,7 +58,7 @@ test('nothing becomes markup, and nothing is fetched', () => {
 test('each label has its Chinese', () => {
     const labels = new Set();
     for (const [file, text] of texts)
-        for (const pattern of [/\btitle: '([^']+)', (?:key|note|element|uses)/g, /\bfigure\('([^']+)'/g, /\bsay\('([^']+)'\)/g, /\bsayWith\('([^']+)'/g, /\bmakeChoice\('([^']+)'/g, /\b(?:bytes|count)Column\('([^']+)'/g, /\bbutton\('([^']+)'/g, /\bnote: '([^']+)'/g, /makeNumbers\('([^']+)'/g])
+        for (const pattern of [/\btitle: '([^']+)', (?:key|note|element|uses)/g, /\bfigure\('([^']+)'/g, /\bsay\('([^']+)'\)/g, /\bsayWith\('([^']+)'/g, /\bmakeChoice\('([^']+)'/g, /\b(?:bytes|count|setting)Column\('([^']+)'/g, /\bbutton\('([^']+)'/g, /\bnote: '([^']+)'/g, /makeNumbers\('([^']+)'/g])
             for (const [, label] of file === 'words.mjs' ? [] : text.matchAll(pattern))
                 labels.add(label.replace(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16))));
     assert.ok(labels.size > 60);

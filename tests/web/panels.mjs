@@ -4,6 +4,7 @@
  * sqlite3 counts from single rows, and not from the views and sums that the page has it from.
  */
 import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
 
 import {formatBytes, formatCount, formatPercent} from '../../src/report/web/format.mjs';
 
@@ -173,6 +174,20 @@ async function testHits(browser, tools) {
     await close();
 }
 
+/* The table is that of the command, figure by figure: it is read from what that prints. */
+async function testWhatif(browser, tools) {
+    const {open, cellsOf} = tools, {page, close} = await open(browser, 'leak');
+    const lines = execFileSync(`${process.env.NPUMEM_BIN}/npumem-whatif`, ['--compare', `${process.argv[2]}/leak.db`], {encoding: 'utf8'}).split('\n'), begin = lines.findIndex((line) => line.startsWith('setting ')), wanted = lines.slice(begin + 1, lines.findIndex((line, i) => i > begin && line === '')).map((line) => line.trim().split(/ {2,}/));
+    assert.ok(wanted.length > 3);
+    assert.deepEqual((await cellsOf(page, '#pool-tried')).map((cells) => [cells[0], cells[1], ...cells.slice(3)]), wanted.map(([name, reserved, fragmented, stuck, rate, calls, , device, fits]) => [name, reserved, fragmented, stuck, rate, calls, device, fits]));
+    const bytes = await page.$$eval('#pool-tried tbody tr', (rows) => rows.map((row) => row.cells[2].textContent));
+    assert.equal(bytes[0], '0 B', 'the recorded setting saves nothing');
+    await close();
+    const without = await open(browser, 'live');
+    assert.ok((await without.page.textContent('#pool')).includes('npumem report --whatif'), 'what has no rows says how');
+    await without.close();
+}
+
 function histogram(ask, name, value, where) {
     return ask(name, `WITH RECURSIVE power(low) AS (SELECT 1 UNION ALL SELECT low * 2 FROM power WHERE low < 1 << 50), block(value, size) AS (SELECT ${value}, a.size_bytes FROM allocation AS a LEFT JOIN stack AS s ON s.stack_id = a.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE a.heap_id = ${GROUPS_HEAP} AND a.is_segment = 0 AND a.alloc_seq IS NOT NULL AND ${where}) SELECT low, count(*) AS count, sum(size) AS bytes FROM power JOIN block ON value >= low AND value < low * 2 GROUP BY low ORDER BY low`);
 }
@@ -264,4 +279,4 @@ async function testColours(browser, tools) {
     }
 }
 
-export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testHistograms, testLevels, testHead, testSearch, testColours];
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testHead, testSearch, testColours];

@@ -12,23 +12,23 @@ const WHOLE = {complete: 'complete', begun: 'complete, but it begins in the midd
 
 function commandOf(model) {
     const commands = [...new Set(model.rows('process').map((row) => row.command).filter((text) => text))];
-    return commands.length === 0 ? null : commands.length === 1 ? commands[0] : `${commands[0]} and ${commands.length - 1} more`;
+    return commands.length === 0 ? null : commands.length === 1 ? commands[0] : sayWith('{name} and {count} more', {name: commands[0], count: String(commands.length - 1)});
 }
 
 function endOf(process) {
     if (process.end_kind === 'signal')
-        return `killed by signal ${process.end_status ?? '?'}`;
+        return sayWith('killed by signal {signal}', {signal: String(process.end_status ?? '?')});
     if (process.end_kind === 'exit')
-        return process.end_status === 0 ? 'ended by itself' : `ended with status ${process.end_status}`;
-    return process.end_kind === 'running' ? 'still running when the recording ended' : process.end_kind;
+        return process.end_status === 0 ? say('ended by itself') : sayWith('ended with status {status}', {status: String(process.end_status)});
+    return process.end_kind === 'running' ? say('still running when the recording ended') : process.end_kind;
 }
 
 function factsOf(model) {
     const inputs = model.rows('input'), processes = model.rows('process'), facts = [];
     const events = inputs.reduce((sum, row) => sum + (row.events_ingested ?? 0), 0);
     const ranks = new Set(processes.map((row) => row.rank).filter((rank) => rank !== null));
-    facts.push(`${formatCount(processes.length)} process${processes.length === 1 ? '' : 'es'}${ranks.size > 1 ? `, ${ranks.size} ranks` : ''}`);
-    facts.push(`${formatCount(events)} events`);
+    facts.push([processes.length === 1 ? say('1 process') : sayWith('{count} processes', {count: formatCount(processes.length)}), ranks.size > 1 && sayWith('{count} ranks', {count: String(ranks.size)})].filter((text) => text).join(', '));
+    facts.push(sayWith('{count} events', {count: formatCount(events)}));
     const length = Math.max(...processes.map((row) => (row.end_ns ?? 0)), 0);
     if (length > 0)
         facts.push(formatTime(length));
@@ -42,10 +42,10 @@ function lossOf(model) {
     if (!worst)
         return null;
     const lost = ['dropped', 'damaged', 'unrecovered', 'late'].filter((kind) => worst[`events_${kind}`] > 0)
-        .map((kind) => `${formatCount(worst[`events_${kind}`])} events ${kind}`);
+        .map((kind) => sayWith(`{count} events ${kind}`, {count: formatCount(worst[`events_${kind}`])}));
     const isGood = worst.verdict === 'complete';
     return make('span', {class: `chip ${isGood ? 'good' : worst.verdict === 'begun' || worst.verdict === 'kept' ? 'warning' : 'danger'}`},
-        [WHOLE[worst.verdict] ?? 'completeness not known', ...lost].join(', '));
+        [say(WHOLE[worst.verdict] ?? 'completeness not known'), ...lost].join(', '));
 }
 
 /* What is missing for the sake of the page's size; nothing, as a rule. Pure. */
@@ -67,12 +67,12 @@ export function makeHead(model, state) {
     const search = make('input', {type: 'search', id: 'search', placeholder: say('search (regular expression)'), 'aria-label': say('search in all panels: a regular expression'), 'aria-describedby': 'search-word',
         oninput: () => state.set({search: search.value})});
     const theme = make('button', {class: 'plain', onclick: () => state.set({theme: isDark(state.values) ? 'light' : 'dark'})});
-    const language = make('button', {class: 'plain', title: 'labels in another language', onclick: () => state.set({lang: state.values.lang === 'zh' ? 'en' : 'zh'})});
+    const language = make('button', {class: 'plain', title: say('labels in another language'), onclick: () => state.set({lang: state.values.lang === 'zh' ? 'en' : 'zh'})});
     const broken = make('p', {class: 'broken', id: 'search-word', role: 'status'}), settings = makeSettings(model);
     const inputs = model.rows('input'), meta = new Map(model.rows('meta').map((row) => [row.key, row.value]));
     const names = inputs.map((row) => (row.path ?? '').split('/').pop());
     const element = make('div', {class: 'head'},
-        make('div', {class: 'titles'}, make('h1', null, names.length > 1 ? `${names[0]} and ${names.length - 1} more` : names[0] ?? 'npumem'), make('p', {class: 'command'}, commandOf(model) ?? ''),
+        make('div', {class: 'titles'}, make('h1', null, names.length > 1 ? sayWith('{name} and {count} more', {name: names[0], count: String(names.length - 1)}) : names[0] ?? 'npumem'), make('p', {class: 'command'}, commandOf(model) ?? ''),
             make('p', {class: 'facts'}, lossOf(model), cutChip(model), factsOf(model).map((fact) => make('span', {class: 'fact'}, fact)), make('span', {class: 'fact faint'}, `npumem ${meta.get('tool_version') ?? ''}`))),
         make('div', {class: 'tools'}, search, theme, language), broken, settings.element);
     const update = (values) => {

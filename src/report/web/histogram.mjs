@@ -60,11 +60,23 @@ export function histogramsOf(model, heap, values, filter) {
     return {sizes: histogramOf(born, bytesOf, bytesOf), lifetimes: histogramOf(freed, (i) => blocks.free_seq[i] - blocks.alloc_seq[i], bytesOf), kept};
 }
 
+/* Three and more powers in a row without any block are one row. Pure. */
+export function foldEmpty(rows) {
+    const folded = [];
+    for (let i = 0, end = 0; i < rows.length; i = end) {
+        end = i + 1;
+        while (rows[i].count === 0 && end < rows.length && rows[end].count === 0)
+            end++;
+        folded.push(...(end - i < 3 ? rows.slice(i, end) : [{...rows[i], below: rows[end - 1].below}]));
+    }
+    return folded;
+}
+
 function histogramTable(rows, title, format, caption) {
     const most = (key) => Math.max(1, ...rows.map((row) => row[key]));
     const bar = (key, show, colour) => (row) => makeBar(row[key] / most(key), show(row[key]), colour);
     return makeTable([{title, key: 'at_least', isNumber: true, show: (row) => sayWith('{low} to below {high}', {low: format(row.at_least), high: format(row.below)})}, {title: 'blocks', key: 'count', show: bar('count', formatCount, PALETTE[0])},
-        {title: 'bytes', key: 'bytes', show: bar('bytes', formatBytes, PALETTE[4])}], rows, {caption, rowsShown: 64}).element;
+        {title: 'bytes', key: 'bytes', show: bar('bytes', formatBytes, PALETTE[4])}], foldEmpty(rows), {caption, rowsShown: 64}).element;
 }
 
 /* Both histograms; null: not all blocks of the heap are in this page. */

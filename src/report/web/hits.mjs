@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How often a pool served by itself, step by step, and what could be done about a pool: the advice of the database, and the program that tries
- * other settings on the recorded requests.
+ * How often a pool served by itself, step by step, and what could be done about a pool: the advice of the database, and what other settings would
+ * have made of the recorded requests, or the program that says it.
  */
 import {make, makeSparkline} from './dom.mjs';
-import {formatCount, formatPercent, isKnown} from './format.mjs';
+import {formatBytes, formatCount, formatPercent, isKnown, NOTHING} from './format.mjs';
 import {makeBar, makeNumbers, makeTable} from './table.mjs';
 import {say, sayWith} from './words.mjs';
 
@@ -49,10 +49,52 @@ export function whatifCommand(input) {
     return `npumem whatif --suggest ${quoteWord((input?.path ?? 'run.zst').split('/').pop())}`;
 }
 
-/* {element, update(filter)}: health's advice on the heap, and how other settings are tried, for the database holds no results of that. */
-export function makeAdvice(health, input) {
-    const rows = health.filter((row) => row.advice), table = makeTable([{title: 'measure', key: 'measure'}, {title: 'verdict', key: 'verdict'}, {title: 'advice', key: 'advice', className: 'words'}], rows, {caption: 'Other settings'});
-    const element = make('div', {class: 'wide', id: 'pool-whatif'}, make('h3', null, say('Other settings')), rows.length > 0 && table.element,
-        make('p', {class: 'note'}, say('What other settings would have done to the same requests is not in a database; this says it:'), ' ', make('code', null, whatifCommand(input))));
-    return {element, update: table.update};
+const RECORDED = 'as recorded: ';
+
+/* A setting by name: of the recorded one, and of defaults, that it is that. */
+function settingName({name}) {
+    const plain = name.startsWith(RECORDED) ? name.slice(RECORDED.length) : name, shown = plain === 'default' ? say('default') : plain;
+    return name === plain ? shown : sayWith('as recorded: {setting}', {setting: shown});
+}
+
+function fitWord(row) {
+    if (row.is_fit === 1)
+        return row.capacity_bytes === null ? NOTHING : say('yes');
+    return row.failure_seq === null ? say('no, at the beginning') : sayWith('no, at event {event}', {event: formatCount(row.failure_seq)});
+}
+
+/*
+ * Rows of table "whatif", the recorded setting first, with what each reserves less than that one, and its rates. A run that ended early reserved
+ * less: nothing to compare with. Pure.
+ */
+export function settingsTried(rows) {
+    return rows.map((row) => ({...row, saved_bytes: row.is_fit === 1 && rows[0].is_fit === 1 ? rows[0].reserved_bytes - row.reserved_bytes : null, hit_rate: row.request_count > 0 ? 1 - row.miss_count / row.request_count : 1,
+        fragmentation_ratio: row.reserved_bytes > 0 ? 1 - row.live_bytes / row.reserved_bytes : 0}));
+}
+
+function settingColumn(title, key, format) {
+    return {title, key, isNumber: true, show: (row) => format(row[key])};
+}
+
+const TRIED_COLUMNS = [{title: 'setting', key: 'name', className: 'site', show: settingName}, settingColumn('reserved', 'reserved_bytes', formatBytes), settingColumn('saved', 'saved_bytes', (bytes) => (bytes < 0 ? `\u2212${formatBytes(-bytes)}` : formatBytes(bytes))), settingColumn('fragmentation', 'fragmentation_ratio', formatPercent),
+    settingColumn('stuck', 'stuck_bytes', formatBytes), settingColumn('hit rate', 'hit_rate', formatPercent), settingColumn('calls of the driver', 'call_count', formatCount), settingColumn('smallest device', 'device_bytes', formatBytes), {title: 'fits', key: 'is_fit', className: 'word', show: fitWord}];
+
+/* {element, update(filter)} */
+function makeTried(rows) {
+    if (rows.length === 0)
+        return {element: make('p', {class: 'note'}, say('A page has the table of them by this, for one database:'), ' ', make('code', null, 'npumem report --whatif')), update: () => {}};
+    const table = makeTable(TRIED_COLUMNS, settingsTried(rows), {caption: 'The same requests with other settings', rowsShown: 100});
+    return {element: make('div', {id: 'pool-tried'}, make('h3', null, say('The same requests with other settings')), table.element,
+        make('p', {class: 'note'}, say('Replayed on a simulated allocator (npumem whatif --compare); saved: less reserved than in the replay of the recorded settings.'))), update: table.update};
+}
+
+/* {element, update(filter)}: health's advice on the heap, the settings that were tried, and how others are. */
+export function makeAdvice(health, settings, input) {
+    const rows = health.filter((row) => row.advice), table = makeTable([{title: 'measure', key: 'measure', show: (row) => say(row.measure)}, {title: 'verdict', key: 'verdict', show: (row) => say(row.verdict)}, {title: 'advice', key: 'advice', className: 'words'}], rows, {caption: 'Other settings'}), tried = makeTried(settings);
+    const element = make('div', {class: 'wide'}, make('div', {id: 'pool-whatif'}, make('h3', null, say('Other settings')), rows.length > 0 && table.element,
+        make('p', {class: 'note'}, say('Which settings this run would have needed least with, this says:'), ' ', make('code', null, whatifCommand(input)))), tried.element);
+    return {element, update: (filter) => {
+        table.update(filter);
+        tried.update(filter);
+    }};
 }

@@ -5,7 +5,7 @@
 import {LEAK, PALETTE} from './colours.mjs';
 import {make} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent} from './format.mjs';
-import {say, sayWith} from './words.mjs';
+import {say, sayName, sayWith} from './words.mjs';
 
 /* What the whole is called, unless it has a name of its own. */
 export const ROOT = 'all';
@@ -71,7 +71,7 @@ export function makeIcicle(tree, leaks, filter, onChoose) {
         if (width < NARROWEST || level > DEPTH_MAX)
             return;
         depth = Math.max(depth, level);
-        const name = node === tree && node.label === ROOT ? say(ROOT) : node.label, text = sayWith('{name}: {bytes}, {share}, {count} blocks', {name, bytes: formatBytes(node.bytes), share: formatPercent(node.bytes / tree.bytes), count: formatCount(node.count)});
+        const name = node === tree && node.label === ROOT ? say(ROOT) : sayName(node.label), text = sayWith('{name}: {bytes}, {share}, {count} blocks', {name, bytes: formatBytes(node.bytes), share: formatPercent(node.bytes / tree.bytes), count: formatCount(node.count)});
         box.append(make('button', {class: `cell${filter(node.label) ? '' : ' dim'}`, role: 'treeitem', 'aria-level': level + 1, title: text, 'aria-label': text, tabindex: level === 0 ? 0 : -1, onclick: () => onChoose(node.label),
             style: `left:${(left * 100).toFixed(3)}%;width:${(width * 100).toFixed(3)}%;top:${level * ROW_HEIGHT}px;--cell:${level === 0 ? 'var(--muted)' : colourFor(node.label, leaks)}`}, width > 0.03 ? name : ''));
         let at = left;

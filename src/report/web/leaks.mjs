@@ -8,7 +8,7 @@ import {placeOf} from './model.mjs';
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeTable} from './table.mjs';
-import {say} from './words.mjs';
+import {say, sayPlace, sayWith} from './words.mjs';
 
 /* Live bytes of each site at the ends of steps, by heap and site. */
 function growthOf(model) {
@@ -45,7 +45,7 @@ function leakColumns(model, growth) {
         {title: 'site', key: 'site', className: 'site'}, {title: 'leaked', key: 'leak_bytes', isNumber: true, show: (row) => formatBytes(row.leak_bytes)},
         {title: 'blocks', key: 'leak_count', isNumber: true, show: (row) => formatCount(row.leak_count)},
         {title: 'a step', key: 'bytes_per_step', isNumber: true, show: (row) => (isKnown(row.bytes_per_step) ? formatBytes(row.bytes_per_step) : NOTHING)},
-        {title: 'live by step', key: 'leak_bytes', show: (row) => sparkOf(growth, row)}, {title: 'verdict', key: 'verdict'}, {title: 'evidence', key: 'evidence', className: 'words'},
+        {title: 'live by step', key: 'leak_bytes', show: (row) => sparkOf(growth, row)}, {title: 'verdict', key: 'verdict', show: (row) => say(row.verdict)}, {title: 'evidence', key: 'evidence', className: 'words'},
     ];
 }
 
@@ -53,7 +53,7 @@ function suspectColumns(model, growth) {
     return [
         {title: 'site', key: 'site', className: 'site'}, {title: 'size', key: 'size_bytes', isNumber: true, show: (row) => formatBytes(row.size_bytes)},
         {title: 'blocks', key: 'allocation_count', isNumber: true, show: (row) => formatCount(row.allocation_count)}, {title: 'live by step', key: 'size_bytes', show: (row) => sparkOf(growth, row)},
-        {title: 'why not', key: 'reason', show: (row) => `${row.verdict}: ${row.reason ?? ''}`}, {title: 'evidence', key: 'evidence', className: 'words'},
+        {title: 'why not', key: 'reason', show: (row) => sayWith('{verdict}: {reason}', {verdict: say(row.verdict), reason: row.reason ?? ''})}, {title: 'evidence', key: 'evidence', className: 'words'},
     ];
 }
 
@@ -63,14 +63,14 @@ function makeSiteTable(model, state, rows, columns, caption) {
             const heap = model.heaps.find((one) => one.place === placeOf(row));
             state.set({site: state.values.site === row.site ? null : row.site, ...(heap ? {heap: heap.heap_id} : {})});
         },
-        more: (row) => make('div', null, make('p', {class: 'note'}, `${heapText(model, row)} \u2013 highlighted on the map above`), makeStack(model, row.top_stack_id))});
+        more: (row) => make('div', null, make('p', {class: 'note'}, sayWith('{heap} \u2013 highlighted on the map above', {heap: sayPlace(heapText(model, row))})), makeStack(model, row.top_stack_id))});
 }
 
 export function makeLeaks(model, state) {
     const leaks = model.rows('leak'), suspects = model.rows('suspect'), growth = growthOf(model), body = make('div');
     const leakTable = makeSiteTable(model, state, leaks, leakColumns(model, growth), 'leaks by site'), suspectTable = makeSiteTable(model, state, suspects, suspectColumns(model, growth), 'not judged');
     put(body, leaks.length === 0 ? make('p', {class: 'allgood'}, say('No leak.')) : leakTable.element,
-        suspects.length > 0 && make('details', {open: leaks.length === 0}, make('summary', null, `${formatCount(suspects.length)} more sites: bounded, or not judged; no leak, and in no count`), suspectTable.element));
+        suspects.length > 0 && make('details', {open: leaks.length === 0}, make('summary', null, sayWith('{count} more sites: bounded, or not judged; no leak, and in no count', {count: formatCount(suspects.length)})), suspectTable.element));
     return {id: 'leaks', title: 'Leaks', note: 'click a site: its stack, and what of the map is its', uses: ['search', 'site'], element: body, update: (values) => {
         leakTable.update(makeFilter(values.search));
         suspectTable.update(makeFilter(values.search));

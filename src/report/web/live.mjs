@@ -14,7 +14,7 @@ import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeBar, makeTable} from './table.mjs';
 import {momentSeq} from './timeline.mjs';
-import {say, sayWith} from './words.mjs';
+import {say, sayName, sayPlace, sayWith} from './words.mjs';
 
 function viewRows(model, heap, table, name) {
     return (model.byPlace(table).get(heap.place) ?? []).map((row) => ({key: row[name], name: row[name], bytes: row.live_bytes, count: row.live_count, stack: row.top_stack_id ?? null, stacks: null, isEstimate: row.is_estimate === 1, parent: row.parent ?? null}));
@@ -107,7 +107,7 @@ const TITLES = {site: 'site', category: 'category', module: 'module', file: 'fil
 
 function nameColumn(model, kind) {
     return {title: TITLES[kind], key: 'name', className: 'site',
-        show: (row) => make('span', null, row.name, model.leakSites.has(row.name) && make('b', {class: 'leaks'}, say('leak')), row.isEstimate && make('span', {class: 'note'}, ` ${say('inferred')}`))};
+        show: (row) => make('span', null, sayName(row.name), model.leakSites.has(row.name) && make('b', {class: 'leaks'}, say('leak')), row.isEstimate && make('span', {class: 'note'}, ` ${say('inferred')}`))};
 }
 
 /* What a click on a row does, where rows are of code: its stack opens. */
@@ -186,7 +186,7 @@ export function makeLive(model, state) {
             return;
         known = key;
         put(tools, makeTools(whole, heap, own, state));
-        put(word, sayWith('{heap}, at {moment}', {heap: heap.label, moment: momentText(heap, own.at)}));
+        put(word, sayWith('{heap}, at {moment}', {heap: sayPlace(heap.label), moment: momentText(heap, own.at)}));
         put(body, own.since === null ? showMoment(whole, heap, own, state) : showChange(whole, heap, own, state));
     };
     return {id: 'live', title: 'What is live', note: 'at the moment that is picked; compared with another: what came, went and stayed', element: make('div', null, tools, word, body), update};

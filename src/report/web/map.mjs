@@ -16,7 +16,7 @@ import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
 import {makeNumbers} from './table.mjs';
 import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, scaleFor, timeAt} from './timeline.mjs';
-import {say, sayWith} from './words.mjs';
+import {say, sayName, sayWith} from './words.mjs';
 
 const MAP_HEIGHT = 420, MAP_TOP = 8, MAP_BOTTOM = 26;
 export const EXACT_MAX = 100000; /* more blocks in view are drawn from cells */
@@ -219,7 +219,7 @@ function largestBlocks(model, heap, view) {
 function showLegend(model, heap, values, state) {
     const coloring = makeColouring(model, heap, values), names = [...(coloring.names ?? [])].sort((a, b) => Number(model.leakSites.has(b)) - Number(model.leakSites.has(a))).slice(0, 11);
     return names.map((name) => make('button', {class: `legend${values.site === name ? ' chosen' : ''}`, 'aria-pressed': String(values.site === name), onclick: () => state.set({site: values.site === name ? null : name})},
-        make('span', {class: 'swatch', style: `background:${coloring.colour(name)}`}), make('span', null, name), model.leakSites.has(name) && make('b', {class: 'leaks'}, 'leak')));
+        make('span', {class: 'swatch', style: `background:${coloring.colour(name)}`}), make('span', null, sayName(name)), model.leakSites.has(name) && make('b', {class: 'leaks'}, say('leak'))));
 }
 
 function brushedArea(heap, values, canvas, from, to) {

@@ -98,9 +98,14 @@ function showLevels(failure, rows) {
 }
 
 function siteTable(model, rows, state) {
-    return makeTable([{title: 'site', key: 'site', className: 'site', show: (row) => make('span', null, row.site, model.leakSites.has(row.site) && make('b', {class: 'leaks'}, 'leak'))}, {title: 'heap', key: 'heap'},
+    return makeTable([{title: 'site', key: 'site', className: 'site', show: (row) => make('span', null, row.site, model.leakSites.has(row.site) && make('b', {class: 'leaks'}, say('leak')))}, {title: 'heap', key: 'heap'},
         {title: 'live then', key: 'live_bytes', isNumber: true, show: (row) => formatBytes(row.live_bytes)}, {title: 'share', key: 'share_ratio', show: (row) => makeBar(row.share_ratio, formatPercent(row.share_ratio), model.leakSites.has(row.site) ? LEAK : PALETTE[0])},
         {title: 'blocks', key: 'live_count', isNumber: true, show: (row) => formatCount(row.live_count)}], rows, {caption: 'what was live when memory ran out', onRow: (row) => state.set({site: row.site})});
+}
+
+function failureTitle(failure, asked) {
+    const text = sayWith(failure.outcome === 'recovered' ? '{bytes} only after a retry' : '{bytes} could not be had', {bytes: formatBytes(asked)});
+    return failure.first_ns === null ? text : sayWith('{text}, at {time}', {text, time: formatTime(failure.first_ns)});
 }
 
 function showFailure(model, state, failure, tables) {
@@ -108,15 +113,15 @@ function showFailure(model, state, failure, tables) {
     const asked = failure.tried_bytes ?? failure.at_least_tried_bytes ?? 0, whole = Math.max(failure.total_bytes ?? 0, parts.reduce((sum, part) => sum + part.bytes, 0), 1);
     tables.push(sites);
     return make('article', {class: 'failure'},
-        make('h3', null, `${formatBytes(asked)} ${failure.outcome === 'recovered' ? 'only after a retry' : 'could not be had'}${failure.first_ns === null ? '' : `, at ${formatTime(failure.first_ns)}`}`, make('span', {class: `chip ${failure.outcome === 'recovered' ? 'warning' : 'danger'}`}, `${failure.verdict}${failure.outcome ? `, ${failure.outcome}` : ''}`)),
+        make('h3', null, failureTitle(failure, asked), make('span', {class: `chip ${failure.outcome === 'recovered' ? 'warning' : 'danger'}`}, [failure.verdict, failure.outcome].filter((word) => word).map(say).join(', '))),
         make('p', null, failure.explanation ?? ''), showLevels(failure, own('oom_step')), make('h4', null, say('By component')), makeStackedBar(parts, whole, asked, whole),
-        make('div', {class: 'pair'}, make('div', null, make('h4', null, say('Who held it')), sites.element), make('div', null, make('h4', null, `${say('Who asked')}${failure.thread ? ` (thread ${failure.thread})` : ''}`), makeStack(model, failure.stack_id))),
+        make('div', {class: 'pair'}, make('div', null, make('h4', null, say('Who held it')), sites.element), make('div', null, make('h4', null, failure.thread ? sayWith('{text} (thread {thread})', {text: say('Who asked'), thread: failure.thread}) : say('Who asked')), makeStack(model, failure.stack_id))),
         failure.message && make('details', null, make('summary', null, say('in the words of torch_npu')), make('pre', null, failure.message)));
 }
 
 export function makeFailures(model, state) {
     const failures = model.rows('oom'), tables = [], body = make('div');
     const ordered = [...failures].sort((a, b) => Number(a.outcome === 'recovered') - Number(b.outcome === 'recovered') || (b.first_seq ?? 0) - (a.first_seq ?? 0));
-    put(body, failures.length === 0 && make('p', {class: 'allgood'}, say('Every request for memory was served.')), ordered.slice(0, 5).map((failure) => showFailure(model, state, failure, tables)), failures.length > 5 && make('p', {class: 'note'}, `${failures.length - 5} more: view out_of_memory`));
+    put(body, failures.length === 0 && make('p', {class: 'allgood'}, say('Every request for memory was served.')), ordered.slice(0, 5).map((failure) => showFailure(model, state, failure, tables)), failures.length > 5 && make('p', {class: 'note'}, sayWith('{count} more: view out_of_memory', {count: String(failures.length - 5)})));
     return {id: 'oom', title: 'Out of memory', uses: ['search'], element: body, update: (values) => tables.forEach((table) => table.update(makeFilter(values.search)))};
 }

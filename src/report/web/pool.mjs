@@ -65,12 +65,12 @@ function legendOf() {
         .map(([name, text]) => make('span', {class: 'legend'}, make('span', {class: 'swatch', style: `background:var(--${name})`}), say(text))));
 }
 
-const MOMENT_COLUMNS = [{title: 'moment', key: 'moment'}, figure('reserved', 'reserved_bytes', formatBytes), figure('in blocks', 'occupied_bytes', formatBytes), figure('free', 'free_bytes', formatBytes), figure('stuck', 'stuck_bytes', formatBytes),
+const MOMENT_COLUMNS = [{title: 'moment', key: 'moment', show: (row) => say(row.moment)}, figure('reserved', 'reserved_bytes', formatBytes), figure('in blocks', 'occupied_bytes', formatBytes), figure('free', 'free_bytes', formatBytes), figure('stuck', 'stuck_bytes', formatBytes),
     figure('largest free', 'largest_free_bytes', formatBytes), figure('gaps', 'gap_count', formatCount), {title: 'idle', key: 'idle_ratio', show: (row) => makeBar(row.idle_ratio, formatPercent(row.idle_ratio), 'var(--stuck)')}];
-const BLOCKER_COLUMNS = [{title: 'site', key: 'site', className: 'site'}, {title: 'at', key: 'moment'}, figure('keeps from going back', 'hostage_bytes', formatBytes), figure('with blocks of', 'block_bytes', formatBytes), figure('blocks', 'block_count', formatCount),
+const BLOCKER_COLUMNS = [{title: 'site', key: 'site', className: 'site'}, {title: 'at', key: 'moment', show: (row) => say(row.moment)}, figure('keeps from going back', 'hostage_bytes', formatBytes), figure('with blocks of', 'block_bytes', formatBytes), figure('blocks', 'block_count', formatCount),
     figure('segments', 'segment_count', formatCount), {title: 'share', key: 'hostage_ratio', show: (row) => makeBar(row.hostage_ratio, formatPercent(row.hostage_ratio), 'var(--stuck)')}];
-const BUCKET_COLUMNS = [{title: 'requests', key: 'bucket'}, figure('count', 'allocation_count', formatCount), figure('misses', 'miss_count', formatCount), {title: 'hit rate', key: 'hit_rate', show: (row) => makeBar(row.hit_rate, formatPercent(row.hit_rate), 'var(--good)')}];
-const CAUSE_COLUMNS = [{title: 'cause of misses', key: 'cause', show: (row) => row.cause ?? 'not known'}, figure('misses', 'miss_count', formatCount), figure('size', 'missed_bytes', formatBytes), {title: 'time in the driver', key: 'driver_cost_ns', isNumber: true, show: (row) => formatTime(row.driver_cost_ns)},
+const BUCKET_COLUMNS = [{title: 'requests', key: 'bucket', show: (row) => say(row.bucket)}, figure('count', 'allocation_count', formatCount), figure('misses', 'miss_count', formatCount), {title: 'hit rate', key: 'hit_rate', show: (row) => makeBar(row.hit_rate, formatPercent(row.hit_rate), 'var(--good)')}];
+const CAUSE_COLUMNS = [{title: 'cause of misses', key: 'cause', show: (row) => say(row.cause ?? 'not known')}, figure('misses', 'miss_count', formatCount), figure('size', 'missed_bytes', formatBytes), {title: 'time in the driver', key: 'driver_cost_ns', isNumber: true, show: (row) => formatTime(row.driver_cost_ns)},
     {title: 'share', key: 'share_ratio', show: (row) => makeBar(row.share_ratio, formatPercent(row.share_ratio), 'var(--live)')}];
 
 /* Blockers of one moment: of the last failure, where there was one, else of the peak. */
@@ -103,7 +103,7 @@ export function makePool(model, state) {
         add(MOMENT_COLUMNS, ownRows(model, heap, 'fragmentation'), 'At its moments');
         add(BUCKET_COLUMNS, ownRows(model, heap, 'pool_bucket'), 'Hit rate by size');
         add(CAUSE_COLUMNS, ownRows(model, heap, 'pool_cause'), 'Why the pool had to grow');
-        const advice = makeAdvice(ownRows(model, heap, 'health'), heap.input), facts = poolFacts(ownRows(model, heap, 'pool')[0]);
+        const advice = makeAdvice(ownRows(model, heap, 'health'), model.rows('whatif').filter((row) => row.heap_id === heap.heap_id), heap.input), facts = poolFacts(ownRows(model, heap, 'pool')[0]);
         put(body, facts, gaps.length > 0 && [chart.canvas, legendOf(), makeNumbers('Numbers of the picture', [figure('event', 'last_seq', formatCount), figure('reserved', 'reserved_bytes', formatBytes), figure('free', 'free_bytes', formatBytes), figure('stuck', 'stuck_bytes', formatBytes)], () => gaps)],
             make('div', {class: 'pair'}, tables.map((table) => make('div', {class: table.isWide ? 'wide' : null}, make('h3', null, say(table.caption)), table.element))),
             facts === null && tables.length === 0 && make('p', {class: 'note'}, say('This heap is no pool: pick one in the timeline.')),

@@ -39,17 +39,20 @@ export function rolesOf(model) {
 }
 
 function endText(row) {
-    if (row.failure)
-        return `${row.failure}${isKnown(row.failed_step) ? ` at step ${row.failed_step}` : ''}${row.failure_order === 'first' ? ', first' : row.since_first_ns > 0 ? `, ${formatTime(row.since_first_ns)} later` : ''}`;
-    return row.end_kind === 'exit' && row.end_status === 0 ? say('ended by itself') : row.end_kind ?? '';
+    if (!row.failure)
+        return row.end_kind === 'exit' && row.end_status === 0 ? say('ended by itself') : say(row.end_kind ?? '');
+    const text = isKnown(row.failed_step) ? sayWith('{failure} at step {step}', {failure: say(row.failure), step: String(row.failed_step)}) : say(row.failure);
+    if (row.failure_order === 'first')
+        return sayWith('{text}, first', {text});
+    return row.since_first_ns > 0 ? sayWith('{text}, {time} later', {text, time: formatTime(row.since_first_ns)}) : text;
 }
 
 /* What is wrong with a rank: {level, parts}, the worst first; `isOf` says of a row of a view whether it is of that rank. Pure. */
 export function verdictOfRank(row, views) {
-    const isOf = (other) => ['host', 'rank', 'pid'].every((name) => other[name] === row[name]), of = (level) => [...new Set(views.health.filter((one) => isOf(one) && one.verdict === level).map((one) => one.measure))];
+    const isOf = (other) => ['host', 'rank', 'pid'].every((name) => other[name] === row[name]), of = (level) => [...new Set(views.health.filter((one) => isOf(one) && one.verdict === level).map((one) => say(one.measure)))];
     const misuses = views.misuse.filter(isOf).length, parts = [];
     if (row.failure)
-        parts.push(row.failure);
+        parts.push(say(row.failure));
     if (row.leak_bytes > 0)
         parts.push(sayWith('leak of {bytes}', {bytes: formatBytes(row.leak_bytes)}));
     if (misuses > 0)
@@ -72,7 +75,7 @@ function rankColumns(most) {
     return [
         {title: 'rank', key: 'rank', isNumber: true}, {title: 'host', key: 'host'}, {title: 'pid', key: 'pid', isNumber: true}, {title: 'device', key: 'device', isNumber: true},
         {title: 'peak', key: 'peak_bytes', show: (row) => makeBar((row.peak_bytes ?? 0) / most, formatBytes(row.peak_bytes), PALETTE[0])}, {title: 'of the device', key: 'share_ratio', isNumber: true, show: (row) => formatPercent(row.share_ratio)},
-        {title: 'live', key: 'highest', show: (row) => (row.curve ? makeSparkline(row.curve, 90, 22, `live bytes of rank ${row.rank ?? NOTHING} over its run`) : NOTHING)},
+        {title: 'live', key: 'highest', show: (row) => (row.curve ? makeSparkline(row.curve, 90, 22, sayWith('live bytes of rank {rank} over its run', {rank: String(row.rank ?? NOTHING)})) : NOTHING)},
         {title: 'leaked', key: 'leak_bytes', isNumber: true, show: (row) => (row.leak_bytes > 0 ? make('b', {style: `color:${LEAK}`}, formatBytes(row.leak_bytes)) : formatBytes(row.leak_bytes))},
         {title: 'verdict', key: 'wrong', show: (row) => showVerdict(row.verdict)}, {title: 'end', key: 'failure', show: endText}, {title: 'stands for', key: 'role'},
     ];
@@ -88,7 +91,7 @@ function describeRanks(model, rows) {
 }
 
 function drawRanks(ranks, values, choose) {
-    const lines = new Map(ranks.filter((row) => row.curve).map((row) => [row.heapId, {name: `rank ${row.rank ?? row.pid ?? NOTHING}: ${formatBytes(row.highest)}`, values: row.curve, onChoose: () => choose(row),
+    const lines = new Map(ranks.filter((row) => row.curve).map((row) => [row.heapId, {name: sayWith('rank {rank}: {bytes}', {rank: String(row.rank ?? row.pid ?? NOTHING), bytes: formatBytes(row.highest)}), values: row.curve, onChoose: () => choose(row),
         className: row.heapId === values.heap ? 'chosen' : row.failure ? 'failed' : ''}]));
     const inFront = (line) => (line.className === 'chosen' ? 2 : line.className === 'failed' ? 1 : 0);
     return makeOverlay([...lines.values()].sort((a, b) => inFront(a) - inFront(b)), say('live bytes of every rank over its run; the table below has the figures'), [say('begin of each run'), say('its end')]);
@@ -98,7 +101,7 @@ function drawRanks(ranks, values, choose) {
 function showRoles(ranks, choose) {
     return Object.keys(ROLES).flatMap((role) => {
         const row = ranks.find((one) => one.roles.includes(role));
-        return row ? [make('button', {class: 'plain', 'data-role': role, onclick: () => choose(row)}, `${say(ROLES[role])}: rank ${row.rank ?? NOTHING}`)] : [];
+        return row ? [make('button', {class: 'plain', 'data-role': role, onclick: () => choose(row)}, sayWith('{role}: rank {rank}', {role: say(ROLES[role]), rank: String(row.rank ?? NOTHING)}))] : [];
     });
 }
 

@@ -4,7 +4,7 @@
  */
 import {make, put} from './dom.mjs';
 import {formatCount} from './format.mjs';
-import {say} from './words.mjs';
+import {say, sayWith} from './words.mjs';
 
 const ROWS_SHOWN = 12;
 
@@ -60,7 +60,7 @@ export function makeTable(columns, rows, options) {
         put(foot, rest > 0 && make('button', {class: 'link', onclick: () => {
             view.isLong = true;
             show();
-        }}, `${formatCount(rest)} more`), passing.length === 0 && rows.length > 0 && say('nothing here fits the search'));
+        }}, sayWith('{count} more', {count: formatCount(rest)})), passing.length === 0 && rows.length > 0 && say('nothing here fits the search'));
     }
 
     function headOf(column) {

@@ -12,7 +12,7 @@ import {stepAt} from './model.mjs';
 import {interpolate, makeScale, niceTicks} from './scale.mjs';
 import {firstFrom, mostByPixel, heldBy, valueAt} from './series.mjs';
 import {makeNumbers} from './table.mjs';
-import {say} from './words.mjs';
+import {say, sayPlace, sayWith} from './words.mjs';
 
 export const GUTTER_LEFT = CHART_LEFT;
 export const GUTTER_RIGHT = CHART_RIGHT;
@@ -434,7 +434,7 @@ function makeFigures(model, heap, picture, values) {
 
 function makeHeapChoice(model, heap, state) {
     return [makeProcessChoice(model, heap, state), model.heaps.filter((one) => one.usage && one.process_id === heap.process_id).map((one) => make('button', {role: 'tab', 'aria-selected': String(one === heap), class: 'heap', onclick: () => state.set({heap: one.heap_id, low: null, high: null, block: null})},
-        make('span', null, one.label), make('span', {class: 'note'}, `${formatBytes(one.peak?.peak_bytes)} peak`)))];
+        make('span', null, sayPlace(one.label)), make('span', {class: 'note'}, sayWith('{bytes} peak', {bytes: formatBytes(one.peak?.peak_bytes)}))))];
 }
 
 function makeAxisChoice(heap, values, state) {

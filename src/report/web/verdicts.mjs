@@ -7,24 +7,24 @@ import {make} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from './format.mjs';
 import {heapOfRow, poolOfRow} from './model.mjs';
 import {makeFilter} from './state.mjs';
-import {say} from './words.mjs';
+import {say, sayPlace, sayWith} from './words.mjs';
 
 function leakCard(row) {
-    const growth = isKnown(row.bytes_per_step) ? `, +${formatBytes(row.bytes_per_step)} a step` : isKnown(row.bytes_per_hour) ? `, +${formatBytes(row.bytes_per_hour)} an hour` : '';
+    const growth = isKnown(row.bytes_per_step) ? sayWith(', +{bytes} a step', {bytes: formatBytes(row.bytes_per_step)}) : isKnown(row.bytes_per_hour) ? sayWith(', +{bytes} an hour', {bytes: formatBytes(row.bytes_per_hour)}) : '';
     return {row, level: 'danger', kind: 'leak', title: `${formatBytes(row.leak_bytes)}${growth}`, where: row.site, panel: 'leaks', choice: {site: row.site},
-        text: `${formatCount(row.leak_count)} blocks, ${row.verdict}. ${row.evidence ?? ''}`, weight: 2e15 + row.leak_bytes};
+        text: sayWith('{count} blocks, {verdict}. {evidence}', {count: formatCount(row.leak_count), verdict: say(row.verdict), evidence: row.evidence ?? ''}), weight: 2e15 + row.leak_bytes};
 }
 
 function failureCard(row) {
     const isFatal = row.outcome !== 'recovered';
-    return {row, level: isFatal ? 'danger' : 'warning', kind: 'out of memory', title: `${formatBytes(row.tried_bytes ?? row.at_least_tried_bytes)} ${isFatal ? 'could not be had' : 'only after a retry'}`,
+    return {row, level: isFatal ? 'danger' : 'warning', kind: 'out of memory', title: sayWith(isFatal ? '{bytes} could not be had' : '{bytes} only after a retry', {bytes: formatBytes(row.tried_bytes ?? row.at_least_tried_bytes)}),
         where: row.site, panel: 'oom', choice: {}, text: row.explanation ?? row.verdict, weight: isFatal ? 3e15 : 1e15};
 }
 
 function healthValue(row) {
     if (!isKnown(row.value))
-        return row.measure;
-    return `${row.measure} ${row.unit === 'ns' ? formatTime(row.value) : formatPercent(row.value)}`;
+        return say(row.measure);
+    return `${say(row.measure)} ${row.unit === 'ns' ? formatTime(row.value) : formatPercent(row.value)}`;
 }
 
 function healthCard(row) {
@@ -61,11 +61,11 @@ function showCard(card, state, number) {
         state.set(card.choice);
         document.getElementById(card.panel)?.scrollIntoView({behavior: 'auto', block: 'start'});
         document.getElementById(card.panel)?.focus({preventScroll: true});
-    }}, make('span', {class: 'kind'}, `${number} ${card.kind}`), make('span', {class: 'title'}, card.title), card.where && make('span', {class: 'where'}, card.where), make('span', {class: 'text'}, card.text ?? '')));
+    }}, make('span', {class: 'kind'}, `${number} ${sayPlace(card.kind)}`), make('span', {class: 'title'}, card.title), card.where && make('span', {class: 'where'}, card.where), make('span', {class: 'text'}, card.text ?? '')));
 }
 
 function showSmall(card) {
-    return make('li', {class: card.level}, make('b', null, card.title), make('span', {class: 'note'}, ` ${card.kind} \u2013 ${card.text ?? ''}`));
+    return make('li', {class: card.level}, make('b', null, card.title), make('span', {class: 'note'}, ` ${sayPlace(card.kind)} \u2013 ${card.text ?? ''}`));
 }
 
 export function makeVerdicts(model, state) {
@@ -74,12 +74,12 @@ export function makeVerdicts(model, state) {
     const element = make('div', null,
         faults.length === 0 && make('p', {class: 'allgood'}, say('No leak, no failure, no misuse, and nothing that health would warn of.')),
         make('ol', {class: 'cards'}, faults.slice(0, 12).map((card, i) => showCard(card, state, i + 1))),
-        faults.length > 12 && make('p', {class: 'note'}, `${faults.length - 12} more: see the panels below.`),
+        faults.length > 12 && make('p', {class: 'note'}, sayWith('{count} more: see the panels below.', {count: String(faults.length - 12)})),
         suspects.length > 0 && make('p', {class: 'note'}, make('a', {href: '#', onclick: (event) => {
             event.preventDefault();
             document.getElementById('leaks')?.scrollIntoView();
-        }}, `${formatCount(suspects.length)} site${suspects.length === 1 ? '' : 's'} cannot be judged or only may grow`), ': no leak, and in no count.'),
-        rest.length > 0 && make('details', {class: 'rest', open: faults.length === 0}, make('summary', null, `${formatCount(rest.length)} more measures: ${fine.length} fine, ${open.length} not judged`), make('ul', {class: 'small'}, rest.map(showSmall))));
+        }}, suspects.length === 1 ? say('1 site cannot be judged or only may grow') : sayWith('{count} sites cannot be judged or only may grow', {count: formatCount(suspects.length)})), say(': no leak, and in no count.')),
+        rest.length > 0 && make('details', {class: 'rest', open: faults.length === 0}, make('summary', null, sayWith('{count} more measures: {fine} fine, {open} not judged', {count: formatCount(rest.length), fine: String(fine.length), open: String(open.length)})), make('ul', {class: 'small'}, rest.map(showSmall))));
     const shown = [...element.querySelectorAll('.cards > li, .small > li')];
     return {id: 'verdicts', title: 'Verdicts', uses: ['search'], element, update: (values) => {
         const filter = makeFilter(values.search);

@@ -4,6 +4,18 @@
  * (evidence, advice, verdicts) stays as it is.
  */
 const CHINESE = {
+    'stream {n}': '流 {n}', 'pool {n}': '内存池 {n}', '{n} step': '{n} 步', '{n} to {m} steps': '{n} 至 {m} 步', '{n} steps or more': '{n} 步以上', 'below {n} events': '不足 {n} 个事件', '{n} to {m} events': '{n} 至 {m} 个事件', '{n} events or more': '{n} 个事件以上', 'device {n}': '设备 {n}', 'rank {n}': 'rank {n}',
+    'within a step': '一步之内', '(no stack)': '（无调用栈）', '(baseline)': '（基线）', '(no module)': '（无模块）', '(no operation)': '（无操作）', 'unknown': '未知', 'stream not known': '流未知', 'no private pool': '无私有内存池',
+    '1 process': '1 个进程', '{count} processes': '{count} 个进程', '{count} ranks': '{count} 个 rank', '{count} events': '{count} 个事件', 'killed by signal {signal}': '被信号 {signal} 终止', 'ended with status {status}': '以状态 {status} 结束', 'still running when the recording ended': '记录结束时仍在运行',
+    'complete': '完整', 'complete, but it begins in the middle': '完整，但从中途开始', 'complete of what was kept': '所保留部分完整', 'CONTRADICTS ITSELF': '自相矛盾', 'CUT OFF before its end': '在结束前被截断', 'completeness not known': '完整性未知', '{count} events dropped': '丢弃 {count} 个事件', '{count} events damaged': '损坏 {count} 个事件',
+    '{count} events unrecovered': '{count} 个事件未能恢复', '{count} events late': '{count} 个事件迟到', '{name} and {count} more': '{name} 等（另有 {count} 个）', 'labels in another language': '切换语言',
+    'out of memory': '内存不足', 'misuse': '误用', ', +{bytes} a step': '，每步 +{bytes}', ', +{bytes} an hour': '，每小时 +{bytes}', '{count} blocks, {verdict}. {evidence}': '{count} 个块，{verdict}。{evidence}', '{bytes} could not be had': '无法获得 {bytes}', '{bytes} only after a retry': '重试后才获得 {bytes}', '{text}, at {time}': '{text}，于 {time}',
+    '1 site cannot be judged or only may grow': '1 个位置无法判定或仅可能增长', '{count} sites cannot be judged or only may grow': '{count} 个位置无法判定或仅可能增长', ': no leak, and in no count.': '：不算泄漏，也不计数。', '{count} more measures: {fine} fine, {open} not judged': '另有 {count} 项指标：{fine} 项正常，{open} 项未判定',
+    '{count} more: see the panels below.': '另有 {count} 项：见下方面板。', '{count} more sites: bounded, or not judged; no leak, and in no count': '另有 {count} 个位置：有界或未判定；不算泄漏，也不计数', '{count} more': '另有 {count} 行', '{heap} \u2013 highlighted on the map above': '{heap} \u2013 已在上方地址图中突出显示',
+    '{count} more: view out_of_memory': '另有 {count} 次：见视图 out_of_memory', '{text} (thread {thread})': '{text}（线程 {thread}）', '{bytes} peak': '峰值 {bytes}', '{verdict}: {reason}': '{verdict}：{reason}',
+    'growing': '增长', 'rising': '上升', 'unreleased': '未释放', 'bounded': '有界', 'not judged': '未判定', 'fatal': '致命', 'recovered': '已恢复', 'good': '良好', 'minor': '次要', 'allocation cost': '分配开销', 'pool hit rate': '内存池命中率', 'zero copy': '零拷贝',
+    'small': '小', 'medium': '中', 'large': '大', 'cold': '首次', 'growth': '增长', 'not known': '未知', '{failure} at step {step}': '第 {step} 步{failure}', '{text}, first': '{text}，最先', '{text}, {time} later': '{text}，晚 {time}', 'signal': '信号', 'exit': '退出', 'running': '运行中', 'exec': 'exec', 'ranks of the job': '各 rank',
+    '{role}: rank {rank}': '{role}：rank {rank}', 'live bytes of rank {rank} over its run': 'rank {rank} 运行过程中的存活字节', 'rank {rank}: {bytes}': 'rank {rank}：{bytes}',
     'Steps': '步对比', 'two steps laid over each other, and what differs': '叠加两步，并列出差异', 'step': '步', 'and step': '与步', 'at most': '最多', 'median and worst': '中位与最差', 'since the begin': '步内时间', 'difference': '差',
     'live at most in': '峰值存活', 'allocated in': '分配', 'in': '于', 'steps': '步', 'failed': '失败', 'What differs between the steps': '两步之间的差异', 'No two steps of this heap are known.': '此堆没有两个已知的步。',
     'What differs by site is not known here: not every single allocation is in this page.': '此页不含每次分配，无法按位置列出差异。',
@@ -41,7 +53,10 @@ const CHINESE = {
     'the database is too large to be in this page: npumem report has --max-size': '数据库太大，不在本页中：npumem report 有 --max-size', 'the database in this page has all sums, and those single allocations that were live at a peak, a mark, a failure or the end': '本页中的数据库有全部汇总，以及在峰值、标记、失败或结束时存活的各次分配',
     'search in all panels: a regular expression': '在所有面板中搜索：正则表达式', '{text} is no regular expression: it is looked for as it stands.': '“{text}” 不是正则表达式：按原文搜索。', 'bytes': '字节', 'Sizes': '大小分布', 'Lifetimes': '存活时长分布', 'step': '步',
     'warm-up': '预热', 'measure': '指标', 'advice': '建议', 'before the first': '第一步之前', 'yes': '是', 'Hit rate by step': '逐步命中率', 'Other settings': '其他设置',
-    'What other settings would have done to the same requests is not in a database; this says it:': '同样的请求在其他设置下会怎样，数据库中没有记录；可用此命令得知：', 'Steps of the pool': '内存池各步数据', 'difference': '差值', 'leak': '泄漏', 'inferred': '推断',
+    'Which settings this run would have needed least with, this says:': '哪种设置下本次运行所需最少，可用此命令得知：', 'A page has the table of them by this, for one database:': '对单个数据库，用此命令可把设置对照表写入页面：',
+    'The same requests with other settings': '同样的请求在其他设置下', 'as recorded: {setting}': '记录时的设置：{setting}', 'default': '默认', 'saved': '节省', 'smallest device': '最小设备', 'fits': '是否放得下', 'no, at the beginning': '否，一开始就放不下', 'no, at event {event}': '否，在事件 {event}',
+    'Replayed on a simulated allocator (npumem whatif --compare); saved: less reserved than in the replay of the recorded settings.': '在模拟分配器上重放（npumem whatif --compare）；节省：比重放记录时的设置少保留的内存。',
+    'Steps of the pool': '内存池各步数据', 'difference': '差值', 'leak': '泄漏', 'inferred': '推断',
     'Only the peak is known here, by site, file, category and module: not every single allocation is in this page.': '此处只知道峰值时按位置、文件、类别和模块的内容：本页没有每一次分配。',
     'What changed is not known here: not every single allocation is in this page.': '此处不知道变化：本页没有每一次分配。', 'What came': '新增内容', 'compared with': '对比时刻', 'nothing': '不对比', 'this moment': '此刻', 'begin and end of the range': '范围的起止',
     'came': '新增', 'went': '释放', 'stayed': '保留', '{bytes} in {count} blocks': '{count} 个块共 {bytes}',
@@ -72,6 +87,21 @@ export function say(text) {
 /* A sentence with values in it: sayWith('{count} blocks', {count: '7'}). Values are put in once, as they are. */
 export function sayWith(text, values) {
     return say(text).replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+}
+
+/* Names that we give, with a number in them: of groups, ages and places. */
+const NUMBERED = ['stream {n}', 'pool {n}', '{n} step', '{n} to {m} steps', '{n} steps or more', 'below {n} events', '{n} to {m} events', '{n} events or more', 'device {n}', 'rank {n}'];
+const PATTERNS = NUMBERED.map((text) => ({text, pattern: new RegExp(`^${text.replace(/\{(\w+)\}/g, '(?<$1>\\d[\\d, ]*)')}$`)}));
+
+/* A name that we gave: that of what has none, or one of NUMBERED. What others named stays as it is. */
+export function sayName(name) {
+    const found = spoken.language === 'en' || CHINESE[name] ? undefined : PATTERNS.find(({pattern}) => pattern.test(name));
+    return found ? sayWith(found.text, name.match(found.pattern).groups) : say(name);
+}
+
+/* "device 0 \u00b7 caching pool": each part by itself. */
+export function sayPlace(label) {
+    return label.split(' \u00b7 ').map(sayName).join(' \u00b7 ');
 }
 
 export function hasChinese(text) {

@@ -18,6 +18,7 @@
 #include "tool/common/answer.h"
 #include "tool/report/join.h"
 #include "tool/report/options.h"
+#include "tool/report/settings.h"
 
 static const char *base_name(const char *path)
 {
@@ -89,16 +90,24 @@ typedef struct report_work {
 static nm_status write_page(sources *from, const report_work *work, nm_error *err)
 {
     const report_options *options = work->options;
+    sqlite3 *db = from->several == NULL ? nm_foreign_db(from->one) : nm_store_db(from->several);
+    report_settings settings = {0};
+    nm_status status = NM_OK;
+
+    from->subject = options->databases[0];
+    if (options->is_whatif)
+        status = report_settings_ask(db, options->databases[0], &settings, err);
     const nm_html_options page = {.database_path = options->databases[0],
                                   .database_count = options->database_count,
                                   .language = nm_language_of_environment(),
                                   .bytes_max = options->bytes_max,
                                   .against = from->other == NULL ? NULL : &from->against,
+                                  .whatif = settings.whatif.setting_count == 0 ? NULL : &settings.whatif,
                                   .scratch_path = work->scratch_path};
-    sqlite3 *db = from->several == NULL ? nm_foreign_db(from->one) : nm_store_db(from->several);
-
-    from->subject = options->databases[0];
-    return nm_html_write(db, &page, stdout, err);
+    if (status == NM_OK)
+        status = nm_html_write(db, &page, stdout, err);
+    report_settings_free(&settings);
+    return status;
 }
 
 /* Prints the page. */

