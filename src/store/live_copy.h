@@ -13,7 +13,8 @@
 
 /*
  * *out: the finished copy, the caller's to take or to close; NULL on failure. It is made beside `beside`, whose folder has to
- * have the room. `db` is the connection that has the database open, which is read anew by its name.
+ * have the room. `db` is the connection that has the database open, which is read anew by
+ * its name; all of its pages have been vetted, or it has just been written.
  */
 nm_status nm_live_copy(sqlite3 *db, const char *beside, nm_store **out, nm_error *err);
 

@@ -151,20 +151,20 @@ static nm_status check_floors(sqlite3 *db, nm_error *err)
                    "is judged by other floors than what it is joined with: load all with the same --threshold");
 }
 
-static nm_status vet(sqlite3 *db, bool adopts_thresholds, nm_error *err)
+static nm_status vet(sqlite3 *db, const nm_merge_options *options, nm_error *err)
 {
     nm_status status = nm_validate_version(db, SOURCE, err);
 
     if (status == NM_OK)
         status = nm_validate_tables(db, db, SOURCE, err);
     if (status == NM_OK)
-        status = nm_validate_pages(db, db, SOURCE, true, err);
-    if (status == NM_OK && adopts_thresholds)
+        status = nm_validate_pages(db, db, SOURCE, !options->is_vetted, err);
+    if (status == NM_OK && options->adopts_thresholds)
         status = nm_db_exec(db, thresholds_sql, err);
     if (status == NM_OK)
         status = check_floors(db, err);
     if (status == NM_OK)
-        status = nm_validate_rows(db, SOURCE, err);
+        status = nm_validate_rows(db, SOURCE, !options->is_vetted, err);
     return status;
 }
 
@@ -180,11 +180,13 @@ nm_status nm_merge_database(sqlite3 *db, const char *path, const nm_merge_option
     if (status == NM_OK && !options->is_own)
         status = nm_validate_hold(db, SOURCE, &held, err);
     if (status == NM_OK && !options->is_own)
-        status = vet(db, options->adopts_thresholds, err);
+        status = vet(db, options, err);
     if (status == NM_OK)
         status = refuse_redacted(db, err);
     if (status == NM_OK)
         status = copy_rows(db, options->retention, err);
+    if (status == NM_OK && options->is_vetted)
+        status = nm_validate_rows(db, "main", true, err);
     sqlite3_finalize(held);
     nm_read_limit_end(&guard);
     if (status == NM_OK)
