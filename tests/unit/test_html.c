@@ -521,11 +521,11 @@ START_TEST(windows_have_each_block_that_lived_in_them_and_no_other)
 {
     static life lives[LIVES_MAX];
     size_t count = make_lives(lives);
-    int64_t reach_before = INT64_MAX;
+    int64_t reach_of[NM_HTML_ANCHOR_KINDS], reach_before = INT64_MAX;
 
     nm_html_windows windows = open_windows(some_anchors, sizeof some_anchors / sizeof *some_anchors);
     for (size_t i = 0; i < count; i++)
-        nm_html_windows_count(&windows, lives[i].heap_id, lives[i].born, lives[i].freed);
+        nm_html_windows_count(&windows, lives[i].heap_id, lives[i].born, lives[i].freed, reach_of);
     for (int64_t most = LIVES_MAX; most >= 0; most = most == 0 ? -1 : most / 2) {
         int64_t told = nm_html_windows_choose(&windows, most), found = 0;
 
@@ -550,12 +550,13 @@ END_TEST
 START_TEST(leaks_are_given_up_before_the_peak)
 {
     nm_html_windows windows = open_windows((nm_html_anchor[]){{1, 10, NM_HTML_AT_PEAK}, {1, 90, NM_HTML_AT_LEAK}}, 2);
+    int64_t reach_of[NM_HTML_ANCHOR_KINDS];
 
     for (int i = 0; i < 5; i++)
-        nm_html_windows_count(&windows, 1, 5, 20);
+        nm_html_windows_count(&windows, 1, 5, 20, reach_of);
     for (int i = 0; i < 50; i++)
-        nm_html_windows_count(&windows, 1, 80, NM_NULL);
-    nm_html_windows_count(&windows, 9, 0, NM_NULL); /* of a heap without an anchor */
+        nm_html_windows_count(&windows, 1, 80, NM_NULL, reach_of);
+    nm_html_windows_count(&windows, 9, 0, NM_NULL, reach_of); /* of a heap without an anchor */
     ck_assert_int_eq(nm_html_windows_choose(&windows, 20), 5);
     ck_assert_int_ge(windows.reach, 60);
     ck_assert_int_lt(windows.reach, 70); /* the others are 70 events from the peak */
@@ -569,8 +570,9 @@ END_TEST
 START_TEST(events_of_any_number_are_no_overflow)
 {
     nm_html_windows windows = open_windows((nm_html_anchor[]){{1, INT64_MIN + 1, NM_HTML_AT_PEAK}}, 1);
+    int64_t reach_of[NM_HTML_ANCHOR_KINDS];
 
-    nm_html_windows_count(&windows, 1, INT64_MAX, NM_NULL);
+    nm_html_windows_count(&windows, 1, INT64_MAX, NM_NULL, reach_of);
     ck_assert_int_eq(nm_html_windows_choose(&windows, 10), 1);
     ck_assert(nm_html_windows_has(&windows, 1, INT64_MAX, NM_NULL));
     nm_html_windows_free(&windows);
