@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks that may all be kept are read once: what is drawn, counted and written is what lies in memory then. Of more than that the rows are
- * read twice, for where they lie and for the cells, and those of the windows (html_windows.h) once more: rows that lie together in the file
+ * Blocks are read once. Where all may be kept, what is drawn, counted and written lies in memory then. Of more than that there lies what
+ * they are drawn from (html_packed.h), and the rows of the windows (html_windows.h) are read once more: rows that lie together in the file
  * lived at about the same time, so that most of the file is passed over.
  */
 #include "report/html_map.h"
@@ -14,6 +14,7 @@
 #include "report/html_cells.h"
 #include "report/html_columns.h"
 #include "report/html_lanes.h"
+#include "report/html_packed.h"
 #include "report/html_rows.h"
 #include "report/html_tables.h"
 #include "report/html_windows.h"
@@ -58,7 +59,11 @@ struct nm_html_map {
     heap_picture *pictures; /* owned; by heap once they are chosen */
     size_t picture_count, picture_capacity, drawn_count;
     nm_html_windows windows;
-    row_run *runs; /* owned; where not all blocks are kept */
+    nm_live_rule rule;
+    nm_live_ids live;      /* the rows that it keeps */
+    bool wants_live;       /* somebody asks for those */
+    nm_html_packed packed; /* where not all blocks are kept */
+    row_run *runs;         /* owned; the same */
     size_t run_count, run_capacity;
     nm_html_columns blocks; /* of all heaps, by heap and birth */
     int64_t block_count;
@@ -212,21 +217,30 @@ static nm_status begin_picture(heap_picture *picture, nm_error *err)
 }
 
 /* `picture` may be NULL: the heap has none. */
-static nm_status draw_block(map *m, heap_picture *picture, const int64_t *values, nm_error *err)
+static nm_status draw_block(map *m, heap_picture *picture, const nm_html_unpacked *block, nm_error *err)
 {
     uint64_t offset;
 
-    if (picture == NULL || !nm_html_axis_find(&picture->place->axis, (uint64_t)values[NM_HTML_ROW_ADDRESS], &offset))
+    if (picture == NULL || !nm_html_axis_find(&picture->place->axis, (uint64_t)block->address, &offset))
         return NM_OK;
     if (!is_begun(picture) && begin_picture(picture, err) != NM_OK)
         return NM_ERR_MEMORY;
 
     const nm_html_cells *cells = &picture->cells;
-    int64_t born = values[NM_HTML_ROW_BORN], life = values[NM_HTML_ROW_LIFE];
-    nm_html_cells_draw(&picture->cells, born < 0 ? cells->first_seq : (double)born,
-                       life == NM_NULL ? cells->last_seq : (double)born + (double)life, (double)offset,
-                       (double)values[NM_HTML_ROW_SIZE], nm_html_rows_site(&m->rows, values[NM_HTML_ROW_STACK]));
+    double born = (double)block->born;
+    nm_html_cells_draw(&picture->cells, block->born < 0 ? cells->first_seq : born,
+                       block->life == NM_NULL ? cells->last_seq : born + (double)block->life, (double)offset,
+                       (double)block->size_bytes, nm_html_rows_site(&m->rows, block->stack_id));
     return NM_OK;
+}
+
+static nm_html_unpacked block_of(const nm_html_row *row)
+{
+    return (nm_html_unpacked){.born = row->values[NM_HTML_ROW_BORN],
+                              .life = row->values[NM_HTML_ROW_LIFE],
+                              .address = row->values[NM_HTML_ROW_ADDRESS],
+                              .size_bytes = row->values[NM_HTML_ROW_SIZE],
+                              .stack_id = row->values[NM_HTML_ROW_STACK]};
 }
 
 /* Of blocks that lie in memory, heap after heap. */
@@ -244,13 +258,40 @@ static nm_status draw_kept(map *m, nm_error *err)
             picture = find_picture(m, columns[NM_HTML_ROW_HEAP].values[i]);
         }
         nm_html_rows_get(&m->blocks, i, &row);
+        nm_html_unpacked block = block_of(&row);
         if (status == NM_OK)
-            status = draw_block(m, picture, row.values, err);
+            status = draw_block(m, picture, &block, err);
     }
     return status == NM_OK && picture != NULL && is_begun(picture) ? write_cells(m, picture, err) : status;
 }
 
 /* ---- All blocks ---------------------------------------------------------------------------------------------------- */
+
+static nm_status note_live(map *m, const nm_html_row *row, nm_error *err)
+{
+    const int64_t *values = row->values;
+
+    if (!m->wants_live ||
+        !nm_live_rule_keeps(&m->rule, values[NM_HTML_ROW_HEAP], row->end_kind, values[NM_HTML_ROW_BORN],
+                            nm_html_rows_freed(values[NM_HTML_ROW_BORN], values[NM_HTML_ROW_LIFE])))
+        return NM_OK;
+    nm_status status = nm_array_grow(&m->live.items, &m->live.capacity, m->live.count + 1, sizeof *m->live.items, err);
+    if (status == NM_OK)
+        m->live.items[m->live.count++] = values[NM_HTML_ROW_ID];
+    return status;
+}
+
+/* *is_block: it is one. */
+static nm_status note_row(map *m, const nm_html_row *row, bool *is_block, nm_error *err)
+{
+    nm_status status = note_live(m, row, err);
+
+    *is_block = !row->is_segment;
+    if (status != NM_OK || row->is_segment)
+        return status;
+    m->block_count++;
+    return nm_html_lanes_note(&m->lanes, row, err);
+}
 
 static nm_status keep_row(map *m, const nm_html_row *row, nm_error *err)
 {
@@ -259,31 +300,13 @@ static nm_status keep_row(map *m, const nm_html_row *row, nm_error *err)
 
 static nm_status take_every(void *context, const nm_html_row *row, nm_error *err)
 {
-    map *m = context;
-    nm_status status = nm_html_lanes_note(&m->lanes, row, err);
+    bool is_block = false;
+    nm_status status = note_row(context, row, &is_block, err);
 
-    m->block_count++;
-    return status == NM_OK ? keep_row(m, row, err) : status;
-}
-
-static nm_status read_all(map *m, nm_error *err)
-{
-    nm_status status;
-
-    m->block_count = 0;
-    status = nm_html_rows_each(&m->rows, NM_HTML_ROWS_WHOLE, INT64_MIN, INT64_MAX, take_every, m, err);
-
-    return status == NM_OK ? nm_html_rows_sort(&m->blocks, err) : status;
+    return status == NM_OK && is_block ? keep_row(context, row, err) : status;
 }
 
 /* ---- Those of windows ---------------------------------------------------------------------------------------------- */
-
-static nm_status take_place(void *context, const nm_html_row *row, nm_error *err)
-{
-    map *m = context;
-
-    return nm_html_lanes_note(&m->lanes, row, err);
-}
 
 static nm_status note_reach(map *m, int64_t id, const int64_t reach_of[NM_HTML_ANCHOR_KINDS], nm_error *err)
 {
@@ -308,13 +331,28 @@ static nm_status note_reach(map *m, int64_t id, const int64_t reach_of[NM_HTML_A
 static nm_status take_far(void *context, const nm_html_row *row, nm_error *err)
 {
     map *m = context;
-    int64_t reach_of[NM_HTML_ANCHOR_KINDS];
     const int64_t *values = row->values;
+    int64_t reach_of[NM_HTML_ANCHOR_KINDS];
+    nm_html_unpacked block = block_of(row);
+    bool is_block = false;
+    nm_status status = note_row(m, row, &is_block, err);
 
+    if (status != NM_OK || !is_block)
+        return status;
     nm_html_windows_count(&m->windows, values[NM_HTML_ROW_HEAP], values[NM_HTML_ROW_BORN],
                           nm_html_rows_freed(values[NM_HTML_ROW_BORN], values[NM_HTML_ROW_LIFE]), reach_of);
-    nm_status status = note_reach(m, values[NM_HTML_ROW_ID], reach_of, err);
-    return status == NM_OK ? draw_block(m, find_picture(m, values[NM_HTML_ROW_HEAP]), values, err) : status;
+    block.place = m->lanes.last_place;
+    status = note_reach(m, values[NM_HTML_ROW_ID], reach_of, err);
+    return status == NM_OK ? nm_html_packed_add(&m->packed, &block, err) : status;
+}
+
+/* What could not be packed is read again. */
+static nm_status take_again(void *context, const nm_html_row *row, nm_error *err)
+{
+    map *m = context;
+    nm_html_unpacked block = block_of(row);
+
+    return row->is_segment ? NM_OK : draw_block(m, find_picture(m, row->values[NM_HTML_ROW_HEAP]), &block, err);
 }
 
 static bool is_in_window(map *m, int64_t heap_id, int64_t born, int64_t life)
@@ -327,7 +365,8 @@ static nm_status take_near(void *context, const nm_html_row *row, nm_error *err)
     map *m = context;
     const int64_t *values = row->values;
 
-    return is_in_window(m, values[NM_HTML_ROW_HEAP], values[NM_HTML_ROW_BORN], values[NM_HTML_ROW_LIFE])
+    return !row->is_segment &&
+                   is_in_window(m, values[NM_HTML_ROW_HEAP], values[NM_HTML_ROW_BORN], values[NM_HTML_ROW_LIFE])
                ? keep_row(m, row, err)
                : NM_OK;
 }
@@ -354,10 +393,25 @@ static nm_status read_windows(map *m, nm_error *err)
     return status == NM_OK ? nm_html_rows_sort(&m->blocks, err) : status;
 }
 
+static nm_status draw_packed(map *m, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < m->packed.count && status == NM_OK; i++) {
+        nm_html_unpacked block = nm_html_packed_get(&m->packed, i);
+
+        status = draw_block(m, find_picture(m, m->lanes.places[block.place].heap_id), &block, err);
+    }
+    return status;
+}
+
 static nm_status draw_far(map *m, nm_error *err)
 {
-    nm_status status = nm_html_rows_each(&m->rows, NM_HTML_ROWS_PLACES, INT64_MIN, INT64_MAX, take_far, m, err);
+    nm_status status = m->packed.is_given_up
+                           ? nm_html_rows_each(&m->rows, NM_HTML_ROWS_PLACES, INT64_MIN, INT64_MAX, take_again, m, err)
+                           : draw_packed(m, err);
 
+    nm_html_packed_free(&m->packed);
     for (size_t i = 0; i < m->picture_count && status == NM_OK; i++)
         if (is_begun(&m->pictures[i]))
             status = write_cells(m, &m->pictures[i], err);
@@ -467,6 +521,9 @@ void nm_html_map_free(nm_html_map *m)
     nm_html_lanes_free(&m->lanes);
     nm_html_rows_close(&m->rows);
     nm_html_windows_free(&m->windows);
+    nm_html_packed_free(&m->packed);
+    nm_live_rule_free(&m->rule);
+    free(m->live.items);
     free(m);
 }
 
@@ -489,25 +546,43 @@ static nm_status look_at_count(map *m, nm_error *err)
 
 static nm_status read_blocks(map *m, nm_error *err)
 {
-    nm_status status = nm_html_rows_open(&m->rows, m->page->db, &m->page->strings, err);
+    nm_status status = look_at_count(m, err);
 
+    m->block_count = 0;
     if (status == NM_OK)
-        status = look_at_count(m, err);
-    if (status == NM_OK && m->has_all)
-        status = read_all(m, err);
-    else if (status == NM_OK)
-        status = nm_html_rows_each(&m->rows, NM_HTML_ROWS_PLACES, INT64_MIN, INT64_MAX, take_place, m, err);
+        status = nm_html_rows_each(&m->rows, m->has_all ? NM_HTML_ROWS_WHOLE : NM_HTML_ROWS_PLACES, INT64_MIN,
+                                   INT64_MAX, m->has_all ? take_every : take_far, m, err);
+    if (status == NM_OK)
+        status = nm_html_rows_sort(&m->blocks, err);
     return status == NM_OK ? nm_html_lanes_settle(&m->lanes, m->page->db, err) : status;
 }
 
-static nm_status write_pictures(map *m, nm_error *err)
+nm_status nm_html_map_read(nm_html_page *page, bool wants_live, nm_html_map **out, nm_error *err)
 {
-    nm_status status = read_blocks(m, err);
+    map *m = *out = calloc(1, sizeof *m);
 
+    if (m == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    m->page = page;
+    m->wants_live = wants_live;
+    nm_html_rows_name(&m->blocks);
+    nm_status status = nm_html_rows_open(&m->rows, page->db, &page->strings, err);
+    if (status == NM_OK && wants_live)
+        status = nm_live_rule_read(&m->rule, page->db, "main", err);
     if (status == NM_OK)
-        status = nm_html_windows_read(&m->windows, m->page->db, err);
-    if (status == NM_OK)
-        status = choose_heaps(m, err);
+        status = nm_html_windows_read(&m->windows, page->db, err);
+    return status == NM_OK ? read_blocks(m, err) : status;
+}
+
+const nm_live_ids *nm_html_map_live(const nm_html_map *m)
+{
+    return &m->live;
+}
+
+nm_status nm_html_map_write(nm_html_map *m, nm_error *err)
+{
+    nm_status status = choose_heaps(m, err);
+
     if (status == NM_OK)
         status = write_lanes(m, err);
     if (status == NM_OK)
@@ -518,15 +593,4 @@ static nm_status write_pictures(map *m, nm_error *err)
         status = m->has_all ? draw_kept(m, err) : draw_far(m, err);
     return status == NM_OK ? nm_html_lanes_uses(&m->lanes, m->page, nm_html_page_room(m->page, USES_SHARE), err)
                            : status;
-}
-
-nm_status nm_html_map_write(nm_html_page *page, nm_html_map **out, nm_error *err)
-{
-    map *m = *out = calloc(1, sizeof *m);
-
-    if (m == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    m->page = page;
-    nm_html_rows_name(&m->blocks);
-    return write_pictures(m, err);
 }

@@ -13,9 +13,11 @@
 #include "store/database.h"
 
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
-#define PLACES_SQL "SELECT heap_id, alloc_seq, free_seq, address, size_bytes, stack_id, allocation_id, segment_id"
-#define NAMES_SQL  ", stream, category_id, private_pool, operation_id, operation_source"
-#define FROM_SQL   " FROM allocation WHERE is_segment = 0 AND allocation_id BETWEEN ?1 AND ?2 ORDER BY allocation_id"
+#define PLACES_SQL                                                                                                     \
+    "SELECT heap_id, alloc_seq, free_seq, address, size_bytes, stack_id, allocation_id, segment_id,"                   \
+    " end_kind, is_segment"
+#define NAMES_SQL ", stream, category_id, private_pool, operation_id, operation_source"
+#define FROM_SQL  " FROM allocation WHERE allocation_id BETWEEN ?1 AND ?2 ORDER BY allocation_id"
 enum {
     COLUMN_HEAP,
     COLUMN_ALLOC_SEQ,
@@ -25,6 +27,8 @@ enum {
     COLUMN_STACK,
     COLUMN_ID,
     COLUMN_SEGMENT,
+    COLUMN_END,
+    COLUMN_IS_SEGMENT,
     COLUMN_STREAM,
     COLUMN_CATEGORY,
     COLUMN_PRIVATE_POOL,
@@ -54,11 +58,40 @@ static nm_status read_map(nm_map *map, sqlite3 *db, const char *sql, nm_error *e
     return status;
 }
 
+static nm_status take_operation(nm_html_rows *rows, sqlite3_stmt *row, nm_error *err)
+{
+    int64_t name = 0;
+    nm_status status = nm_html_columns_text(&rows->names, row, 1, &name, err);
+
+    if (status == NM_OK)
+        status = nm_array_grow(&rows->operations, &rows->operation_capacity, rows->operation_count + 1,
+                               sizeof *rows->operations, err);
+    if (status == NM_OK)
+        rows->operations[rows->operation_count++] = (nm_html_operation){sqlite3_column_int64(row, 0), (uint32_t)name};
+    return status;
+}
+
+static nm_status read_operations(nm_html_rows *rows, nm_error *err)
+{
+    sqlite3_stmt *row = NULL;
+    int code = SQLITE_DONE;
+    nm_status status =
+        nm_db_prepare(rows->db, "SELECT operation_id, name FROM operation ORDER BY operation_id", &row, err);
+
+    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
+        status = take_operation(rows, row, err);
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(rows->db, err);
+    sqlite3_finalize(row);
+    if (status == NM_OK && (rows->shown = calloc(rows->names.count + 1, sizeof *rows->shown)) == NULL)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    return status;
+}
+
 nm_status nm_html_rows_open(nm_html_rows *rows, sqlite3 *db, nm_strings *strings, nm_error *err)
 {
     rows->db = db;
     rows->strings = strings;
-    rows->last_operation_id = NM_NULL;
     nm_status status = nm_html_ranges_read(&rows->ranges, db, strings, err);
 
     if (status == NM_OK)
@@ -69,16 +102,15 @@ nm_status nm_html_rows_open(nm_html_rows *rows, sqlite3 *db, nm_strings *strings
     if (status == NM_OK)
         status = nm_db_get_int(db, "SELECT operation_source FROM _operation_source WHERE name = 'thread'",
                                &rows->thread_source, err);
-    return status == NM_OK
-               ? nm_db_prepare(db, "SELECT name FROM operation WHERE operation_id = ?1", &rows->operation, err)
-               : status;
+    return status == NM_OK ? read_operations(rows, err) : status;
 }
 
 void nm_html_rows_close(nm_html_rows *rows)
 {
-    sqlite3_finalize(rows->operation);
     nm_html_ranges_free(&rows->ranges);
-    nm_map_free(&rows->operations);
+    nm_strings_free(&rows->names);
+    free(rows->operations);
+    free(rows->shown);
     nm_map_free(&rows->own_categories);
     nm_map_free(&rows->sites);
 }
@@ -90,40 +122,41 @@ uint32_t nm_html_rows_site(const nm_html_rows *rows, int64_t stack_id)
     return site == NULL ? 0 : (uint32_t)*site;
 }
 
-static nm_status ask_operation(nm_html_rows *rows, int64_t operation_id, int64_t *name, nm_error *err)
+/* Blocks of one operation mostly come one behind the other, and operations in their order. */
+static const nm_html_operation *find_operation(nm_html_rows *rows, int64_t operation_id)
 {
-    nm_status status = NM_OK;
+    size_t low = 0, high = rows->operation_count;
 
-    sqlite3_bind_int64(rows->operation, 1, operation_id);
-    int code = sqlite3_step(rows->operation);
-    if (code == SQLITE_ROW)
-        status = nm_html_columns_text(rows->strings, rows->operation, 0, name, err);
-    else if (code != SQLITE_DONE)
-        status = nm_db_fail(rows->db, err);
-    sqlite3_reset(rows->operation);
-    return status == NM_OK ? nm_map_put(&rows->operations, (nm_key){0, (uint64_t)operation_id}, (uint64_t)*name, err)
-                           : status;
+    if (rows->last_operation < high && rows->operations[rows->last_operation].operation_id == operation_id)
+        return &rows->operations[rows->last_operation];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (rows->operations[middle].operation_id == operation_id) {
+            rows->last_operation = middle;
+            return &rows->operations[middle];
+        }
+        if (rows->operations[middle].operation_id < operation_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
 }
 
-/* Blocks of one operation mostly come one behind the other. */
-static nm_status find_operation(nm_html_rows *rows, int64_t operation_id, int64_t *name, nm_error *err)
+/* Only names that blocks have come among the strings of the page. */
+static nm_status name_operation(nm_html_rows *rows, int64_t operation_id, int64_t *name, nm_error *err)
 {
-    const uint64_t *known;
+    const nm_html_operation *operation = operation_id == NM_NULL ? NULL : find_operation(rows, operation_id);
     nm_status status = NM_OK;
 
     *name = 0;
-    if (operation_id == NM_NULL)
+    if (operation == NULL || operation->name == 0)
         return NM_OK;
-    if (operation_id == rows->last_operation_id) {
-        *name = rows->last_operation;
-        return NM_OK;
-    }
-    if ((known = nm_map_get(&rows->operations, (nm_key){0, (uint64_t)operation_id})) != NULL)
-        *name = (int64_t)*known;
-    else
-        status = ask_operation(rows, operation_id, name, err);
-    rows->last_operation_id = operation_id;
-    rows->last_operation = *name;
+    uint32_t *shown = &rows->shown[operation->name - 1];
+    if (*shown == 0)
+        status = nm_strings_intern(rows->strings, nm_strings_get(&rows->names, operation->name), shown, err);
+    *name = *shown;
     return status;
 }
 
@@ -149,6 +182,8 @@ static void read_places(sqlite3_stmt *from, nm_html_row *row)
     values[NM_HTML_ROW_STACK] = value_of(from, COLUMN_STACK);
     values[NM_HTML_ROW_ID] = value_of(from, COLUMN_ID);
     row->segment_id = value_of(from, COLUMN_SEGMENT);
+    row->end_kind = sqlite3_column_int64(from, COLUMN_END);
+    row->is_segment = sqlite3_column_int64(from, COLUMN_IS_SEGMENT) != 0;
 }
 
 static nm_status read_names(nm_html_rows *rows, sqlite3_stmt *from, nm_html_row *row, nm_error *err)
@@ -166,7 +201,7 @@ static nm_status read_names(nm_html_rows *rows, sqlite3_stmt *from, nm_html_row 
         nm_map_get(&rows->own_categories, (nm_key){0, (uint64_t)values[NM_HTML_ROW_CATEGORY]}) != NULL)
         values[NM_HTML_ROW_OWN_CATEGORY] = around.category;
     values[NM_HTML_ROW_MODULE] = around.module;
-    return find_operation(rows, operation_id, &values[NM_HTML_ROW_OPERATION], err);
+    return name_operation(rows, operation_id, &values[NM_HTML_ROW_OPERATION], err);
 }
 
 nm_status nm_html_rows_each(nm_html_rows *rows, nm_html_rows_part part, int64_t first_id, int64_t last_id,

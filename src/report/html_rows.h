@@ -14,6 +14,7 @@
 #define NM_REPORT_HTML_ROWS_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/map.h"
@@ -41,24 +42,32 @@ enum {
 typedef struct nm_html_row {
     int64_t values[NM_HTML_ROW_COLUMNS];
     int64_t segment_id; /* NM_NULL: it lies in none */
+    int64_t end_kind;
+    bool is_segment; /* and so no block */
 } nm_html_row;
 
 typedef enum nm_html_rows_part {
     NM_HTML_ROWS_WHOLE,  /* all columns */
-    NM_HTML_ROWS_PLACES, /* no more than up to NM_HTML_ROW_ID, and the segment: the rest is not set */
+    NM_HTML_ROWS_PLACES, /* of the values those up to NM_HTML_ROW_ID: the rest is not set */
 } nm_html_rows_part;
 
+typedef struct nm_html_operation {
+    int64_t operation_id;
+    uint32_t name; /* among the names of operations; 0: none */
+} nm_html_operation;
+
 typedef struct nm_html_rows {
-    sqlite3 *db;               /* borrowed */
-    nm_strings *strings;       /* borrowed */
-    nm_html_ranges ranges;     /* what ranges say around operations */
-    sqlite3_stmt *operation;   /* asks for the name of one */
-    nm_map operations;         /* number of an operation -> its name among the strings */
-    nm_map own_categories;     /* categories that are the program's own words */
-    nm_map sites;              /* number of a stack -> its site */
-    int64_t thread_source;     /* an operation that was open at the birth */
-    int64_t last_operation_id; /* the one that was asked for last, and its name */
-    int64_t last_operation;
+    sqlite3 *db;                   /* borrowed */
+    nm_strings *strings;           /* borrowed */
+    nm_html_ranges ranges;         /* what ranges say around operations */
+    nm_html_operation *operations; /* owned; by number */
+    size_t operation_count, operation_capacity;
+    nm_strings names;      /* of all of them, most of which the page does without */
+    uint32_t *shown;       /* owned: the number that a name has among the strings; 0: none yet */
+    nm_map own_categories; /* categories that are the program's own words */
+    nm_map sites;          /* number of a stack -> its site */
+    int64_t thread_source; /* an operation that was open at the birth */
+    size_t last_operation; /* the one that was found last */
 } nm_html_rows;
 
 /* Zeroed before; to be closed on failure too. */
@@ -67,7 +76,7 @@ void nm_html_rows_close(nm_html_rows *rows);
 
 typedef nm_status nm_html_rows_take(void *context, const nm_html_row *row, nm_error *err);
 
-/* Of the blocks with the numbers from `first_id` to `last_id`, in their order. */
+/* Of the rows with the numbers from `first_id` to `last_id`, in their order. */
 nm_status nm_html_rows_each(nm_html_rows *rows, nm_html_rows_part part, int64_t first_id, int64_t last_id,
                             nm_html_rows_take *take, void *context, nm_error *err);
 

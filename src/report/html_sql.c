@@ -298,15 +298,15 @@ bool nm_html_sql_is_built(void)
     return nm_html_sql_files[0].name != NULL;
 }
 
-nm_status nm_html_sql_make(sqlite3 *db, const char *scratch_path, uint64_t bytes_max, nm_strings *strings, char **text,
-                           size_t *len, nm_error *err)
+nm_status nm_html_sql_make(sqlite3 *db, const char *scratch_path, uint64_t bytes_max, const nm_live_ids *live_ids,
+                           nm_strings *strings, char **text, size_t *len, nm_error *err)
 {
     packing work = {.strings = strings, .bytes_max = bytes_max};
     nm_status status = open_text(&work, text, len, err);
 
     nm_read_limit_rest(db, true); /* the copy is read and made by connections of its own */
     if (status == NM_OK)
-        status = nm_live_copy(db, scratch_path, &work.copy, err);
+        status = nm_live_copy(db, scratch_path, live_ids, &work.copy, err);
     if (status == NM_OK)
         status = write_parts(&work, err);
     nm_read_limit_rest(db, false);

@@ -15,11 +15,12 @@ static nm_status let_others_read(sqlite3 *db, nm_error *err)
     return nm_db_exec(db, "PRAGMA main.locking_mode = NORMAL; SELECT count(*) FROM main.input", err);
 }
 
-nm_status nm_live_copy(sqlite3 *db, const char *beside, nm_store **out, nm_error *err)
+nm_status nm_live_copy(sqlite3 *db, const char *beside, const nm_live_ids *live_ids, nm_store **out, nm_error *err)
 {
     const nm_store_options options = {
         .role = NM_STORE_MERGED, .retention = NM_RETENTION_LIVE, .is_scratch = true, .input_fd = -1};
-    const nm_merge_options all = {.is_vetted = true, .adopts_thresholds = true, .retention = NM_RETENTION_LIVE};
+    const nm_merge_options all = {
+        .is_vetted = true, .adopts_thresholds = true, .retention = NM_RETENTION_LIVE, .live_ids = live_ids};
     const char *path = sqlite3_db_filename(db, "main");
     nm_store *store = NULL;
     nm_status status = path == NULL || path[0] == 0 ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is no file")

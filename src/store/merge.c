@@ -96,7 +96,7 @@ static nm_status check_rules(sqlite3 *db, nm_error *err)
                    "its sites are judged by other rules than those beside it: load all with the same --site-rules");
 }
 
-static nm_status copy_rows(sqlite3 *db, nm_retention retention, nm_error *err)
+static nm_status copy_rows(sqlite3 *db, const nm_merge_options *options, nm_error *err)
 {
     nm_status status = nm_db_exec(db, "BEGIN", err);
 
@@ -105,13 +105,13 @@ static nm_status copy_rows(sqlite3 *db, nm_retention retention, nm_error *err)
     if (status == NM_OK)
         status = check_rules(db, err);
     if (status == NM_OK)
-        status = nm_less_detail_choose(db, retention, err);
+        status = nm_less_detail_choose(db, options->retention, options->live_ids, err);
     if (status == NM_OK)
         status = run_each(db, last_id_sql, err);
     if (status == NM_OK)
         status = run_each(db, copy_sql, err);
     if (status == NM_OK)
-        status = nm_less_detail_note(db, retention, err);
+        status = nm_less_detail_note(db, options->retention, err);
     if (status == NM_OK)
         status = nm_db_exec(db, rest_sql, err);
     return status == NM_OK ? nm_db_exec(db, "COMMIT", err) : status;
@@ -184,7 +184,7 @@ nm_status nm_merge_database(sqlite3 *db, const char *path, const nm_merge_option
     if (status == NM_OK)
         status = refuse_redacted(db, err);
     if (status == NM_OK)
-        status = copy_rows(db, options->retention, err);
+        status = copy_rows(db, options, err);
     if (status == NM_OK && options->is_vetted)
         status = nm_validate_rows(db, "main", true, err);
     sqlite3_finalize(held);
