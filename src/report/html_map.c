@@ -20,11 +20,12 @@
 #include "report/html_windows.h"
 #include "store/database.h"
 
-#define LANES_SHARE 0.65 /* of the page, at most: they, and what is before them */
-#define CELLS_SHARE 0.85 /* the same */
-#define USES_SHARE  0.9  /* the same */
-#define KEPT_BYTES  1024 /* of the table that comes last */
-#define RUN_ROWS    4096
+#define LANES_SHARE  0.65 /* of the page, at most: they, and what is before them */
+#define CELLS_SHARE  0.85 /* the same */
+#define USES_SHARE   0.9  /* the same */
+#define SEGMENTS_MAX 200000
+#define KEPT_BYTES   1024 /* of the table that comes last */
+#define RUN_ROWS     4096
 #define BLOCKS_MAX(m)                                                                                                  \
     ((int64_t)((m)->page->bytes_max / 8)) /* held in memory: what takes least has 1 to 2 bytes a block */
 
@@ -34,6 +35,19 @@ static const char heaps_sql[] =
     " JOIN (SELECT p.input_id, min(u.first_seq) AS first_seq, max(u.last_seq) AS last_seq FROM usage AS u"
     " JOIN _heap_place AS p ON p.heap_id = u.heap_id GROUP BY p.input_id) AS t ON t.input_id = h.input_id"
     " WHERE t.last_seq > t.first_seq ORDER BY h.heap_id";
+
+/* A segment as a block of the driver's memory: of one the word of the program is in the range around its operation, and it is in no part of a
+ * model. */
+static const char segment_sql[] =
+    "SELECT a.heap_id, coalesce(a.alloc_seq, -1) AS born, a.free_seq - coalesce(a.alloc_seq, -1) AS life, a.address,"
+    " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id, a.private_pool, CASE WHEN c.name = 'other'"
+    " THEN (WITH RECURSIVE around (operation_id, distance) AS (SELECT a.operation_id, 0 UNION ALL SELECT i.parent_id,"
+    " around.distance + 1 FROM around JOIN operation AS i ON i.operation_id = around.operation_id"
+    " WHERE i.parent_id IS NOT NULL) SELECT i.name FROM around JOIN operation AS i"
+    " ON i.operation_id = around.operation_id JOIN operation_kind AS k ON k.kind = i.kind AND k.name = 'category'"
+    " ORDER BY around.distance LIMIT 1) END AS own_category, o.name AS operation, NULL AS module FROM allocation AS a"
+    " LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
+    " LEFT JOIN _category AS c ON c.category_id = a.category_id WHERE a.allocation_id = ?1";
 
 /* Each anchor of the windows, which the page lays round it. */
 static const char *const anchor_columns[] = {"heap_id", "kind", "seq", NULL};
@@ -61,6 +75,7 @@ struct nm_html_map {
     nm_html_windows windows;
     nm_live_rule rule;
     nm_live_ids live;      /* the rows that it keeps */
+    nm_live_ids segments;  /* their numbers */
     bool wants_live;       /* somebody asks for those */
     nm_html_packed packed; /* where not all blocks are kept */
     row_run *runs;         /* owned; the same */
@@ -165,6 +180,38 @@ static nm_status write_lanes(map *m, nm_error *err)
     return status;
 }
 
+/* In the order of blocks, whose columns they have. */
+static nm_status read_segments(map *m, nm_html_columns *columns, sqlite3_stmt *segment, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < m->segments.count && status == NM_OK; i++) {
+        sqlite3_bind_int64(segment, 1, m->segments.items[i]);
+        status = nm_html_columns_read(columns, &m->page->strings, m->page->db, segment, err);
+        sqlite3_reset(segment);
+    }
+    if (status == NM_OK)
+        status = nm_html_rows_sort(columns, err);
+    if (columns->row_count > SEGMENTS_MAX)
+        columns->row_count = SEGMENTS_MAX;
+    return status;
+}
+
+static nm_status write_segments(map *m, nm_error *err)
+{
+    nm_html_columns columns = {0};
+    sqlite3_stmt *segment = NULL;
+    nm_status status = nm_db_prepare(m->page->db, segment_sql, &segment, err);
+
+    if (status == NM_OK)
+        status = read_segments(m, &columns, segment, err);
+    if (status == NM_OK && columns.column_count > 0)
+        status = nm_html_tables_put(m->page, &columns, "segment_block", err);
+    nm_html_columns_free(&columns);
+    sqlite3_finalize(segment);
+    return status == NM_OK ? nm_html_lanes_segments(&m->lanes, m->page, err) : status;
+}
+
 /* ---- Cells --------------------------------------------------------------------------------------------------------- */
 
 static nm_status put_cells(void *context, FILE *out, nm_error *err)
@@ -267,6 +314,15 @@ static nm_status draw_kept(map *m, nm_error *err)
 
 /* ---- All blocks ---------------------------------------------------------------------------------------------------- */
 
+static nm_status add_id(nm_live_ids *ids, int64_t id, nm_error *err)
+{
+    nm_status status = nm_array_grow(&ids->items, &ids->capacity, ids->count + 1, sizeof *ids->items, err);
+
+    if (status == NM_OK)
+        ids->items[ids->count++] = id;
+    return status;
+}
+
 static nm_status note_live(map *m, const nm_html_row *row, nm_error *err)
 {
     const int64_t *values = row->values;
@@ -275,10 +331,7 @@ static nm_status note_live(map *m, const nm_html_row *row, nm_error *err)
         !nm_live_rule_keeps(&m->rule, values[NM_HTML_ROW_HEAP], row->end_kind, values[NM_HTML_ROW_BORN],
                             nm_html_rows_freed(values[NM_HTML_ROW_BORN], values[NM_HTML_ROW_LIFE])))
         return NM_OK;
-    nm_status status = nm_array_grow(&m->live.items, &m->live.capacity, m->live.count + 1, sizeof *m->live.items, err);
-    if (status == NM_OK)
-        m->live.items[m->live.count++] = values[NM_HTML_ROW_ID];
-    return status;
+    return add_id(&m->live, values[NM_HTML_ROW_ID], err);
 }
 
 /* *is_block: it is one. */
@@ -287,7 +340,9 @@ static nm_status note_row(map *m, const nm_html_row *row, bool *is_block, nm_err
     nm_status status = note_live(m, row, err);
 
     *is_block = !row->is_segment;
-    if (status != NM_OK || row->is_segment)
+    if (status == NM_OK && row->is_segment)
+        return add_id(&m->segments, row->values[NM_HTML_ROW_ID], err);
+    if (status != NM_OK)
         return status;
     m->block_count++;
     return nm_html_lanes_note(&m->lanes, row, err);
@@ -524,6 +579,7 @@ void nm_html_map_free(nm_html_map *m)
     nm_html_packed_free(&m->packed);
     nm_live_rule_free(&m->rule);
     free(m->live.items);
+    free(m->segments.items);
     free(m);
 }
 
@@ -586,7 +642,7 @@ nm_status nm_html_map_write(nm_html_map *m, nm_error *err)
     if (status == NM_OK)
         status = write_lanes(m, err);
     if (status == NM_OK)
-        status = nm_html_lanes_segments(&m->lanes, m->page, err);
+        status = write_segments(m, err);
     if (status == NM_OK)
         status = write_anchors(m, err);
     if (status == NM_OK)
