@@ -126,9 +126,8 @@ static nm_status write_frame(nm_html_page *page, const nm_html_options *options,
     return status;
 }
 
-static nm_status write_data(nm_html_page *page, const nm_html_options *options, nm_error *err)
+static nm_status write_data(nm_html_page *page, nm_html_map *map, const nm_html_options *options, nm_error *err)
 {
-    nm_html_map *map = NULL;
     nm_status status = nm_html_tables_write(page, err);
 
     if (status == NM_OK && options->against != NULL)
@@ -136,22 +135,25 @@ static nm_status write_data(nm_html_page *page, const nm_html_options *options, 
     if (status == NM_OK && options->whatif != NULL)
         status = nm_html_tried_write(page, options->whatif, err);
     if (status == NM_OK)
-        status = nm_html_map_write(page, &map, err);
+        status = nm_html_map_write(map, err);
     if (status == NM_OK)
         status = nm_html_page_strings(page, nm_html_page_room(page, STRINGS_SHARE), err);
-    if (status == NM_OK)
-        status = nm_html_map_write_blocks(map, err);
-    nm_html_map_free(map);
-    return status;
+    return status == NM_OK ? nm_html_map_write_blocks(map, err) : status;
+}
+
+static bool wants_sql(const nm_html_options *options)
+{
+    return options->scratch_path != NULL && nm_html_sql_is_built();
 }
 
 /* What can be asked takes half of the page at most, and what else there is the rest. */
-static nm_status make_sql(nm_html_page *page, const nm_html_options *options, char **text, size_t *len, nm_error *err)
+static nm_status make_sql(nm_html_page *page, const nm_html_options *options, const nm_html_map *map, char **text,
+                          size_t *len, nm_error *err)
 {
-    if (options->scratch_path == NULL || !nm_html_sql_is_built())
+    if (!wants_sql(options))
         return NM_OK;
-    nm_status status =
-        nm_html_sql_make(page->db, options->scratch_path, page->bytes_max / 2, &page->strings, text, len, err);
+    nm_status status = nm_html_sql_make(page->db, options->scratch_path, page->bytes_max / 2, nm_html_map_live(map),
+                                        &page->strings, text, len, err);
     page->bytes_max -= *len;
     return status;
 }
@@ -161,14 +163,18 @@ static nm_status write_in_memory(sqlite3 *db, const nm_html_options *options, FI
     uint64_t bytes_max = options->bytes_max == 0 ? NM_HTML_BYTES_MAX : options->bytes_max;
     char size[NM_HUMAN_BYTES], *sql = NULL;
     size_t sql_bytes = 0;
+    nm_html_map *map = NULL;
     nm_html_page page;
 
     nm_html_page_init(&page, db, memory, bytes_max);
-    nm_status status = make_sql(&page, options, &sql, &sql_bytes, err);
+    nm_status status = nm_html_map_read(&page, wants_sql(options), &map, err);
+    if (status == NM_OK)
+        status = make_sql(&page, options, map, &sql, &sql_bytes, err);
     if (status == NM_OK)
         status = write_frame(&page, options, sql != NULL, err);
     if (status == NM_OK)
-        status = write_data(&page, options, err);
+        status = write_data(&page, map, options, err);
+    nm_html_map_free(map);
     nm_html_page_free(&page);
     if (sql != NULL)
         fwrite(sql, 1, sql_bytes, memory);

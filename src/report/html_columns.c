@@ -137,7 +137,9 @@ nm_status nm_html_columns_add(nm_html_columns *columns, const int64_t *values, n
     for (size_t i = 0; i < columns->column_count && status == NM_OK; i++) {
         nm_html_column *column = &columns->columns[i];
 
-        status = nm_array_grow(&column->values, &column->capacity, columns->row_count + 1, sizeof *column->values, err);
+        if (columns->row_count == column->capacity)
+            status =
+                nm_array_grow(&column->values, &column->capacity, columns->row_count + 1, sizeof *column->values, err);
         if (status == NM_OK)
             column->values[columns->row_count] = values[i];
     }

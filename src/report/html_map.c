@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two walks over the allocations, whatever the number of heaps: the first says which lanes each heap has (a pool's are its
- * segments), the second, heap after heap, draws the cells and keeps the blocks. Where there are too many of them it counts them instead, and a
- * third keeps those of windows (html_windows.h).
+ * Blocks are read once. Where all may be kept, what is drawn, counted and written lies in memory then. Of more than that there lies what
+ * they are drawn from (html_packed.h), and the rows of the windows (html_windows.h) are read once more: rows that lie together in the file
+ * lived at about the same time, so that most of the file is passed over.
  */
 #include "report/html_map.h"
 
@@ -10,23 +10,22 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/map.h"
-#include "report/html_axis.h"
+#include "base/buffer.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
-#include "report/html_ranges.h"
+#include "report/html_lanes.h"
+#include "report/html_packed.h"
+#include "report/html_rows.h"
 #include "report/html_tables.h"
 #include "report/html_windows.h"
 #include "store/database.h"
 
-#define TO_TEXT(number) TO_TEXT_OF(number)
-#define TO_TEXT_OF(x)   #x
-
-#define SEGMENTS_MAX    200000
-#define LANES_SHARE     0.65 /* of the page, at most: they, and what is before them */
-#define CELLS_SHARE     0.85 /* the same */
-#define USES_SHARE      0.9  /* the same */
-#define KEPT_BYTES      1024 /* of the table that comes last */
+#define LANES_SHARE  0.65 /* of the page, at most: they, and what is before them */
+#define CELLS_SHARE  0.85 /* the same */
+#define USES_SHARE   0.9  /* the same */
+#define SEGMENTS_MAX 200000
+#define KEPT_BYTES   1024 /* of the table that comes last */
+#define RUN_ROWS     4096
 #define BLOCKS_MAX(m)                                                                                                  \
     ((int64_t)((m)->page->bytes_max / 8)) /* held in memory: what takes least has 1 to 2 bytes a block */
 
@@ -35,51 +34,20 @@ static const char heaps_sql[] =
     "SELECT h.heap_id, t.first_seq, t.last_seq FROM _heap_place AS h"
     " JOIN (SELECT p.input_id, min(u.first_seq) AS first_seq, max(u.last_seq) AS last_seq FROM usage AS u"
     " JOIN _heap_place AS p ON p.heap_id = u.heap_id GROUP BY p.input_id) AS t ON t.input_id = h.input_id"
-    " JOIN (SELECT heap_id, count(*) AS block_count FROM allocation WHERE is_segment = 0 GROUP BY heap_id) AS n"
-    " ON n.heap_id = h.heap_id"
-    " WHERE t.last_seq > t.first_seq ORDER BY n.block_count DESC, h.heap_id LIMIT " TO_TEXT(NM_HTML_HEAPS_MAX);
+    " WHERE t.last_seq > t.first_seq ORDER BY h.heap_id";
 
-static const char ranges_sql[] =
-    "SELECT u.heap_id, s.address, s.size_bytes FROM (SELECT DISTINCT heap_id, segment_id FROM allocation"
-    " WHERE is_segment = 0 AND segment_id IS NOT NULL) AS u JOIN allocation AS s ON s.allocation_id = u.segment_id"
-    " UNION ALL SELECT a.heap_id, a.address, a.size_bytes FROM allocation AS a"
-    " WHERE a.is_segment = 0 AND a.segment_id IS NULL";
-
-static const char segment_rows_sql[] =
-    "SELECT u.heap_id, s.allocation_id, s.address, s.size_bytes, s.alloc_seq, s.free_seq, s.heap_id AS driver_id"
-    " FROM allocation AS s JOIN (SELECT DISTINCT heap_id, segment_id FROM allocation WHERE segment_id IS NOT NULL) AS u"
-    " ON u.segment_id = s.allocation_id ORDER BY u.heap_id, s.address, s.alloc_seq, s.allocation_id LIMIT ?1";
-
-/* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
-#define BLOCK_COLUMNS                                                                                                  \
-    "a.heap_id, coalesce(a.alloc_seq, -1) AS born, a.free_seq - coalesce(a.alloc_seq, -1) AS life, a.address,"         \
-    " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id, a.private_pool"
-
-/* The last three are texts. */
-static const char *const block_columns[] = {"heap_id",      "born",          "life",   "address",     "size_bytes",
-                                            "stack_id",     "allocation_id", "stream", "category_id", "private_pool",
-                                            "own_category", "operation",     "module", NULL};
-#define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof *block_columns - 1)
-enum {
-    BLOCK_HEAP,
-    BLOCK_BORN,
-    BLOCK_LIFE,
-    BLOCK_ADDRESS,
-    BLOCK_SIZE,
-    BLOCK_OWN_CATEGORY = 10,
-    BLOCK_OPERATION,
-    BLOCK_MODULE
-};
-
-/* Behind the integers: the name of the operation, its number where it was open at the birth, whether the category is a word of
- * the program's own, the site, and the segment. */
-static const char all_blocks_sql[] =
-    "SELECT " BLOCK_COLUMNS ", o.name, CASE WHEN w.name = 'thread' THEN a.operation_id END, c.name = 'other',"
-    " s.site_frame_id, a.segment_id FROM allocation AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
-    " LEFT JOIN _operation_source AS w ON w.operation_source = a.operation_source"
-    " LEFT JOIN _category AS c ON c.category_id = a.category_id"
-    " LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_segment = 0 ORDER BY a.heap_id, born, a.allocation_id";
-enum { COLUMN_OPERATION = 10, COLUMN_OPERATION_ID, COLUMN_IS_OWN, COLUMN_SITE, COLUMN_SEGMENT };
+/* A segment as a block of the driver's memory: of one the word of the program is in the range around its operation, and it is in no part of a
+ * model. */
+static const char segment_sql[] =
+    "SELECT a.heap_id, coalesce(a.alloc_seq, -1) AS born, a.free_seq - coalesce(a.alloc_seq, -1) AS life, a.address,"
+    " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id, a.private_pool, CASE WHEN c.name = 'other'"
+    " THEN (WITH RECURSIVE around (operation_id, distance) AS (SELECT a.operation_id, 0 UNION ALL SELECT i.parent_id,"
+    " around.distance + 1 FROM around JOIN operation AS i ON i.operation_id = around.operation_id"
+    " WHERE i.parent_id IS NOT NULL) SELECT i.name FROM around JOIN operation AS i"
+    " ON i.operation_id = around.operation_id JOIN operation_kind AS k ON k.kind = i.kind AND k.name = 'category'"
+    " ORDER BY around.distance LIMIT 1) END AS own_category, o.name AS operation, NULL AS module FROM allocation AS a"
+    " LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
+    " LEFT JOIN _category AS c ON c.category_id = a.category_id WHERE a.allocation_id = ?1";
 
 /* Each anchor of the windows, which the page lays round it. */
 static const char *const anchor_columns[] = {"heap_id", "kind", "seq", NULL};
@@ -87,211 +55,425 @@ static const char *const anchor_columns[] = {"heap_id", "kind", "seq", NULL};
 static const char *const kept_columns[] = {"block_count", "kept_count", "reach", "kind_last", NULL};
 
 typedef struct heap_picture {
-    int64_t heap_id;
     double first_seq, last_seq;
-    nm_html_axis axis;
+    nm_html_place *place; /* borrowed: of m->lanes */
+    nm_html_cells cells;  /* while it is drawn */
 } heap_picture;
+
+/* Rows that lie together in the file. */
+typedef struct row_run {
+    int64_t first_id, last_id, count;
+    int64_t reach_of[NM_HTML_ANCHOR_KINDS]; /* the least of theirs */
+} row_run;
 
 struct nm_html_map {
     nm_html_page *page;
-    nm_html_ranges ranges;
-    heap_picture heaps[NM_HTML_HEAPS_MAX];
-    size_t heap_count, drawn_count;
-    heap_picture *heap; /* the one that is drawn; NULL: none, or it has no picture */
-    int64_t heap_id;    /* of the row before */
-    nm_html_cells cells;
+    nm_html_rows rows;
+    nm_html_lanes lanes;
+    heap_picture *pictures; /* owned; by heap once they are chosen */
+    size_t picture_count, picture_capacity, drawn_count;
     nm_html_windows windows;
-    nm_html_columns lanes, blocks; /* of all heaps */
-    nm_html_columns uses;          /* of each segment by each heap: its first block there */
-    nm_map used;                   /* which those are */
+    nm_live_rule rule;
+    nm_live_ids live;      /* the rows that it keeps */
+    nm_live_ids segments;  /* their numbers */
+    bool wants_live;       /* somebody asks for those */
+    nm_html_packed packed; /* where not all blocks are kept */
+    row_run *runs;         /* owned; the same */
+    size_t run_count, run_capacity;
+    nm_html_columns blocks; /* of all heaps, by heap and birth */
     int64_t block_count;
     bool has_all; /* each block is in `blocks` */
 };
 
 typedef struct nm_html_map map;
 
-/* Calls take(map, row) for each row of a question. */
-static nm_status each(map *m, const char *sql, nm_status (*take)(map *, sqlite3_stmt *, nm_error *), nm_error *err)
-{
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(m->page->db, sql, &row, err);
-
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
-        status = take(m, row, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(m->page->db, err);
-    sqlite3_finalize(row);
-    return status;
-}
-
 /* ---- Heaps and their lanes ----------------------------------------------------------------------------------------- */
 
-static heap_picture *find_heap(map *m, int64_t heap_id)
+static heap_picture *find_picture(map *m, int64_t heap_id)
 {
-    for (size_t i = 0; i < m->heap_count; i++)
-        if (m->heaps[i].heap_id == heap_id)
-            return &m->heaps[i];
+    size_t low = 0, high = m->picture_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (m->pictures[middle].place->heap_id == heap_id)
+            return &m->pictures[middle];
+        if (m->pictures[middle].place->heap_id < heap_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return NULL;
 }
 
 static nm_status take_heap(map *m, sqlite3_stmt *row, nm_error *err)
 {
-    (void)err;
-    if (m->heap_count < NM_HTML_HEAPS_MAX)
-        m->heaps[m->heap_count++] = (heap_picture){.heap_id = sqlite3_column_int64(row, 0),
-                                                   .first_seq = (double)sqlite3_column_int64(row, 1),
-                                                   .last_seq = (double)sqlite3_column_int64(row, 2) + 1};
-    return NM_OK;
-}
+    nm_html_place *place = nm_html_lanes_find(&m->lanes, sqlite3_column_int64(row, 0));
 
-static nm_status take_range(map *m, sqlite3_stmt *row, nm_error *err)
-{
-    heap_picture *heap = find_heap(m, sqlite3_column_int64(row, 0));
-
-    return heap == NULL
-               ? NM_OK
-               : nm_html_axis_add(&heap->axis, sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2), err);
-}
-
-static nm_status keep_lanes(map *m, nm_error *err)
-{
-    nm_status status = NM_OK;
-
-    for (size_t i = 0; i < m->heap_count; i++)
-        nm_html_axis_settle(&m->heaps[i].axis);
-    for (size_t i = 0; i < m->heap_count; i++)
-        for (size_t j = 0; j < m->heaps[i].axis.count && status == NM_OK; j++) {
-            const nm_html_lane *lane = &m->heaps[i].axis.lanes[j];
-            int64_t values[] = {m->heaps[i].heap_id, (int64_t)lane->begin, (int64_t)(lane->end - lane->begin),
-                                (int64_t)lane->offset};
-
-            status = nm_html_columns_add(&m->lanes, values, err);
-        }
+    if (place == NULL)
+        return NM_OK;
+    nm_status status =
+        nm_array_grow(&m->pictures, &m->picture_capacity, m->picture_count + 1, sizeof *m->pictures, err);
+    if (status == NM_OK)
+        m->pictures[m->picture_count++] = (heap_picture){.first_seq = (double)sqlite3_column_int64(row, 1),
+                                                         .last_seq = (double)sqlite3_column_int64(row, 2) + 1,
+                                                         .place = place};
     return status;
 }
 
-/* ---- Blocks -------------------------------------------------------------------------------------------------------- */
+static int compare_counts(const void *a, const void *b)
+{
+    const nm_html_place *first = ((const heap_picture *)a)->place, *second = ((const heap_picture *)b)->place;
+
+    if (first->block_count != second->block_count)
+        return first->block_count > second->block_count ? -1 : 1;
+    return (first->heap_id > second->heap_id) - (first->heap_id < second->heap_id);
+}
+
+static int compare_heaps(const void *a, const void *b)
+{
+    const nm_html_place *first = ((const heap_picture *)a)->place, *second = ((const heap_picture *)b)->place;
+
+    return (first->heap_id > second->heap_id) - (first->heap_id < second->heap_id);
+}
+
+/* Those with most blocks. */
+static nm_status choose_heaps(map *m, nm_error *err)
+{
+    sqlite3_stmt *row = NULL;
+    int code = SQLITE_DONE;
+    nm_status status = nm_db_prepare(m->page->db, heaps_sql, &row, err);
+
+    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
+        status = take_heap(m, row, err);
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(m->page->db, err);
+    sqlite3_finalize(row);
+    if (m->picture_count > NM_HTML_HEAPS_MAX) {
+        qsort(m->pictures, m->picture_count, sizeof *m->pictures, compare_counts);
+        m->picture_count = NM_HTML_HEAPS_MAX;
+        qsort(m->pictures, m->picture_count, sizeof *m->pictures, compare_heaps);
+    }
+    return status;
+}
+
+static nm_status write_lanes(map *m, nm_error *err)
+{
+    nm_html_columns lanes = {0};
+    nm_status status = NM_OK;
+
+    nm_html_columns_name(&lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
+    for (size_t i = 0; i < m->picture_count; i++) {
+        const nm_html_place *place = m->pictures[i].place;
+
+        for (size_t j = 0; j < place->axis.count && status == NM_OK; j++) {
+            const nm_html_lane *lane = &place->axis.lanes[j];
+            int64_t values[] = {place->heap_id, (int64_t)lane->begin, (int64_t)(lane->end - lane->begin),
+                                (int64_t)lane->offset};
+
+            status = nm_html_columns_add(&lanes, values, err);
+        }
+    }
+    if (status == NM_OK)
+        status = nm_html_page_table(m->page, &lanes, "lane", nm_html_page_room(m->page, LANES_SHARE), err);
+    nm_html_columns_free(&lanes);
+    return status;
+}
+
+/* In the order of blocks, whose columns they have. */
+static nm_status read_segments(map *m, nm_html_columns *columns, sqlite3_stmt *segment, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < m->segments.count && status == NM_OK; i++) {
+        sqlite3_bind_int64(segment, 1, m->segments.items[i]);
+        status = nm_html_columns_read(columns, &m->page->strings, m->page->db, segment, err);
+        sqlite3_reset(segment);
+    }
+    if (status == NM_OK)
+        status = nm_html_rows_sort(columns, err);
+    if (columns->row_count > SEGMENTS_MAX)
+        columns->row_count = SEGMENTS_MAX;
+    return status;
+}
+
+static nm_status write_segments(map *m, nm_error *err)
+{
+    nm_html_columns columns = {0};
+    sqlite3_stmt *segment = NULL;
+    nm_status status = nm_db_prepare(m->page->db, segment_sql, &segment, err);
+
+    if (status == NM_OK)
+        status = read_segments(m, &columns, segment, err);
+    if (status == NM_OK && columns.column_count > 0)
+        status = nm_html_tables_put(m->page, &columns, "segment_block", err);
+    nm_html_columns_free(&columns);
+    sqlite3_finalize(segment);
+    return status == NM_OK ? nm_html_lanes_segments(&m->lanes, m->page, err) : status;
+}
+
+/* ---- Cells --------------------------------------------------------------------------------------------------------- */
 
 static nm_status put_cells(void *context, FILE *out, nm_error *err)
 {
-    const map *m = context;
+    const heap_picture *picture = context;
+    const nm_html_cells *cells = &picture->cells;
     nm_status status;
 
     fprintf(out,
             "<script type=\"application/octet-stream\" class=\"cells\" data-head='{\"heap\":%" PRId64
             ",\"width\":%d,\"height\":%d,\"first_seq\":%.0f,\"last_seq\":%.0f,\"axis_bytes\":%.0f}'>",
-            m->heap->heap_id, m->cells.width, m->cells.height, m->cells.first_seq, m->cells.last_seq,
-            m->cells.axis_bytes);
-    status = nm_html_cells_write(&m->cells, out, err);
+            picture->place->heap_id, cells->width, cells->height, cells->first_seq, cells->last_seq, cells->axis_bytes);
+    status = nm_html_cells_write(cells, out, err);
     fputs("</script>\n", out);
     return status;
 }
 
 static bool shrink_cells(void *context, size_t bytes, uint64_t bytes_max)
 {
-    map *m = context;
+    heap_picture *picture = context;
 
     (void)bytes;
     (void)bytes_max;
-    return nm_html_cells_shrink(&m->cells);
+    return nm_html_cells_shrink(&picture->cells);
 }
 
 /* What one heap does not take is left to those behind it. */
-static nm_status write_cells(map *m, nm_error *err)
+static nm_status write_cells(map *m, heap_picture *picture, nm_error *err)
 {
-    uint64_t room = nm_html_page_room(m->page, CELLS_SHARE);
+    uint64_t room = nm_html_page_room(m->page, CELLS_SHARE) / (m->picture_count - m->drawn_count++);
+    nm_status status = nm_html_page_part(m->page, &(nm_html_part){picture, put_cells, shrink_cells}, room, err);
 
-    if (m->heap == NULL)
-        return NM_OK;
-    room /= m->heap_count - m->drawn_count++;
-    return nm_html_page_part(m->page, &(nm_html_part){m, put_cells, shrink_cells}, room, err);
-}
-
-static nm_status begin_heap(map *m, int64_t heap_id, nm_error *err)
-{
-    nm_status status = write_cells(m, err);
-
-    m->heap_id = heap_id;
-    m->heap = find_heap(m, heap_id);
-    if (m->heap != NULL && m->heap->axis.bytes == 0)
-        m->heap = NULL;
-    if (m->heap == NULL)
-        return status;
-    m->cells.first_seq = m->heap->first_seq;
-    m->cells.last_seq = m->heap->last_seq;
-    m->cells.axis_bytes = (double)m->heap->axis.bytes;
-    nm_html_cells_clear(&m->cells);
+    nm_html_cells_free(&picture->cells);
     return status;
 }
 
-static void draw_block(map *m, const int64_t *values, int64_t site)
+static bool is_begun(const heap_picture *picture)
 {
-    double born = values[BLOCK_BORN] < 0 ? m->cells.first_seq : (double)values[BLOCK_BORN];
-    double ended =
-        values[BLOCK_LIFE] == NM_NULL ? m->cells.last_seq : (double)values[BLOCK_BORN] + (double)values[BLOCK_LIFE];
+    return picture->cells.used != NULL;
+}
+
+static nm_status begin_picture(heap_picture *picture, nm_error *err)
+{
+    nm_status status = nm_html_cells_init(&picture->cells, err);
+
+    picture->cells.first_seq = picture->first_seq;
+    picture->cells.last_seq = picture->last_seq;
+    picture->cells.axis_bytes = (double)picture->place->axis.bytes;
+    return status;
+}
+
+/* `picture` may be NULL: the heap has none. */
+static nm_status draw_block(map *m, heap_picture *picture, const nm_html_unpacked *block, nm_error *err)
+{
     uint64_t offset;
 
-    if (nm_html_axis_find(&m->heap->axis, (uint64_t)values[BLOCK_ADDRESS], &offset))
-        nm_html_cells_draw(&m->cells, born, ended, (double)offset, (double)values[BLOCK_SIZE], (uint32_t)site);
-}
-
-static nm_status read_block(map *m, sqlite3_stmt *row, int64_t values[BLOCK_COLUMN_COUNT], nm_error *err)
-{
-    nm_html_range around = nm_html_ranges_find(&m->ranges, sqlite3_column_int64(row, COLUMN_OPERATION_ID));
-
-    for (int i = 0; i < BLOCK_OWN_CATEGORY; i++)
-        values[i] = nm_db_is_null(row, i) ? NM_NULL : sqlite3_column_int64(row, i);
-    values[BLOCK_OWN_CATEGORY] = sqlite3_column_int(row, COLUMN_IS_OWN) != 0 ? around.category : 0;
-    values[BLOCK_MODULE] = around.module;
-    return nm_html_columns_text(&m->page->strings, row, COLUMN_OPERATION, &values[BLOCK_OPERATION], err);
-}
-
-/* The event that frees it; NM_NULL: none. */
-static int64_t freed_of(const int64_t *born, const int64_t *life)
-{
-    return *life == NM_NULL ? NM_NULL : (int64_t)((uint64_t)*born + (uint64_t)*life);
-}
-
-/* From the first block that a heap has in a segment on, the segment is its own. Blocks come in the order of their births. */
-static nm_status note_use(map *m, int64_t heap_id, int64_t segment_id, int64_t born, nm_error *err)
-{
-    nm_key key = {(uint64_t)heap_id, (uint64_t)segment_id};
-    nm_status status;
-
-    if (nm_map_get(&m->used, key) != NULL)
+    if (picture == NULL || !nm_html_axis_find(&picture->place->axis, (uint64_t)block->address, &offset))
         return NM_OK;
-    status = nm_map_put(&m->used, key, 1, err);
-    return status == NM_OK ? nm_html_columns_add(&m->uses, (int64_t[]){heap_id, segment_id, born}, err) : status;
+    if (!is_begun(picture) && begin_picture(picture, err) != NM_OK)
+        return NM_ERR_MEMORY;
+
+    const nm_html_cells *cells = &picture->cells;
+    double born = (double)block->born;
+    nm_html_cells_draw(&picture->cells, block->born < 0 ? cells->first_seq : born,
+                       block->life == NM_NULL ? cells->last_seq : born + (double)block->life, (double)offset,
+                       (double)block->size_bytes, nm_html_rows_site(&m->rows, block->stack_id));
+    return NM_OK;
 }
 
-static nm_status take_block(map *m, sqlite3_stmt *row, nm_error *err)
+static nm_html_unpacked block_of(const nm_html_row *row)
 {
-    int64_t values[BLOCK_COLUMN_COUNT];
-    nm_status status = read_block(m, row, values, err);
-
-    if (status == NM_OK && values[BLOCK_HEAP] != m->heap_id)
-        status = begin_heap(m, values[BLOCK_HEAP], err);
-    if (m->heap != NULL)
-        draw_block(m, values, sqlite3_column_int64(row, COLUMN_SITE));
-    if (!m->has_all)
-        nm_html_windows_count(&m->windows, values[BLOCK_HEAP], values[BLOCK_BORN],
-                              freed_of(&values[BLOCK_BORN], &values[BLOCK_LIFE]));
-    if (status == NM_OK && !nm_db_is_null(row, COLUMN_SEGMENT))
-        status = note_use(m, values[BLOCK_HEAP], sqlite3_column_int64(row, COLUMN_SEGMENT), values[BLOCK_BORN], err);
-    return status == NM_OK && m->has_all ? nm_html_columns_add(&m->blocks, values, err) : status;
+    return (nm_html_unpacked){.born = row->values[NM_HTML_ROW_BORN],
+                              .life = row->values[NM_HTML_ROW_LIFE],
+                              .address = row->values[NM_HTML_ROW_ADDRESS],
+                              .size_bytes = row->values[NM_HTML_ROW_SIZE],
+                              .stack_id = row->values[NM_HTML_ROW_STACK]};
 }
 
-static nm_status take_window_block(map *m, sqlite3_stmt *row, nm_error *err)
+/* Of blocks that lie in memory, heap after heap. */
+static nm_status draw_kept(map *m, nm_error *err)
 {
-    int64_t values[BLOCK_COLUMN_COUNT];
-    nm_status status = read_block(m, row, values, err); /* its texts have their numbers: the walk before met them all */
+    const nm_html_column *columns = m->blocks.columns;
+    heap_picture *picture = NULL;
+    nm_html_row row;
+    nm_status status = NM_OK;
 
-    if (status != NM_OK || !nm_html_windows_has(&m->windows, values[BLOCK_HEAP], values[BLOCK_BORN],
-                                                freed_of(&values[BLOCK_BORN], &values[BLOCK_LIFE])))
+    for (size_t i = 0; i < m->blocks.row_count && status == NM_OK; i++) {
+        if (i == 0 || columns[NM_HTML_ROW_HEAP].values[i] != columns[NM_HTML_ROW_HEAP].values[i - 1]) {
+            if (picture != NULL && is_begun(picture))
+                status = write_cells(m, picture, err);
+            picture = find_picture(m, columns[NM_HTML_ROW_HEAP].values[i]);
+        }
+        nm_html_rows_get(&m->blocks, i, &row);
+        nm_html_unpacked block = block_of(&row);
+        if (status == NM_OK)
+            status = draw_block(m, picture, &block, err);
+    }
+    return status == NM_OK && picture != NULL && is_begun(picture) ? write_cells(m, picture, err) : status;
+}
+
+/* ---- All blocks ---------------------------------------------------------------------------------------------------- */
+
+static nm_status add_id(nm_live_ids *ids, int64_t id, nm_error *err)
+{
+    nm_status status = nm_array_grow(&ids->items, &ids->capacity, ids->count + 1, sizeof *ids->items, err);
+
+    if (status == NM_OK)
+        ids->items[ids->count++] = id;
+    return status;
+}
+
+static nm_status note_live(map *m, const nm_html_row *row, nm_error *err)
+{
+    const int64_t *values = row->values;
+
+    if (!m->wants_live ||
+        !nm_live_rule_keeps(&m->rule, values[NM_HTML_ROW_HEAP], row->end_kind, values[NM_HTML_ROW_BORN],
+                            nm_html_rows_freed(values[NM_HTML_ROW_BORN], values[NM_HTML_ROW_LIFE])))
+        return NM_OK;
+    return add_id(&m->live, values[NM_HTML_ROW_ID], err);
+}
+
+/* *is_block: it is one. */
+static nm_status note_row(map *m, const nm_html_row *row, bool *is_block, nm_error *err)
+{
+    nm_status status = note_live(m, row, err);
+
+    *is_block = !row->is_segment;
+    if (status == NM_OK && row->is_segment)
+        return add_id(&m->segments, row->values[NM_HTML_ROW_ID], err);
+    if (status != NM_OK)
         return status;
-    return nm_html_columns_add(&m->blocks, values, err);
+    m->block_count++;
+    return nm_html_lanes_note(&m->lanes, row, err);
 }
+
+static nm_status keep_row(map *m, const nm_html_row *row, nm_error *err)
+{
+    return nm_html_columns_add(&m->blocks, row->values, err);
+}
+
+static nm_status take_every(void *context, const nm_html_row *row, nm_error *err)
+{
+    bool is_block = false;
+    nm_status status = note_row(context, row, &is_block, err);
+
+    return status == NM_OK && is_block ? keep_row(context, row, err) : status;
+}
+
+/* ---- Those of windows ---------------------------------------------------------------------------------------------- */
+
+static nm_status note_reach(map *m, int64_t id, const int64_t reach_of[NM_HTML_ANCHOR_KINDS], nm_error *err)
+{
+    if (m->run_count == 0 || m->runs[m->run_count - 1].count == RUN_ROWS) {
+        nm_status status = nm_array_grow(&m->runs, &m->run_capacity, m->run_count + 1, sizeof *m->runs, err);
+
+        if (status != NM_OK)
+            return status;
+        m->runs[m->run_count++] = (row_run){.first_id = id};
+        for (int kind = 0; kind < NM_HTML_ANCHOR_KINDS; kind++)
+            m->runs[m->run_count - 1].reach_of[kind] = INT64_MAX;
+    }
+    row_run *run = &m->runs[m->run_count - 1];
+    run->last_id = id;
+    run->count++;
+    for (int kind = 0; kind < NM_HTML_ANCHOR_KINDS; kind++)
+        if (reach_of[kind] < run->reach_of[kind])
+            run->reach_of[kind] = reach_of[kind];
+    return NM_OK;
+}
+
+static nm_status take_far(void *context, const nm_html_row *row, nm_error *err)
+{
+    map *m = context;
+    const int64_t *values = row->values;
+    int64_t reach_of[NM_HTML_ANCHOR_KINDS];
+    nm_html_unpacked block = block_of(row);
+    bool is_block = false;
+    nm_status status = note_row(m, row, &is_block, err);
+
+    if (status != NM_OK || !is_block)
+        return status;
+    nm_html_windows_count(&m->windows, values[NM_HTML_ROW_HEAP], values[NM_HTML_ROW_BORN],
+                          nm_html_rows_freed(values[NM_HTML_ROW_BORN], values[NM_HTML_ROW_LIFE]), reach_of);
+    block.place = m->lanes.last_place;
+    status = note_reach(m, values[NM_HTML_ROW_ID], reach_of, err);
+    return status == NM_OK ? nm_html_packed_add(&m->packed, &block, err) : status;
+}
+
+/* What could not be packed is read again. */
+static nm_status take_again(void *context, const nm_html_row *row, nm_error *err)
+{
+    map *m = context;
+    nm_html_unpacked block = block_of(row);
+
+    return row->is_segment ? NM_OK : draw_block(m, find_picture(m, row->values[NM_HTML_ROW_HEAP]), &block, err);
+}
+
+static bool is_in_window(map *m, int64_t heap_id, int64_t born, int64_t life)
+{
+    return nm_html_windows_has(&m->windows, heap_id, born, nm_html_rows_freed(born, life));
+}
+
+static nm_status take_near(void *context, const nm_html_row *row, nm_error *err)
+{
+    map *m = context;
+    const int64_t *values = row->values;
+
+    return !row->is_segment &&
+                   is_in_window(m, values[NM_HTML_ROW_HEAP], values[NM_HTML_ROW_BORN], values[NM_HTML_ROW_LIFE])
+               ? keep_row(m, row, err)
+               : NM_OK;
+}
+
+static bool is_near(const map *m, const row_run *run)
+{
+    return m->windows.reach >= 0 && run->reach_of[m->windows.kind_last] <= m->windows.reach;
+}
+
+static nm_status read_windows(map *m, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    nm_html_windows_choose(&m->windows, BLOCKS_MAX(m));
+    for (size_t begin = 0, end; begin < m->run_count && status == NM_OK; begin = end) {
+        for (end = begin; end < m->run_count && is_near(m, &m->runs[end]); end++)
+            ;
+        if (end > begin)
+            status = nm_html_rows_each(&m->rows, NM_HTML_ROWS_WHOLE, m->runs[begin].first_id, m->runs[end - 1].last_id,
+                                       take_near, m, err);
+        else
+            end++;
+    }
+    return status == NM_OK ? nm_html_rows_sort(&m->blocks, err) : status;
+}
+
+static nm_status draw_packed(map *m, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < m->packed.count && status == NM_OK; i++) {
+        nm_html_unpacked block = nm_html_packed_get(&m->packed, i);
+
+        status = draw_block(m, find_picture(m, m->lanes.places[block.place].heap_id), &block, err);
+    }
+    return status;
+}
+
+static nm_status draw_far(map *m, nm_error *err)
+{
+    nm_status status = m->packed.is_given_up
+                           ? nm_html_rows_each(&m->rows, NM_HTML_ROWS_PLACES, INT64_MIN, INT64_MAX, take_again, m, err)
+                           : draw_packed(m, err);
+
+    nm_html_packed_free(&m->packed);
+    for (size_t i = 0; i < m->picture_count && status == NM_OK; i++)
+        if (is_begun(&m->pictures[i]))
+            status = write_cells(m, &m->pictures[i], err);
+    return status == NM_OK ? read_windows(m, err) : status;
+}
+
+/* ---- Blocks in the page -------------------------------------------------------------------------------------------- */
 
 static nm_status put_blocks(void *context, FILE *out, nm_error *err)
 {
@@ -304,10 +486,14 @@ static nm_status put_blocks(void *context, FILE *out, nm_error *err)
 static void count_blocks(map *m)
 {
     const nm_html_column *columns = m->blocks.columns;
+    int64_t reach_of[NM_HTML_ANCHOR_KINDS];
 
-    for (size_t i = 0; i < m->blocks.row_count; i++)
-        nm_html_windows_count(&m->windows, columns[BLOCK_HEAP].values[i], columns[BLOCK_BORN].values[i],
-                              freed_of(&columns[BLOCK_BORN].values[i], &columns[BLOCK_LIFE].values[i]));
+    for (size_t i = 0; i < m->blocks.row_count; i++) {
+        int64_t born = columns[NM_HTML_ROW_BORN].values[i], life = columns[NM_HTML_ROW_LIFE].values[i];
+
+        nm_html_windows_count(&m->windows, columns[NM_HTML_ROW_HEAP].values[i], born, nm_html_rows_freed(born, life),
+                              reach_of);
+    }
 }
 
 /* Narrower windows: leaves out what is in none of them any more. */
@@ -324,10 +510,10 @@ static bool shrink_blocks(void *context, size_t bytes, uint64_t bytes_max)
     m->has_all = false;
     nm_html_windows_choose(&m->windows, (int64_t)nm_html_fewer_rows(count, bytes, bytes_max));
     for (size_t i = 0; i < count; i++) {
-        if (!nm_html_windows_has(&m->windows, columns[BLOCK_HEAP].values[i], columns[BLOCK_BORN].values[i],
-                                 freed_of(&columns[BLOCK_BORN].values[i], &columns[BLOCK_LIFE].values[i])))
+        if (!is_in_window(m, columns[NM_HTML_ROW_HEAP].values[i], columns[NM_HTML_ROW_BORN].values[i],
+                          columns[NM_HTML_ROW_LIFE].values[i]))
             continue;
-        for (size_t j = 0; j < BLOCK_COLUMN_COUNT; j++)
+        for (size_t j = 0; j < NM_HTML_ROW_COLUMNS; j++)
             columns[j].values[kept] = columns[j].values[i];
         kept++;
     }
@@ -368,35 +554,13 @@ static nm_status write_anchors(map *m, nm_error *err)
     return status;
 }
 
-/* Draws them, and keeps them where they are few enough to try. */
-static nm_status walk_blocks(map *m, nm_error *err)
-{
-    nm_status status =
-        nm_db_get_int(m->page->db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &m->block_count, err);
-
-    m->has_all = m->block_count <= BLOCKS_MAX(m);
-    m->heap_id = NM_NULL;
-    if (status == NM_OK)
-        status = each(m, all_blocks_sql, take_block, err);
-    if (status == NM_OK)
-        status = write_cells(m, err);
-    if (status == NM_OK)
-        status = nm_html_page_table(m->page, &m->uses, "segment_use", nm_html_page_room(m->page, USES_SHARE), err);
-    return status;
-}
-
 nm_status nm_html_map_write_blocks(nm_html_map *m, nm_error *err)
 {
     uint64_t room = nm_html_page_room(m->page, 1);
-    nm_status status = NM_OK;
+    nm_status status;
 
-    if (!m->has_all) {
-        nm_html_windows_choose(&m->windows, BLOCKS_MAX(m));
-        status = each(m, all_blocks_sql, take_window_block, err);
-    }
     room = room > KEPT_BYTES ? room - KEPT_BYTES : 0;
-    if (status == NM_OK)
-        status = nm_html_page_part(m->page, &(nm_html_part){m, put_blocks, shrink_blocks}, room, err);
+    status = nm_html_page_part(m->page, &(nm_html_part){m, put_blocks, shrink_blocks}, room, err);
     return status == NM_OK ? write_kept(m, err) : status;
 }
 
@@ -404,53 +568,85 @@ void nm_html_map_free(nm_html_map *m)
 {
     if (m == NULL)
         return;
-    for (size_t i = 0; i < m->heap_count; i++)
-        nm_html_axis_free(&m->heaps[i].axis);
-    nm_html_columns_free(&m->lanes);
+    for (size_t i = 0; i < m->picture_count; i++)
+        nm_html_cells_free(&m->pictures[i].cells);
+    free(m->pictures);
+    free(m->runs);
     nm_html_columns_free(&m->blocks);
-    nm_html_columns_free(&m->uses);
-    nm_map_free(&m->used);
-    nm_html_cells_free(&m->cells);
-    nm_html_ranges_free(&m->ranges);
+    nm_html_lanes_free(&m->lanes);
+    nm_html_rows_close(&m->rows);
     nm_html_windows_free(&m->windows);
+    nm_html_packed_free(&m->packed);
+    nm_live_rule_free(&m->rule);
+    free(m->live.items);
+    free(m->segments.items);
     free(m);
 }
 
-static nm_status write_pictures(map *m, nm_error *err)
+/* Are they few enough to try? Numbers of rows say that mostly, without a look at the rows. */
+static nm_status look_at_count(map *m, nm_error *err)
 {
-    nm_status status = nm_html_cells_init(&m->cells, err);
+    int64_t numbers = 0;
+    nm_status status = nm_db_get_int(m->page->db,
+                                     "SELECT (SELECT max(allocation_id) FROM allocation) / 2"
+                                     " - (SELECT min(allocation_id) FROM allocation) / 2",
+                                     &numbers, err);
 
-    if (status == NM_OK)
-        status = nm_html_ranges_read(&m->ranges, m->page->db, &m->page->strings, err);
-
-    if (status == NM_OK)
-        status = nm_html_windows_read(&m->windows, m->page->db, err);
-    if (status == NM_OK)
-        status = each(m, heaps_sql, take_heap, err);
-    if (status == NM_OK)
-        status = each(m, ranges_sql, take_range, err);
-    if (status == NM_OK)
-        status = keep_lanes(m, err);
-    if (status == NM_OK)
-        status = nm_html_page_table(m->page, &m->lanes, "lane", nm_html_page_room(m->page, LANES_SHARE), err);
-    if (status == NM_OK)
-        status = nm_html_question_write(m->page, m->page->db, "segment", segment_rows_sql, SEGMENTS_MAX, err);
-    if (status == NM_OK)
-        status = write_anchors(m, err);
-    return status == NM_OK ? walk_blocks(m, err) : status;
+    m->has_all = numbers == NM_NULL || numbers < BLOCKS_MAX(m) / 2 - 1;
+    if (status != NM_OK || m->has_all)
+        return status;
+    status = nm_db_get_int(m->page->db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &m->block_count, err);
+    m->has_all = m->block_count <= BLOCKS_MAX(m);
+    return status;
 }
 
-nm_status nm_html_map_write(nm_html_page *page, nm_html_map **out, nm_error *err)
+static nm_status read_blocks(map *m, nm_error *err)
+{
+    nm_status status = look_at_count(m, err);
+
+    m->block_count = 0;
+    if (status == NM_OK)
+        status = nm_html_rows_each(&m->rows, m->has_all ? NM_HTML_ROWS_WHOLE : NM_HTML_ROWS_PLACES, INT64_MIN,
+                                   INT64_MAX, m->has_all ? take_every : take_far, m, err);
+    if (status == NM_OK)
+        status = nm_html_rows_sort(&m->blocks, err);
+    return status == NM_OK ? nm_html_lanes_settle(&m->lanes, m->page->db, err) : status;
+}
+
+nm_status nm_html_map_read(nm_html_page *page, bool wants_live, nm_html_map **out, nm_error *err)
 {
     map *m = *out = calloc(1, sizeof *m);
 
     if (m == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     m->page = page;
-    nm_html_columns_name(&m->lanes, (const char *const[]){"heap_id", "address", "size_bytes", "offset", NULL});
-    nm_html_columns_name(&m->blocks, block_columns);
-    nm_html_columns_name(&m->uses, (const char *const[]){"heap_id", "allocation_id", "used_seq", NULL});
-    for (size_t i = BLOCK_OWN_CATEGORY; i < BLOCK_COLUMN_COUNT; i++)
-        m->blocks.columns[i].kind = NM_HTML_TEXT;
-    return write_pictures(m, err);
+    m->wants_live = wants_live;
+    nm_html_rows_name(&m->blocks);
+    nm_status status = nm_html_rows_open(&m->rows, page->db, &page->strings, err);
+    if (status == NM_OK && wants_live)
+        status = nm_live_rule_read(&m->rule, page->db, "main", err);
+    if (status == NM_OK)
+        status = nm_html_windows_read(&m->windows, page->db, err);
+    return status == NM_OK ? read_blocks(m, err) : status;
+}
+
+const nm_live_ids *nm_html_map_live(const nm_html_map *m)
+{
+    return &m->live;
+}
+
+nm_status nm_html_map_write(nm_html_map *m, nm_error *err)
+{
+    nm_status status = choose_heaps(m, err);
+
+    if (status == NM_OK)
+        status = write_lanes(m, err);
+    if (status == NM_OK)
+        status = write_segments(m, err);
+    if (status == NM_OK)
+        status = write_anchors(m, err);
+    if (status == NM_OK)
+        status = m->has_all ? draw_kept(m, err) : draw_far(m, err);
+    return status == NM_OK ? nm_html_lanes_uses(&m->lanes, m->page, nm_html_page_room(m->page, USES_SHARE), err)
+                           : status;
 }

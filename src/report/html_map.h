@@ -3,22 +3,29 @@
  * What the map of a page is drawn from: of each heap the lanes of its addresses and its cells (html_cells.h), and blocks one by one, so that
  * each can be pointed at: all, or where they do not fit those round the moments that are looked at most (html_windows.h).
  *
- *     nm_html_map_write(page, &map, err);            lanes, segments, anchors and cells
+ *     nm_html_map_read(page, wants_live, &map, err);   the blocks
+ *     nm_html_map_write(map, err);                     lanes, segments, anchors and cells
  *     ... all else of the page
- *     nm_html_map_write_blocks(map, err);            table "block" in what is left of the page, and "kept", which says how many those are
+ *     nm_html_map_write_blocks(map, err);              table "block" in what is left of the page, and "kept", which says how many those are
  *     nm_html_map_free(map);
  */
 #ifndef NM_REPORT_HTML_MAP_H
 #define NM_REPORT_HTML_MAP_H
 
 #include "report/html_page.h"
+#include "store/live_rule.h"
 
 #define NM_HTML_HEAPS_MAX 64 /* with a map: those with most allocations */
 
 typedef struct nm_html_map nm_html_map;
 
 /* *out keeps `page`; it is to be freed on failure too. */
-nm_status nm_html_map_write(nm_html_page *page, nm_html_map **out, nm_error *err);
+nm_status nm_html_map_read(nm_html_page *page, bool wants_live, nm_html_map **out, nm_error *err);
+
+/* The rows of allocations that stay with less detail, where they were wanted (store/live_rule.h). Borrowed. */
+const nm_live_ids *nm_html_map_live(const nm_html_map *map);
+
+nm_status nm_html_map_write(nm_html_map *map, nm_error *err);
 nm_status nm_html_map_write_blocks(nm_html_map *map, nm_error *err);
 void nm_html_map_free(nm_html_map *map); /* NULL is fine */
 

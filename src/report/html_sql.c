@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * All is made in memory before any of it is written, for only then it is known whether the page has room for it; no more is held
- * than that room and one table. A table goes by column only where its columns give every value back as it was (plan_sql), and a
+ * than that room and one table. A table goes by column only where its columns give every value back as it was (can_move), and a
  * file whose tables are empty is mostly its schema.
  */
 #include "report/html_sql.h"
@@ -33,20 +33,12 @@ typedef struct packing {
     bool is_over; /* it does not fit */
 } packing;
 
-/*
- * For each table with 64 rows or more two statements: may it go by column, and its rows. Integers come back exactly up to 2 to the
- * power of 52; texts are shown ones of ASCII; and a column has values of one type.
- */
-static const char plan_sql[] =
-    "SELECT printf('SELECT count(*) >= 64 AND coalesce(min(%s), 0) FROM main.\"%w\"', group_concat(printf("
-    "'CASE typeof(\"%w\") WHEN ''text'' THEN length(\"%w\") < 256 AND \"%w\" NOT GLOB ''*[^ -~]*''"
-    " AND length(CAST(\"%w\" AS BLOB)) = length(\"%w\") WHEN ''integer'' THEN \"%w\" BETWEEN -4503599627370496 AND "
-    "4503599627370496"
-    " WHEN ''blob'' THEN 0 ELSE 1 END', c.name, c.name, c.name, c.name, c.name, c.name), ' AND ') || ') AND min(' ||"
-    " group_concat(printf('coalesce(typeof(\"%w\") = (SELECT typeof(\"%w\") FROM main.\"%w\" WHERE \"%w\" IS NOT NULL"
-    " LIMIT 1) OR \"%w\" IS NULL, 1)', c.name, c.name, m.name, c.name, c.name), ' AND '), m.name), m.name"
-    " FROM main.sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table' AND m.name NOT LIKE"
-    " 'sqlite_%' GROUP BY m.name ORDER BY m.name";
+#define ROWS_LEAST 64  /* of a table that goes by column */
+#define TEXT_MAX   255 /* characters of a text in it */
+#define INT_52_MAX ((int64_t)1 << 52)
+
+static const char tables_sql[] =
+    "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
 
 /* ---- Parts --------------------------------------------------------------------------------------------------------- */
 
@@ -131,6 +123,60 @@ static nm_status write_part(const packing *work, const char *name,
 
 /* ---- Tables -------------------------------------------------------------------------------------------------------- */
 
+/* Is it a shown text of ASCII? */
+static bool is_plain_text(sqlite3_stmt *row, int column)
+{
+    const unsigned char *text = sqlite3_column_text(row, column);
+    int len = sqlite3_column_bytes(row, column);
+
+    if (text == NULL || len > TEXT_MAX)
+        return false;
+    for (int i = 0; i < len; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    return true;
+}
+
+/* Does it come back from a column as it was? *type: of the values before it, 0 where all of them are NULL. */
+static bool comes_back(sqlite3_stmt *row, int column, int *type)
+{
+    int own_type = sqlite3_column_type(row, column);
+
+    if (own_type == SQLITE_NULL)
+        return true;
+    if (*type != 0 && *type != own_type)
+        return false;
+    *type = own_type;
+    if (own_type == SQLITE_INTEGER) {
+        int64_t value = sqlite3_column_int64(row, column);
+
+        return value >= -INT_52_MAX && value <= INT_52_MAX;
+    }
+    return own_type == SQLITE_FLOAT || (own_type == SQLITE_TEXT && is_plain_text(row, column));
+}
+
+/* Integers come back exactly up to 2 to the power of 52; texts are shown ones of ASCII; and a column has values of one type. */
+static nm_status can_move(sqlite3 *db, const char *ask, bool *answer, nm_error *err)
+{
+    int types[NM_HTML_COLUMNS_MAX] = {0}, code = SQLITE_DONE;
+    int64_t row_count = 0;
+    sqlite3_stmt *rows = NULL;
+    nm_status status = nm_db_prepare(db, ask, &rows, err);
+    int column_count = status == NM_OK ? sqlite3_column_count(rows) : 0;
+
+    *answer = status == NM_OK && column_count <= NM_HTML_COLUMNS_MAX;
+    while (*answer && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        for (int i = 0; i < column_count && *answer; i++)
+            *answer = comes_back(rows, i, &types[i]);
+        row_count++;
+    }
+    *answer = *answer && row_count >= ROWS_LEAST;
+    if (status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(rows);
+    return status;
+}
+
 static nm_status write_rows(const packing *work, const char *name, const char *sql, nm_error *err)
 {
     sqlite3 *db = nm_store_db(work->copy);
@@ -148,19 +194,29 @@ static nm_status write_rows(const packing *work, const char *name, const char *s
 }
 
 /* The rows of a table go from the file into the page. */
-static nm_status move_table(const packing *work, const char *name, nm_error *err)
+static nm_status move_rows(const packing *work, const char *name, const char *ask, nm_error *err)
 {
-    char *shown = sqlite3_mprintf("sql_%s", name), *ask = sqlite3_mprintf("SELECT * FROM main.\"%w\"", name);
-    char *empty = sqlite3_mprintf("DELETE FROM main.\"%w\"", name);
-    nm_status status = shown == NULL || ask == NULL || empty == NULL
-                           ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                           : write_rows(work, shown, ask, err);
+    char *shown = sqlite3_mprintf("sql_%s", name), *empty = sqlite3_mprintf("DELETE FROM main.\"%w\"", name);
+    nm_status status = shown == NULL || empty == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                                      : write_rows(work, shown, ask, err);
 
     if (status == NM_OK)
         status = nm_db_exec(nm_store_db(work->copy), empty, err);
     sqlite3_free(shown);
-    sqlite3_free(ask);
     sqlite3_free(empty);
+    return status;
+}
+
+static nm_status move_table(const packing *work, const char *name, nm_error *err)
+{
+    char *ask = sqlite3_mprintf("SELECT * FROM main.\"%w\"", name);
+    bool is_moved = false;
+    nm_status status = ask == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                   : can_move(nm_store_db(work->copy), ask, &is_moved, err);
+
+    if (status == NM_OK && is_moved)
+        status = move_rows(work, name, ask, err);
+    sqlite3_free(ask);
     return status;
 }
 
@@ -175,19 +231,15 @@ static nm_status is_over(const packing *work, bool *answer, nm_error *err)
 static nm_status move_tables(packing *work, nm_error *err)
 {
     sqlite3 *db = nm_store_db(work->copy);
-    sqlite3_stmt *plan = NULL;
-    nm_status status = nm_db_prepare(db, plan_sql, &plan, err);
+    sqlite3_stmt *tables = NULL;
+    nm_status status = nm_db_prepare(db, tables_sql, &tables, err);
 
-    while (status == NM_OK && !work->is_over && sqlite3_step(plan) == SQLITE_ROW) {
-        int64_t can_move = 0;
-
-        status = nm_db_get_int(db, nm_db_text(plan, 0), &can_move, err);
-        if (status == NM_OK && can_move == 1)
-            status = move_table(work, nm_db_text(plan, 1), err);
+    while (status == NM_OK && !work->is_over && sqlite3_step(tables) == SQLITE_ROW) {
+        status = move_table(work, nm_db_text(tables, 0), err);
         if (status == NM_OK)
             status = is_over(work, &work->is_over, err);
     }
-    sqlite3_finalize(plan);
+    sqlite3_finalize(tables);
     return status == NM_OK && !work->is_over ? nm_db_exec(db, "VACUUM", err) : status;
 }
 
@@ -217,9 +269,10 @@ static nm_status write_parts(packing *work, nm_error *err)
     if (status == NM_OK)
         status = write_part(work, "queries", put_queries, err);
     if (status == NM_OK)
-        status = write_rows(work, "sql_view", "SELECT name, question FROM catalog WHERE kind = 'view'", err);
-    if (status == NM_OK)
         status = move_tables(work, err);
+    /* The view counts rows, too: of what is empty now that is quick. */
+    if (status == NM_OK && !work->is_over)
+        status = write_rows(work, "sql_view", "SELECT name, question FROM catalog WHERE kind = 'view'", err);
     if (status == NM_OK && !work->is_over)
         status = write_part(work, "database", put_database, err);
     return status == NM_OK && !work->is_over ? is_over(work, &work->is_over, err) : status;
@@ -245,15 +298,15 @@ bool nm_html_sql_is_built(void)
     return nm_html_sql_files[0].name != NULL;
 }
 
-nm_status nm_html_sql_make(sqlite3 *db, const char *scratch_path, uint64_t bytes_max, nm_strings *strings, char **text,
-                           size_t *len, nm_error *err)
+nm_status nm_html_sql_make(sqlite3 *db, const char *scratch_path, uint64_t bytes_max, const nm_live_ids *live_ids,
+                           nm_strings *strings, char **text, size_t *len, nm_error *err)
 {
     packing work = {.strings = strings, .bytes_max = bytes_max};
     nm_status status = open_text(&work, text, len, err);
 
     nm_read_limit_rest(db, true); /* the copy is read and made by connections of its own */
     if (status == NM_OK)
-        status = nm_live_copy(db, scratch_path, &work.copy, err);
+        status = nm_live_copy(db, scratch_path, live_ids, &work.copy, err);
     if (status == NM_OK)
         status = write_parts(&work, err);
     nm_read_limit_rest(db, false);

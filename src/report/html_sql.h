@@ -19,15 +19,16 @@
 #include <stdio.h>
 
 #include "base/strings.h"
+#include "store/live_rule.h"
 
 /* Is it part of this build? */
 bool nm_html_sql_is_built(void);
 
 /*
  * *text: all of it as it stands in a page, *len bytes, the caller's to free; at most `bytes_max`, else that it is left out. The
- * copy lies meanwhile beside `scratch_path`. Texts of rows get numbers of `strings`.
+ * copy lies meanwhile beside `scratch_path`. Texts of rows get numbers of `strings`. `live_ids`: store/live_copy.h.
  */
-nm_status nm_html_sql_make(sqlite3 *db, const char *scratch_path, uint64_t bytes_max, nm_strings *strings, char **text,
-                           size_t *len, nm_error *err);
+nm_status nm_html_sql_make(sqlite3 *db, const char *scratch_path, uint64_t bytes_max, const nm_live_ids *live_ids,
+                           nm_strings *strings, char **text, size_t *len, nm_error *err);
 
 #endif

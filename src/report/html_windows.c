@@ -59,8 +59,14 @@ static void find_heap(nm_html_windows *windows, int64_t heap_id)
         return;
     windows->heap_id = heap_id;
     windows->begin = 0;
-    while (windows->begin < windows->count && windows->anchors[windows->begin].heap_id != heap_id)
-        windows->begin++;
+    for (size_t end = windows->count; windows->begin < end;) {
+        size_t middle = windows->begin + (end - windows->begin) / 2;
+
+        if (windows->anchors[middle].heap_id < heap_id)
+            windows->begin = middle + 1;
+        else
+            end = middle;
+    }
     windows->end = windows->begin;
     while (windows->end < windows->count && windows->anchors[windows->end].heap_id == heap_id)
         windows->end++;
@@ -82,7 +88,7 @@ static int64_t distance(const nm_html_anchor *anchor, int64_t born, int64_t free
     return freed == NM_NULL || freed >= anchor->seq ? 0 : apart(freed, anchor->seq);
 }
 
-/* With the kinds up to each: the anchors of a heap are in the order of their kinds. INT64_MAX: it has none. */
+/* The anchors of a heap are in the order of their kinds. */
 static void measure(nm_html_windows *windows, int64_t heap_id, int64_t born, int64_t freed,
                     int64_t reach_of[NM_HTML_ANCHOR_KINDS])
 {
@@ -122,10 +128,9 @@ static int64_t last_of_step(int step)
     return (((int64_t)(step - STEPS_A_POWER * power) + 1) << power) - 1;
 }
 
-void nm_html_windows_count(nm_html_windows *windows, int64_t heap_id, int64_t born, int64_t freed)
+void nm_html_windows_count(nm_html_windows *windows, int64_t heap_id, int64_t born, int64_t freed,
+                           int64_t reach_of[NM_HTML_ANCHOR_KINDS])
 {
-    int64_t reach_of[NM_HTML_ANCHOR_KINDS];
-
     measure(windows, heap_id, born, freed, reach_of);
     for (int kind = 0; kind < NM_HTML_ANCHOR_KINDS; kind++)
         if (reach_of[kind] < INT64_MAX)

@@ -4,10 +4,10 @@
  * the peak of a heap, its end, failed requests and leaks. Of such a window every block is there, so that what was live at an
  * event within it is exact, and so is the map. How many events that is goes by how many blocks there may be.
  *
- *     nm_html_windows_read(&windows, db, err);                 the anchors
- *     nm_html_windows_count(&windows, heap, born, freed);      of every block, heap after heap
+ *     nm_html_windows_read(&windows, db, err);                     the anchors
+ *     nm_html_windows_count(&windows, heap, born, freed, reach);   of every block, best heap after heap
  *     nm_html_windows_choose(&windows, 1000000);
- *     nm_html_windows_has(&windows, heap, born, freed)         of every block, heap after heap
+ *     nm_html_windows_has(&windows, heap, born, freed)             of every block
  */
 #ifndef NM_REPORT_HTML_WINDOWS_H
 #define NM_REPORT_HTML_WINDOWS_H
@@ -49,8 +49,10 @@ typedef struct nm_html_windows {
 /* Into a zeroed one; to be freed on failure too. */
 nm_status nm_html_windows_read(nm_html_windows *windows, sqlite3 *db, nm_error *err);
 
-/* A block that was live from event `born` (below 0: before the first) until `freed` (NM_NULL: to the end). */
-void nm_html_windows_count(nm_html_windows *windows, int64_t heap_id, int64_t born, int64_t freed);
+/* A block that was live from event `born` (below 0: before the first) until `freed` (NM_NULL: to the end). `reach_of` is its reach with the
+ * kinds up to each; INT64_MAX: there is no such anchor. */
+void nm_html_windows_count(nm_html_windows *windows, int64_t heap_id, int64_t born, int64_t freed,
+                           int64_t reach_of[NM_HTML_ANCHOR_KINDS]);
 
 /* The widest windows that have at most so many of the blocks that were counted; gives how many they have. Asked again for fewer it narrows
  * them. */

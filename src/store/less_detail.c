@@ -1,52 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The moments that keep a row are put in order by what they are of (a heap, a process, a device), so that each allocation
- * asks for the next one after its birth: three searches a row, however many marks there are.
+ * Which rows of allocations stay is told row by row (live_rule.h), and what carries them is found from those.
  */
 #include "store/less_detail.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "store/database.h"
 
-/* The scopes of less_point. */
-#define OF_HEAP    "1"
-#define OF_PROCESS "2"
-#define OF_DEVICE  "3"
-
 static const char tables_sql[] =
     "CREATE TEMP TABLE IF NOT EXISTS less_input (input_id INTEGER PRIMARY KEY);"
-    "CREATE TEMP TABLE IF NOT EXISTS less_point (scope, id, seq, PRIMARY KEY (scope, id, seq)) WITHOUT ROWID;"
     "CREATE TEMP TABLE IF NOT EXISTS less_kept (allocation_id INTEGER PRIMARY KEY);"
     "CREATE TEMP TABLE IF NOT EXISTS less_last (owner, input_id, last_id, left_out_count, PRIMARY KEY (owner, "
     "input_id));"
     "CREATE TEMP TABLE IF NOT EXISTS less_condition (owner PRIMARY KEY, condition);"
-    "DELETE FROM less_input; DELETE FROM less_point; DELETE FROM less_kept; DELETE FROM less_last;"
+    "DELETE FROM less_input; DELETE FROM less_kept; DELETE FROM less_last;"
     "DELETE FROM less_condition";
-
-/* A moment without a process is of all. What is before the first event has the place -1 here. */
-static const char points_sql[] =
-    "INSERT OR IGNORE INTO less_point SELECT " OF_HEAP ", heap_id, coalesce(seq, -1) FROM source.moment"
-    " WHERE kind = 1 AND heap_id IS NOT NULL;"
-    "INSERT OR IGNORE INTO less_point SELECT " OF_PROCESS ", p.process_id, coalesce(m.seq, -1) FROM source.moment AS m"
-    " JOIN source.process AS p ON m.process_id IS NULL OR p.process_id = m.process_id WHERE m.kind IN (3, 4);"
-    "INSERT OR IGNORE INTO less_point SELECT " OF_DEVICE ", s.device_id, coalesce(m.seq, -1) FROM source.moment AS m"
-    " JOIN source._device_sample AS s ON s.moment_id = m.moment_id WHERE m.kind = 5";
-
-/* Is a moment of that within the life of allocation a? */
-#define IS_MET(scope, id)                                                                                              \
-    "EXISTS (SELECT 1 FROM less_point AS t WHERE t.scope = " scope " AND t.id = " id                                   \
-    " AND t.seq >= coalesce(a.alloc_seq, -1) AND t.seq < a.free_seq)"
 
 #define PLACES                                                                                                         \
     " LEFT JOIN source.heap AS h ON h.heap_id = a.heap_id LEFT JOIN source.process AS p ON p.process_id = "            \
     "h.process_id"
-
-/* Of what nobody freed (nm_allocation_is_kept), what a moment met, and all of inputs that stay as they are. */
-static const char live_sql[] = "INSERT INTO less_kept SELECT a.allocation_id FROM source.allocation AS a" PLACES
-                               " WHERE a.end_kind IN (0, 3) OR p.input_id NOT IN (SELECT input_id FROM less_input)"
-                               " OR " IS_MET(OF_HEAP, "a.heap_id") " OR " IS_MET(
-                                   OF_PROCESS, "h.process_id") " OR " IS_MET(OF_DEVICE, "h.device_id");
 
 /* What carries them. */
 static const char carriers_sql[] =
@@ -60,6 +34,16 @@ static const char conditions_sql[] =
     "INSERT INTO less_condition SELECT owner, condition FROM (SELECT 'allocation' AS owner,"
     " 'allocation_id IN (SELECT allocation_id FROM temp.less_kept)' AS condition UNION ALL SELECT 'copy', '0'"
     " UNION ALL SELECT 'workspace', '0' UNION ALL SELECT '_stream_call', '0') WHERE EXISTS (SELECT 1 FROM less_input)";
+
+/* Of a database of one input, where all rows are its: the last of a table is known without a look at the others. */
+#define ONLY_LAST_OF(table, id, left_out_count)                                                                        \
+    "INSERT INTO less_last SELECT '" table "', i.input_id, (SELECT max(" id ") FROM source." table                     \
+    "), " left_out_count " FROM less_input AS i;"
+
+static const char only_last_sql[] = ONLY_LAST_OF(
+    "allocation", "allocation_id", "(SELECT count(*) FROM source.allocation) - (SELECT count(*) FROM less_kept)")
+    ONLY_LAST_OF("copy", "copy_id", "0") ONLY_LAST_OF("operation", "operation_id", "0")
+        ONLY_LAST_OF("_stream_call", "stream_call_id", "0") ONLY_LAST_OF("workspace", "workspace_id", "0");
 
 /* A row of which no process is known counts as of the last input. */
 #define LAST_OF(table, id, joins)                                                                                      \
@@ -97,7 +81,82 @@ static const char note_sql[] =
                                                                       "less_input AS i LEFT JOIN source._left_out AS "
                                                                       "l ON l.input_id = i.input_id";
 
-nm_status nm_less_detail_choose(sqlite3 *db, nm_retention retention, nm_error *err)
+/* ---- What was live at moments ------------------------------------------------------------------------------------- */
+
+typedef struct live_rows {
+    sqlite3 *db;
+    sqlite3_stmt *keep; /* owned */
+} live_rows;
+
+static nm_status keep(const live_rows *live, int64_t allocation_id, nm_error *err)
+{
+    sqlite3_bind_int64(live->keep, 1, allocation_id);
+    int code = sqlite3_step(live->keep);
+    sqlite3_reset(live->keep);
+    return code == SQLITE_DONE ? NM_OK : nm_db_fail(live->db, err);
+}
+
+static bool is_kept(const nm_live_rule *rule, sqlite3_stmt *row)
+{
+    int64_t alloc_seq = nm_db_is_null(row, 3) ? -1 : sqlite3_column_int64(row, 3);
+    int64_t free_seq = nm_db_is_null(row, 4) ? NM_NULL : sqlite3_column_int64(row, 4);
+
+    return nm_live_rule_keeps(rule, sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2), alloc_seq, free_seq);
+}
+
+static nm_status look_at_rows(const live_rows *live, const nm_live_rule *rule, nm_error *err)
+{
+    sqlite3_stmt *row = NULL;
+    int code = SQLITE_DONE;
+    nm_status status = nm_db_prepare(live->db,
+                                     "SELECT allocation_id, heap_id, end_kind, alloc_seq, free_seq FROM"
+                                     " source.allocation",
+                                     &row, err);
+
+    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
+        if (is_kept(rule, row))
+            status = keep(live, sqlite3_column_int64(row, 0), err);
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(live->db, err);
+    sqlite3_finalize(row);
+    return status;
+}
+
+static nm_status keep_by_rule(const live_rows *live, nm_error *err)
+{
+    nm_live_rule rule = {0};
+    nm_status status = nm_live_rule_read(&rule, live->db, "source", err);
+
+    if (status == NM_OK)
+        status = look_at_rows(live, &rule, err);
+    nm_live_rule_free(&rule);
+    return status;
+}
+
+static nm_status keep_live(sqlite3 *db, const nm_live_ids *known, nm_error *err)
+{
+    live_rows live = {.db = db};
+    nm_status status = nm_db_prepare(db, "INSERT OR IGNORE INTO less_kept VALUES (?1)", &live.keep, err);
+
+    if (status == NM_OK && known == NULL)
+        status = keep_by_rule(&live, err);
+    for (size_t i = 0; known != NULL && i < known->count && status == NM_OK; i++)
+        status = keep(&live, known->items[i], err);
+    sqlite3_finalize(live.keep);
+    return status;
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------------------- */
+
+static nm_status note_last(sqlite3 *db, nm_error *err)
+{
+    int64_t input_count = 0;
+    nm_status status = nm_db_get_int(db, "SELECT count(*) FROM source.input", &input_count, err);
+
+    return status == NM_OK ? nm_db_exec(db, input_count == 1 ? only_last_sql : last_sql, err) : status;
+}
+
+nm_status nm_less_detail_choose(sqlite3 *db, nm_retention retention, const nm_live_ids *known, nm_error *err)
 {
     char sql[160];
     nm_status status = nm_db_exec(db, tables_sql, err);
@@ -109,13 +168,11 @@ nm_status nm_less_detail_choose(sqlite3 *db, nm_retention retention, nm_error *e
              nm_retention_name(retention));
     status = nm_db_exec(db, sql, err);
     if (status == NM_OK && retention == NM_RETENTION_LIVE)
-        status = nm_db_exec(db, points_sql, err);
-    if (status == NM_OK && retention == NM_RETENTION_LIVE)
-        status = nm_db_exec(db, live_sql, err);
+        status = keep_live(db, known, err);
     if (status == NM_OK)
         status = nm_db_exec(db, carriers_sql, err);
     if (status == NM_OK)
-        status = nm_db_exec(db, last_sql, err);
+        status = note_last(db, err);
     return status == NM_OK ? nm_db_exec(db, conditions_sql, err) : status;
 }
 

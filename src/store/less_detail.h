@@ -9,14 +9,15 @@
 
 #include <sqlite3.h>
 
+#include "store/live_rule.h"
 #include "store/retention.h"
 
 /*
  * Temporary tables of the connection. The one that others read:
  *     less_condition  owner, condition: the tables of which not all rows stay, and which do
- * Empties them, too; with NM_RETENTION_ALL that is all.
+ * Empties them, too; with NM_RETENTION_ALL that is all. `known`: which allocations live_rule.h keeps, where somebody has looked; or NULL.
  */
-nm_status nm_less_detail_choose(sqlite3 *db, nm_retention retention, nm_error *err);
+nm_status nm_less_detail_choose(sqlite3 *db, nm_retention retention, const nm_live_ids *known, nm_error *err);
 
 /* After the copy, and before the numbers of merge_table (store/merge.h) are renewed: says of the inputs in `main` which had
  * more what they have now. */

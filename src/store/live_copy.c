@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The copy is a merge of one: a database that may come from anybody is read as ingest reads it, and what is copied are rows alone.
+ * The copy is a merge of one: a database that may come from anybody is read as ingest reads it, and what is copied are rows alone. Its pages
+ * are not looked at a second time: who has it open has done that.
  */
 #include "store/live_copy.h"
 
@@ -14,13 +15,12 @@ static nm_status let_others_read(sqlite3 *db, nm_error *err)
     return nm_db_exec(db, "PRAGMA main.locking_mode = NORMAL; SELECT count(*) FROM main.input", err);
 }
 
-nm_status nm_live_copy(sqlite3 *db, const char *beside, nm_store **out, nm_error *err)
+nm_status nm_live_copy(sqlite3 *db, const char *beside, const nm_live_ids *live_ids, nm_store **out, nm_error *err)
 {
-    const nm_store_options options = {.role = NM_STORE_MERGED,
-                                      .retention = NM_RETENTION_LIVE,
-                                      .adopts_thresholds = true,
-                                      .is_scratch = true,
-                                      .input_fd = -1};
+    const nm_store_options options = {
+        .role = NM_STORE_MERGED, .retention = NM_RETENTION_LIVE, .is_scratch = true, .input_fd = -1};
+    const nm_merge_options all = {
+        .is_vetted = true, .adopts_thresholds = true, .retention = NM_RETENTION_LIVE, .live_ids = live_ids};
     const char *path = sqlite3_db_filename(db, "main");
     nm_store *store = NULL;
     nm_status status = path == NULL || path[0] == 0 ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is no file")
@@ -30,7 +30,7 @@ nm_status nm_live_copy(sqlite3 *db, const char *beside, nm_store **out, nm_error
     if (status == NM_OK)
         status = nm_store_open(beside, &options, &store, err);
     if (status == NM_OK)
-        status = nm_store_merge_file(store, path, err);
+        status = nm_store_merge_with(store, path, &all, err);
     if (status == NM_OK)
         status = nm_store_finish_merged(store, err);
     if (status == NM_OK)

@@ -96,7 +96,7 @@ static nm_status check_rules(sqlite3 *db, nm_error *err)
                    "its sites are judged by other rules than those beside it: load all with the same --site-rules");
 }
 
-static nm_status copy_rows(sqlite3 *db, nm_retention retention, nm_error *err)
+static nm_status copy_rows(sqlite3 *db, const nm_merge_options *options, nm_error *err)
 {
     nm_status status = nm_db_exec(db, "BEGIN", err);
 
@@ -105,13 +105,13 @@ static nm_status copy_rows(sqlite3 *db, nm_retention retention, nm_error *err)
     if (status == NM_OK)
         status = check_rules(db, err);
     if (status == NM_OK)
-        status = nm_less_detail_choose(db, retention, err);
+        status = nm_less_detail_choose(db, options->retention, options->live_ids, err);
     if (status == NM_OK)
         status = run_each(db, last_id_sql, err);
     if (status == NM_OK)
         status = run_each(db, copy_sql, err);
     if (status == NM_OK)
-        status = nm_less_detail_note(db, retention, err);
+        status = nm_less_detail_note(db, options->retention, err);
     if (status == NM_OK)
         status = nm_db_exec(db, rest_sql, err);
     return status == NM_OK ? nm_db_exec(db, "COMMIT", err) : status;
@@ -151,20 +151,20 @@ static nm_status check_floors(sqlite3 *db, nm_error *err)
                    "is judged by other floors than what it is joined with: load all with the same --threshold");
 }
 
-static nm_status vet(sqlite3 *db, bool adopts_thresholds, nm_error *err)
+static nm_status vet(sqlite3 *db, const nm_merge_options *options, nm_error *err)
 {
     nm_status status = nm_validate_version(db, SOURCE, err);
 
     if (status == NM_OK)
         status = nm_validate_tables(db, db, SOURCE, err);
     if (status == NM_OK)
-        status = nm_validate_pages(db, db, SOURCE, true, err);
-    if (status == NM_OK && adopts_thresholds)
+        status = nm_validate_pages(db, db, SOURCE, !options->is_vetted, err);
+    if (status == NM_OK && options->adopts_thresholds)
         status = nm_db_exec(db, thresholds_sql, err);
     if (status == NM_OK)
         status = check_floors(db, err);
     if (status == NM_OK)
-        status = nm_validate_rows(db, SOURCE, err);
+        status = nm_validate_rows(db, SOURCE, !options->is_vetted, err);
     return status;
 }
 
@@ -180,11 +180,13 @@ nm_status nm_merge_database(sqlite3 *db, const char *path, const nm_merge_option
     if (status == NM_OK && !options->is_own)
         status = nm_validate_hold(db, SOURCE, &held, err);
     if (status == NM_OK && !options->is_own)
-        status = vet(db, options->adopts_thresholds, err);
+        status = vet(db, options, err);
     if (status == NM_OK)
         status = refuse_redacted(db, err);
     if (status == NM_OK)
-        status = copy_rows(db, options->retention, err);
+        status = copy_rows(db, options, err);
+    if (status == NM_OK && options->is_vetted)
+        status = nm_validate_rows(db, "main", true, err);
     sqlite3_finalize(held);
     nm_read_limit_end(&guard);
     if (status == NM_OK)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "store/live_rule.h"
 #include "store/retention.h"
 
 #define NM_MERGE_ID_MAX (INT64_C(1) << 48) /* more rows than that are a damaged database */
@@ -28,9 +29,11 @@
 nm_status nm_merge_plan(sqlite3 *db, nm_error *err);
 
 typedef struct nm_merge_options {
-    bool is_own;            /* this program has just written it, so that nothing needs to be checked */
+    bool is_own;    /* this program has just written it, so that nothing needs to be checked */
+    bool is_vetted; /* the caller has vetted all of its pages: of large tables those rows are checked that are added */
     bool adopts_thresholds; /* its floors (_threshold) become those of `main`; otherwise they have to be the same */
     nm_retention retention; /* what is added of its large tables: no more than that */
+    const nm_live_ids *live_ids; /* borrowed; with NM_RETENTION_LIVE: see less_detail.h */
 } nm_merge_options;
 
 /* Adds the rows of the database at `path` to `main`, in one transaction. NM_ERR_FORMAT: it is none that can be added. */

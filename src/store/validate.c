@@ -218,14 +218,14 @@ static nm_status check_pages(sqlite3 *db, const char *schema, const char *table,
     return status;
 }
 
-#define LARGE_SQL " AND name NOT IN ('allocation', 'copy', 'workspace', '_stream_call')"
+#define NOT_LARGE_SQL " AND name NOT IN ('allocation', 'copy', 'workspace', '_stream_call')"
 
 /* Table by table: of all tables it would run the CHECK of those that are not ours. (A SQLite before 3.33 does.) */
 nm_status nm_validate_pages(sqlite3 *own, sqlite3 *db, const char *schema, bool has_large, nm_error *err)
 {
     sqlite3_stmt *tables = NULL;
     int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(own, has_large ? TABLES_SQL : TABLES_SQL LARGE_SQL, &tables, err);
+    nm_status status = nm_db_prepare(own, has_large ? TABLES_SQL : TABLES_SQL NOT_LARGE_SQL, &tables, err);
 
     while (status == NM_OK && (code = sqlite3_step(tables)) == SQLITE_ROW)
         status = check_pages(db, schema, nm_db_text(tables, 0), err);
@@ -356,11 +356,12 @@ static nm_status check_numbers(sqlite3 *db, const char *schema, const char *tabl
     return status;
 }
 
-nm_status nm_validate_rows(sqlite3 *db, const char *schema, nm_error *err)
+#define ROWS_SQL                                                                                                       \
+    "SELECT name, name IN (SELECT t.name FROM merge_table AS t) FROM main.sqlite_master WHERE type = 'table'"          \
+    " AND name NOT LIKE 'sqlite_%' AND name NOT IN ('meta', 'plumbing')"
+
+nm_status nm_validate_rows(sqlite3 *db, const char *schema, bool has_large, nm_error *err)
 {
-    static const char sql[] = "SELECT m.name, m.name IN (SELECT t.name FROM merge_table AS t) FROM main.sqlite_master "
-                              "AS m WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' "
-                              "AND m.name NOT IN ('meta', 'plumbing')";
     sqlite3_stmt *tables = NULL;
     int code = SQLITE_DONE;
     int64_t input_count = 0;
@@ -369,7 +370,7 @@ nm_status nm_validate_rows(sqlite3 *db, const char *schema, nm_error *err)
     if (status == NM_OK && input_count == 0)
         status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "has no input");
     if (status == NM_OK)
-        status = nm_db_prepare(db, sql, &tables, err);
+        status = nm_db_prepare(db, has_large ? ROWS_SQL : ROWS_SQL NOT_LARGE_SQL, &tables, err);
     while (status == NM_OK && (code = sqlite3_step(tables)) == SQLITE_ROW) {
         const char *table = (const char *)sqlite3_column_text(tables, 0);
 

@@ -12,7 +12,9 @@
 #include "report/html_block.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
+#include "report/html_packed.h"
 #include "report/html_ranges.h"
+#include "report/html_rows.h"
 #include "report/html_windows.h"
 #include "store/database.h"
 
@@ -521,11 +523,11 @@ START_TEST(windows_have_each_block_that_lived_in_them_and_no_other)
 {
     static life lives[LIVES_MAX];
     size_t count = make_lives(lives);
-    int64_t reach_before = INT64_MAX;
+    int64_t reach_of[NM_HTML_ANCHOR_KINDS], reach_before = INT64_MAX;
 
     nm_html_windows windows = open_windows(some_anchors, sizeof some_anchors / sizeof *some_anchors);
     for (size_t i = 0; i < count; i++)
-        nm_html_windows_count(&windows, lives[i].heap_id, lives[i].born, lives[i].freed);
+        nm_html_windows_count(&windows, lives[i].heap_id, lives[i].born, lives[i].freed, reach_of);
     for (int64_t most = LIVES_MAX; most >= 0; most = most == 0 ? -1 : most / 2) {
         int64_t told = nm_html_windows_choose(&windows, most), found = 0;
 
@@ -550,12 +552,13 @@ END_TEST
 START_TEST(leaks_are_given_up_before_the_peak)
 {
     nm_html_windows windows = open_windows((nm_html_anchor[]){{1, 10, NM_HTML_AT_PEAK}, {1, 90, NM_HTML_AT_LEAK}}, 2);
+    int64_t reach_of[NM_HTML_ANCHOR_KINDS];
 
     for (int i = 0; i < 5; i++)
-        nm_html_windows_count(&windows, 1, 5, 20);
+        nm_html_windows_count(&windows, 1, 5, 20, reach_of);
     for (int i = 0; i < 50; i++)
-        nm_html_windows_count(&windows, 1, 80, NM_NULL);
-    nm_html_windows_count(&windows, 9, 0, NM_NULL); /* of a heap without an anchor */
+        nm_html_windows_count(&windows, 1, 80, NM_NULL, reach_of);
+    nm_html_windows_count(&windows, 9, 0, NM_NULL, reach_of); /* of a heap without an anchor */
     ck_assert_int_eq(nm_html_windows_choose(&windows, 20), 5);
     ck_assert_int_ge(windows.reach, 60);
     ck_assert_int_lt(windows.reach, 70); /* the others are 70 events from the peak */
@@ -569,11 +572,89 @@ END_TEST
 START_TEST(events_of_any_number_are_no_overflow)
 {
     nm_html_windows windows = open_windows((nm_html_anchor[]){{1, INT64_MIN + 1, NM_HTML_AT_PEAK}}, 1);
+    int64_t reach_of[NM_HTML_ANCHOR_KINDS];
 
-    nm_html_windows_count(&windows, 1, INT64_MAX, NM_NULL);
+    nm_html_windows_count(&windows, 1, INT64_MAX, NM_NULL, reach_of);
     ck_assert_int_eq(nm_html_windows_choose(&windows, 10), 1);
     ck_assert(nm_html_windows_has(&windows, 1, INT64_MAX, NM_NULL));
     nm_html_windows_free(&windows);
+}
+END_TEST
+
+/* ---- Rows of blocks ------------------------------------------------------------------------------------------------ */
+
+START_TEST(a_block_is_unpacked_as_it_was_packed)
+{
+    const nm_html_unpacked blocks[] = {
+        {0, 1000, 5, 0x7f00deadb000, 4096, 7},
+        {65535, -1, NM_NULL, 0, ((int64_t)1 << 48) - 1, NM_NULL},
+        {3, 1000 + (int64_t)UINT32_MAX - 1, UINT32_MAX - 1, ((int64_t)1 << 48) - 1, 0, UINT32_MAX},
+    };
+    nm_html_packed packed = {0};
+
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        ck_assert_int_eq(nm_html_packed_add(&packed, &blocks[i], NULL), NM_OK);
+    ck_assert(!packed.is_given_up);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        nm_html_unpacked block = nm_html_packed_get(&packed, i);
+
+        ck_assert_uint_eq(block.place, blocks[i].place);
+        ck_assert_int_eq(block.born, blocks[i].born);
+        ck_assert_int_eq(block.life, blocks[i].life);
+        ck_assert_int_eq(block.address, blocks[i].address);
+        ck_assert_int_eq(block.size_bytes, blocks[i].size_bytes);
+        ck_assert_int_eq(block.stack_id, blocks[i].stack_id);
+    }
+    nm_html_packed_free(&packed);
+}
+END_TEST
+
+START_TEST(what_cannot_be_packed_is_given_up)
+{
+    const nm_html_unpacked blocks[] = {
+        {65536, 1000, 5, 0, 1, 1},
+        {0, 999, 5, 0, 1, 1}, /* before the first one */
+        {0, 1000 + (int64_t)UINT32_MAX, 5, 0, 1, 1},
+        {0, 1000, UINT32_MAX, 0, 1, 1},
+        {0, 1000, 5, (int64_t)1 << 48, 1, 1},
+        {0, 1000, 5, 0, (int64_t)1 << 48, 1},
+        {0, 1000, 5, 0, 1, (int64_t)1 << 32},
+        {0, 1000, -5, -1, -1, -1},
+    };
+
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        nm_html_packed packed = {0};
+
+        nm_html_packed_add(&packed, &(nm_html_unpacked){0, 1000, 5, 0, 1, 1}, NULL);
+        ck_assert_int_eq(nm_html_packed_add(&packed, &blocks[i], NULL), NM_OK);
+        ck_assert_msg(packed.is_given_up && packed.count == 0, "block %zu", i);
+        nm_html_packed_free(&packed);
+    }
+}
+END_TEST
+
+START_TEST(rows_are_sorted_by_heap_and_birth_and_number)
+{
+    static const int64_t rows[][3] = {{2, 5, 1},       {1, 9, 2}, {2, 5, 3}, {1, -1, 4},
+                                      {NM_NULL, 1, 5}, {1, 9, 6}, {2, 4, 7}};
+    static const int64_t sorted[] = {5, 4, 2, 6, 7, 1, 3};
+    nm_html_columns columns = {0};
+
+    nm_html_rows_name(&columns);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int64_t values[NM_HTML_ROW_COLUMNS] = {[NM_HTML_ROW_HEAP] = rows[i][0],
+                                               [NM_HTML_ROW_BORN] = rows[i][1],
+                                               [NM_HTML_ROW_ID] = rows[i][2],
+                                               [NM_HTML_ROW_SIZE] = 100 * rows[i][2]};
+
+        ck_assert_int_eq(nm_html_columns_add(&columns, values, NULL), NM_OK);
+    }
+    ck_assert_int_eq(nm_html_rows_sort(&columns, NULL), NM_OK);
+    for (size_t i = 0; i < sizeof sorted / sizeof *sorted; i++) {
+        ck_assert_int_eq(columns.columns[NM_HTML_ROW_ID].values[i], sorted[i]);
+        ck_assert_int_eq(columns.columns[NM_HTML_ROW_SIZE].values[i], 100 * sorted[i]);
+    }
+    nm_html_columns_free(&columns);
 }
 END_TEST
 
@@ -603,6 +684,9 @@ int main(void)
     tcase_add_test(tcase, windows_have_each_block_that_lived_in_them_and_no_other);
     tcase_add_test(tcase, leaks_are_given_up_before_the_peak);
     tcase_add_test(tcase, events_of_any_number_are_no_overflow);
+    tcase_add_test(tcase, a_block_is_unpacked_as_it_was_packed);
+    tcase_add_test(tcase, what_cannot_be_packed_is_given_up);
+    tcase_add_test(tcase, rows_are_sorted_by_heap_and_birth_and_number);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
