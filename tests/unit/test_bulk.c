@@ -108,7 +108,9 @@ static bool is_sound(const char *sql)
 /* From one to eight bytes and NULL, in turn. */
 static int64_t value_of(int64_t id)
 {
-    return id % 9 == 8 ? NM_NULL : (int64_t)((uint64_t)id * 0x9e3779b97f4a7c15u) >> 7 * (id % 9);
+    unsigned turn = (unsigned)((uint64_t)id % 9);
+
+    return turn == 8 ? NM_NULL : (int64_t)((uint64_t)id * 0x9e3779b97f4a7c15u) >> 7 * turn;
 }
 
 static nm_status fill(nm_bulk *bulk, const int64_t *ids, size_t count)
