@@ -18,7 +18,6 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "drain/recover.h"
-#include "source/ahead.h"
 #include "tool/common/steps.h"
 #include "tool/common/trace_map.h"
 
@@ -292,8 +291,6 @@ nm_status ingest_load_input(ingest *run, nm_error *err)
         status = find_steps(run, err);
     if (status == NM_OK)
         status = nm_replay_new(nm_store_sink(run->part), nm_passes, &run->replay, err);
-    if (status == NM_OK)
-        status = nm_source_read_ahead(&run->source, err);
     if (status == NM_OK)
         status = read_records(run, err);
     if (status == NM_OK) {
