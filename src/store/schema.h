@@ -20,6 +20,8 @@ typedef enum nm_schema_part {
     NM_SCHEMA_VIEWS = 2,  /* indexes and views */
 } nm_schema_part;
 
+#define NM_LARGE_TABLES_SQL "'allocation', 'copy', 'workspace', '_stream_call'" /* a row an event, for IN (...) */
+
 nm_status nm_schema_apply(sqlite3 *db, nm_schema_part part, nm_error *err);
 
 #endif

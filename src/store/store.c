@@ -31,8 +31,7 @@ struct nm_store {
     char *temporary_path; /* owned; NULL once it has its place */
     int64_t server_minutes;
     bool is_forced, is_redacted, adopts_thresholds;
-    bool is_plain;
-    bool has_checked_pages; /* of large tables, as they still are */
+    bool has_checked_pages; /* of large tables, as they still are: SQLite has written no row of theirs */
     nm_redact redact;       /* what was replaced */
     int lock_fd;            /* holds the lock that says that the temporary file has a living owner */
     sqlite3 *db;
@@ -79,6 +78,19 @@ static nm_status write_meta(nm_store *store, nm_error *err)
     return nm_db_exec(store->db, sql, err);
 }
 
+/* SQLite writes a row itself: by INSERT where a table cannot be pages, or when a verdict corrects it. */
+static void note_change(void *context, int operation, const char *database, const char *table, sqlite3_int64 row_id)
+{
+    nm_store *store = context;
+    char quoted[64];
+
+    (void)operation;
+    (void)row_id;
+    snprintf(quoted, sizeof quoted, "'%s'", table);
+    if (strcmp(database, "main") == 0 && strstr(NM_LARGE_TABLES_SQL, quoted) != NULL)
+        store->has_checked_pages = false;
+}
+
 static nm_status create_database(nm_store *store, const nm_store_options *options, nm_error *err)
 {
     nm_status status = create_file(store, err);
@@ -101,6 +113,9 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
         status = nm_db_exec(store->db, "COMMIT", err); /* nothing can be attached inside a transaction */
         return status == NM_OK ? nm_merge_plan(store->db, err) : status;
     }
+    /* What is emptied or rewritten as a whole, SQLite says nothing of. */
+    store->has_checked_pages = options->retention == NM_RETENTION_ALL && !store->is_redacted;
+    sqlite3_update_hook(store->db, note_change, store);
     const nm_bulk_options bulk = {.path = store->temporary_path, .fd = store->lock_fd, .is_plain = options->is_plain};
     return status == NM_OK ? nm_loader_open(store->db, options->retention, &bulk, &store->loader, err) : status;
 }
@@ -120,7 +135,6 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     store->retention = options->retention;
     store->server_minutes = options->server_minutes;
     store->is_forced = options->is_forced;
-    store->is_plain = options->is_plain;
     store->adopts_thresholds = options->adopts_thresholds;
     store->is_redacted = options->is_redacted && options->role != NM_STORE_PART;
     store->path = strdup(path);
@@ -153,7 +167,7 @@ static nm_status check_references(sqlite3 *db, nm_error *err)
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db,
                                      "SELECT m.name FROM sqlite_master AS m WHERE m.type = 'table' AND m.name NOT IN "
-                                     "('allocation', 'copy', 'workspace', '_stream_call', '_left_out') AND EXISTS"
+                                     "(" NM_LARGE_TABLES_SQL ", '_left_out') AND EXISTS"
                                      " (SELECT 1 FROM pragma_foreign_key_check(m.name) AS k WHERE k.parent NOT IN"
                                      " ('allocation', 'copy') OR NOT EXISTS (SELECT 1 FROM _left_out))",
                                      &rows, err);
@@ -183,15 +197,14 @@ static nm_status quick_check(sqlite3 *db, const char *sql, nm_error *err)
     return status;
 }
 
-/* All tables but the large ones, which were checked when their pages were written and have not changed since. */
+/* All tables but the large ones, which were checked when their pages were written. */
 static nm_status check_small_tables(sqlite3 *db, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
-    nm_status status =
-        nm_db_prepare(db,
-                      "SELECT printf('PRAGMA quick_check(\"%w\")', name) FROM sqlite_master WHERE"
-                      " type = 'table' AND name NOT IN ('allocation', 'copy', 'workspace', '_stream_call')",
-                      &rows, err);
+    nm_status status = nm_db_prepare(db,
+                                     "SELECT printf('PRAGMA quick_check(\"%w\")', name) FROM sqlite_master WHERE"
+                                     " type = 'table' AND name NOT IN (" NM_LARGE_TABLES_SQL ")",
+                                     &rows, err);
     int code = SQLITE_DONE;
 
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
@@ -258,7 +271,6 @@ nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *
     store->name_counts = store->loader.name_counts;
     if (status == NM_OK && input->has_rank)
         status = give_rank(store->db, input->rank, err);
-    store->has_checked_pages = !store->is_plain && store->retention == NM_RETENTION_ALL && !store->is_redacted;
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
     if (status == NM_OK)
         status = nm_verdicts_run(store->db, NM_VERDICTS_OF_INPUT, &settings, err);

@@ -218,7 +218,7 @@ static nm_status check_pages(sqlite3 *db, const char *schema, const char *table,
     return status;
 }
 
-#define NOT_LARGE_SQL " AND name NOT IN ('allocation', 'copy', 'workspace', '_stream_call')"
+#define NOT_LARGE_SQL " AND name NOT IN (" NM_LARGE_TABLES_SQL ")"
 
 /* Table by table: of all tables it would run the CHECK of those that are not ours. (A SQLite before 3.33 does.) */
 nm_status nm_validate_pages(sqlite3 *own, sqlite3 *db, const char *schema, bool has_large, nm_error *err)
