@@ -109,7 +109,9 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
         status = nm_plumbing_add(store->db, options->site_rules, err);
     if (status == NM_OK && options->thresholds != NULL)
         status = nm_thresholds_apply(store->db, options->thresholds, err);
-    if (status == NM_OK && store->role == NM_STORE_MERGED) {
+    if (status != NM_OK)
+        return status;
+    if (store->role == NM_STORE_MERGED) {
         status = nm_db_exec(store->db, "COMMIT", err); /* nothing can be attached inside a transaction */
         return status == NM_OK ? nm_merge_plan(store->db, err) : status;
     }
@@ -117,7 +119,7 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
     store->has_checked_pages = options->retention == NM_RETENTION_ALL && !store->is_redacted;
     sqlite3_update_hook(store->db, note_change, store);
     const nm_bulk_options bulk = {.path = store->temporary_path, .fd = store->lock_fd, .is_plain = options->is_plain};
-    return status == NM_OK ? nm_loader_open(store->db, options->retention, &bulk, &store->loader, err) : status;
+    return nm_loader_open(store->db, options->retention, &bulk, &store->loader, err);
 }
 
 nm_status nm_store_open(const char *path, const nm_store_options *options, nm_store **out, nm_error *err)

@@ -27,9 +27,9 @@ try() {
     done
 }
 
-try 1 20 "$ingest" -o out.db run.zst
+try 1 40 "$ingest" -o out.db run.zst
 try 1 2 "$ingest" -o out.db --symbols empty run.zst
-try 1 20 "$ingest" -o out.db run.zst run.db
+try 1 40 "$ingest" -o out.db run.zst run.db
 try 4 20 "$check" run.db --baseline run.db --allow-partial
 try 4 20 "$diff" run.db run.db
 try 4 5 "$whatif" --conf max_split_size_mb:64 run.db
