@@ -34,6 +34,15 @@ static nm_status note_process_end(nm_loader *loader, const void *given, nm_error
     return status;
 }
 
+static nm_status note_step_site(nm_loader *loader, const void *given, nm_error *err)
+{
+    nm_step_site_row row = *(const nm_step_site_row *)given;
+
+    row.heap_id = nm_loader_heap(loader, row.heap_id);
+    row.stack_id = nm_loader_stack(loader, row.stack_id);
+    return nm_step_changes_add(&loader->step_changes, &row, err);
+}
+
 /* Which stacks allocate from which heap, and for whom: for sites/wrapper.c and sites/attribution.c. */
 static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
 {
@@ -129,12 +138,19 @@ static nm_status note_category(nm_loader *loader, const void *row, nm_error *err
 }
 
 static note_row *const notes[NM_ROW_KINDS] = {
-    [NM_ROW_DEFINITION] = note_definition,   [NM_ROW_BASELINE] = note_baseline,
-    [NM_ROW_PROCESS_END] = note_process_end, [NM_ROW_CATEGORY] = note_category,
-    [NM_ROW_ALLOCATION] = note_allocation,   [NM_ROW_COPY] = note_copy,
-    [NM_ROW_OPERATION] = note_operation,     [NM_ROW_WORKSPACE] = note_workspace,
-    [NM_ROW_STREAM_CALL] = note_stream_call, [NM_ROW_SITE_TOTAL] = note_site_total,
-    [NM_ROW_MOMENT] = note_moment,           [NM_ROW_DEVICE_SAMPLE] = note_device_sample,
+    [NM_ROW_DEFINITION] = note_definition,
+    [NM_ROW_BASELINE] = note_baseline,
+    [NM_ROW_PROCESS_END] = note_process_end,
+    [NM_ROW_CATEGORY] = note_category,
+    [NM_ROW_STEP_SITE] = note_step_site,
+    [NM_ROW_ALLOCATION] = note_allocation,
+    [NM_ROW_COPY] = note_copy,
+    [NM_ROW_OPERATION] = note_operation,
+    [NM_ROW_WORKSPACE] = note_workspace,
+    [NM_ROW_STREAM_CALL] = note_stream_call,
+    [NM_ROW_SITE_TOTAL] = note_site_total,
+    [NM_ROW_MOMENT] = note_moment,
+    [NM_ROW_DEVICE_SAMPLE] = note_device_sample,
     [NM_ROW_HEAP_TOTAL] = note_heap_total,
 };
 

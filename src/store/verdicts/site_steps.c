@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The changes of all stacks are read once, in the order of sites and steps, and added up as they come: a row of _site_step
- * is known when the next change of its site, or the next site, is there.
+ * The changes of all stacks are put in the order of sites and steps, and added up from there: a row of _site_step is known
+ * when the next change of its site, or the next site, is there.
  */
 #include "store/verdicts/site_steps.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 
+#include "base/map.h"
 #include "store/database.h"
 
 /* Which steps the line goes through, by heap: from `first` on, `n` of them, without the last. */
@@ -20,9 +22,7 @@ static const char no_spans_sql[] = "DROP TABLE temp.step_span";
 
 static const char span_sql[] = "SELECT first, n FROM temp.step_span WHERE heap_id = ?1";
 
-static const char changes_sql[] =
-    "SELECT t.heap_id, s.site_frame_id, t.generation, t.changed_bytes, t.changed_count FROM temp.stack_step AS t"
-    " LEFT JOIN stack AS s ON s.stack_id = t.stack_id ORDER BY t.heap_id, s.site_frame_id, t.generation";
+static const char sites_sql[] = "SELECT stack_id, site_frame_id FROM stack WHERE site_frame_id IS NOT NULL";
 
 /* Least squares over the steps x = 1 .. n. In double precision throughout: the sums pass 2^63. */
 typedef struct line {
@@ -33,18 +33,29 @@ typedef struct line {
 } line;
 
 typedef struct site_sum {
-    int64_t heap_id, frame_id; /* NM_NULL: not known */
+    uint64_t heap_id, frame_id; /* 0: not known */
     int64_t generation, bytes, count;
     bool has_row; /* these three are a row that is not written yet */
     line line;
 } site_sum;
 
+/* Changes of sites, and the places of these in the order in which they are added up. */
+typedef struct sorted {
+    const nm_step_changes *all;
+    const size_t *order;
+} sorted;
+
 typedef struct writer {
     sqlite3 *db;
-    sqlite3_stmt *changes, *span;
+    sqlite3_stmt *span;
     nm_insert steps, growth;
     site_sum site;
 } writer;
+
+static int64_t id_or_null(uint64_t id)
+{
+    return id == 0 ? NM_NULL : (int64_t)id;
+}
 
 /* ---- The line ------------------------------------------------------------------------------------------------------ */
 
@@ -77,8 +88,8 @@ static nm_status write_growth(writer *to, nm_error *err)
 
     if (!through->has_values)
         return NM_OK;
-    nm_insert_int(&to->growth, to->site.heap_id);
-    nm_insert_int(&to->growth, to->site.frame_id);
+    nm_insert_int(&to->growth, id_or_null(to->site.heap_id));
+    nm_insert_int(&to->growth, id_or_null(to->site.frame_id));
     nm_insert_int(&to->growth, (int64_t)n);
     nm_insert_real(&to->growth, both / spread_x);
     nm_insert_real(&to->growth, (n * through->count_by_x - x * through->count) / spread_x);
@@ -91,12 +102,12 @@ static nm_status write_growth(writer *to, nm_error *err)
 
 /* ---- Sites --------------------------------------------------------------------------------------------------------- */
 
-static nm_status begin_site(writer *to, int64_t heap_id, int64_t frame_id, nm_error *err)
+static nm_status begin_site(writer *to, uint64_t heap_id, uint64_t frame_id, nm_error *err)
 {
     double first = 0, n = 0;
 
     sqlite3_reset(to->span);
-    sqlite3_bind_int64(to->span, 1, heap_id);
+    sqlite3_bind_int64(to->span, 1, (int64_t)heap_id);
     int code = sqlite3_step(to->span);
     if (code == SQLITE_ROW) {
         first = (double)sqlite3_column_int64(to->span, 0);
@@ -115,8 +126,8 @@ static nm_status write_row(writer *to, int64_t until, nm_error *err)
         return NM_OK;
     site->has_row = false;
     add_to_line(&site->line, site->generation, until, (double)site->bytes, (double)site->count);
-    nm_insert_int(&to->steps, site->heap_id);
-    nm_insert_int(&to->steps, site->frame_id);
+    nm_insert_int(&to->steps, id_or_null(site->heap_id));
+    nm_insert_int(&to->steps, id_or_null(site->frame_id));
     nm_insert_int(&to->steps, site->generation);
     nm_insert_int(&to->steps, until);
     nm_insert_int(&to->steps, site->bytes);
@@ -131,6 +142,17 @@ static nm_status end_site(writer *to, nm_error *err)
     return status == NM_OK ? write_growth(to, err) : status;
 }
 
+static const nm_step_site_row *change_at(const sorted *changes, size_t at)
+{
+    return nm_step_change(changes->all, changes->order[at]);
+}
+
+static bool is_of(const sorted *changes, size_t at, const site_sum *site)
+{
+    return at < changes->all->count && change_at(changes, at)->heap_id == site->heap_id &&
+           change_at(changes, at)->stack_id == site->frame_id;
+}
+
 static int64_t add(int64_t value, int64_t change)
 {
     int64_t sum;
@@ -138,29 +160,20 @@ static int64_t add(int64_t value, int64_t change)
     return __builtin_add_overflow(value, change, &sum) ? (change < 0 ? INT64_MIN + 1 : INT64_MAX) : sum;
 }
 
-static int64_t frame_of(sqlite3_stmt *row)
+/* What all stacks of the site changed in one step: the changes from `at` on; *at is then the first of the next step. */
+static nm_status take_step(writer *to, const sorted *changes, size_t *at, nm_error *err)
 {
-    return nm_db_is_null(row, 1) ? NM_NULL : sqlite3_column_int64(row, 1);
-}
-
-/* What all stacks of the site changed in one step; the statement stands on the first row of the next one then. */
-static nm_status take_step(writer *to, int *code, nm_error *err)
-{
-    sqlite3_stmt *row = to->changes;
     site_sum *site = &to->site;
-    int64_t generation = sqlite3_column_int64(row, 2), bytes = 0, count = 0;
-    nm_status status;
+    int64_t generation = change_at(changes, *at)->generation, bytes = 0, count = 0;
 
-    while (*code == SQLITE_ROW && sqlite3_column_int64(row, 0) == site->heap_id && frame_of(row) == site->frame_id &&
-           sqlite3_column_int64(row, 2) == generation) {
-        bytes = add(bytes, sqlite3_column_int64(row, 3));
-        count = add(count, sqlite3_column_int64(row, 4));
-        *code = sqlite3_step(row);
+    for (; is_of(changes, *at, site) && change_at(changes, *at)->generation == generation; ++*at) {
+        bytes = add(bytes, change_at(changes, *at)->changed_bytes);
+        count = add(count, change_at(changes, *at)->changed_count);
     }
     if (bytes == 0 && count == 0)
         return NM_OK;
     int64_t live_bytes = add(site->bytes, bytes), live_count = add(site->count, count);
-    status = write_row(to, generation, err);
+    nm_status status = write_row(to, generation, err);
     site->generation = generation;
     site->bytes = live_bytes;
     site->count = live_count;
@@ -168,22 +181,69 @@ static nm_status take_step(writer *to, int *code, nm_error *err)
     return status;
 }
 
-static nm_status write_sites(writer *to, nm_error *err)
+static nm_status write_sites(writer *to, const sorted *changes, nm_error *err)
 {
-    int code = sqlite3_step(to->changes);
     nm_status status = NM_OK;
 
-    while (status == NM_OK && code == SQLITE_ROW) {
-        int64_t heap_id = sqlite3_column_int64(to->changes, 0), frame_id = frame_of(to->changes);
-
-        status = begin_site(to, heap_id, frame_id, err);
-        while (status == NM_OK && code == SQLITE_ROW && sqlite3_column_int64(to->changes, 0) == heap_id &&
-               frame_of(to->changes) == frame_id)
-            status = take_step(to, &code, err);
+    for (size_t at = 0; status == NM_OK && at < changes->all->count;) {
+        status = begin_site(to, change_at(changes, at)->heap_id, change_at(changes, at)->stack_id, err);
+        while (status == NM_OK && is_of(changes, at, &to->site))
+            status = take_step(to, changes, &at, err);
         if (status == NM_OK)
             status = end_site(to, err);
     }
-    return status == NM_OK && code != SQLITE_DONE ? nm_db_fail(to->db, err) : status;
+    return status;
+}
+
+/* ---- Changes ------------------------------------------------------------------------------------------------------- */
+
+static nm_status read_sites(sqlite3 *db, nm_map *site_of, nm_error *err)
+{
+    sqlite3_stmt *row = NULL;
+    int code = SQLITE_DONE;
+    nm_status status = nm_db_prepare(db, sites_sql, &row, err);
+
+    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
+        status = nm_map_put(site_of, (nm_key){0, (uint64_t)sqlite3_column_int64(row, 0)},
+                            (uint64_t)sqlite3_column_int64(row, 1), err);
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(row);
+    return status;
+}
+
+static int compare(const void *left, const void *right, void *changes)
+{
+    const nm_step_site_row *a = nm_step_change(changes, *(const size_t *)left);
+    const nm_step_site_row *b = nm_step_change(changes, *(const size_t *)right);
+
+    if (a->heap_id != b->heap_id)
+        return a->heap_id < b->heap_id ? -1 : 1;
+    if (a->stack_id != b->stack_id)
+        return a->stack_id < b->stack_id ? -1 : 1;
+    return (a->generation > b->generation) - (a->generation < b->generation);
+}
+
+/* From here on the changes are those of sites, whose number stands where that of the stack did; and their order. */
+static nm_status turn_to_sites(sqlite3 *db, nm_step_changes *changes, size_t **order, nm_error *err)
+{
+    nm_map site_of = {0};
+    nm_status status = read_sites(db, &site_of, err);
+
+    for (size_t i = 0; i < changes->count && status == NM_OK; i++) {
+        nm_step_site_row *change = nm_step_change(changes, i);
+        const uint64_t *site = nm_map_get(&site_of, (nm_key){0, change->stack_id});
+
+        change->stack_id = site == NULL ? 0 : *site;
+    }
+    nm_map_free(&site_of);
+    *order = malloc((changes->count + 1) * sizeof **order);
+    if (*order == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    for (size_t i = 0; i < changes->count; i++)
+        (*order)[i] = i;
+    qsort_r(*order, changes->count, sizeof **order, compare, changes);
+    return status;
 }
 
 nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err)
@@ -192,12 +252,12 @@ nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, 
                                      "heap_id site_frame_id generation until_generation live_bytes live_count "};
     static const nm_columns growth = {"_site_growth", "heap_id site_frame_id step_count growth_bytes_per_step "
                                                       "growth_count_per_step growth_fit_ratio "};
+    size_t *order = NULL;
     writer to = {.db = db};
     nm_status status = nm_db_exec(db, spans_sql, err);
 
-    (void)settings;
     if (status == NM_OK)
-        status = nm_db_prepare(db, changes_sql, &to.changes, err);
+        status = turn_to_sites(db, settings->step_changes, &order, err);
     if (status == NM_OK)
         status = nm_db_prepare(db, span_sql, &to.span, err);
     if (status == NM_OK)
@@ -205,8 +265,8 @@ nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, 
     if (status == NM_OK)
         status = nm_insert_open(db, &growth, &to.growth, err);
     if (status == NM_OK)
-        status = write_sites(&to, err);
-    sqlite3_finalize(to.changes);
+        status = write_sites(&to, &(sorted){settings->step_changes, order}, err);
+    free(order);
     sqlite3_finalize(to.span);
     nm_insert_close(&to.steps);
     nm_insert_close(&to.growth);

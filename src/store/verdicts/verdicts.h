@@ -11,9 +11,11 @@
 
 #include "base/embedded.h"
 #include "base/error.h"
+#include "store/step_changes.h"
 
 typedef struct nm_verdict_settings {
-    int64_t server_minutes; /* so long a process without steps has to run to be judged; 0: NM_RISING_MINUTES */
+    int64_t server_minutes;        /* so long a process without steps has to run to be judged; 0: NM_RISING_MINUTES */
+    nm_step_changes *step_changes; /* of an input; borrowed, and used up */
 } nm_verdict_settings;
 
 /* Added to the cause of a pool's miss of which only the end tells whether it is cold. */
