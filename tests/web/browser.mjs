@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * browser.mjs FOLDER QUERY_FOLDER ON|OFF: the pages that browser.sh has written, in Chromium. Everything that a page shows is compared with what plain sqlite3
- * says of its database. No page may ask for anything, say anything on the console, or take a name for markup.
+ * browser.mjs FOLDER QUERY_FOLDER ON|OFF [PATTERN]: the pages that browser.sh has written, in Chromium. Everything that a page shows is compared with what plain sqlite3
+ * says of its database. PATTERN: only tests whose names it fits, of pages that are there already. No page may ask for anything, say anything on the console, or take a name for markup.
  */
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
@@ -437,8 +437,9 @@ async function testWindows(browser) {
 }
 
 const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']});
+const tests = [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testAgainst, testWindows, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])].filter((test) => new RegExp(process.argv[5] ?? '').test(test.name));
 let failed = 0;
-for (const test of [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testAgainst, testWindows, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])])
+for (const test of tests)
     try {
         const begin = Date.now();
         await test(browser, {ask, open, picture, cellsOf, mapPoint});

@@ -226,6 +226,37 @@ async function testLevels(browser, tools) {
     await close();
 }
 
+/* A page of a run that died opens on its last steps and says so; a button leads to the whole run, and a link says what was looked at. */
+async function testOpening(browser, tools) {
+    const {ask, open} = tools, [failed] = ask('oom', "SELECT first_seq AS seq FROM out_of_memory WHERE outcome = 'fatal'"), [{begin, last}] = ask('oom', `SELECT (SELECT s.begin_seq FROM step AS s WHERE s.begin_seq < ${failed.seq} ORDER BY s.begin_seq DESC LIMIT 1 OFFSET 1) AS begin, (SELECT max(seq) + 1 FROM (SELECT max(last_seq) AS seq FROM usage UNION ALL SELECT max(seq) FROM moment WHERE kind = 4)) AS last`);
+    const {page, close} = await open(browser, 'oom'), word = `The page opens where memory ran out: events ${formatCount(begin)} to ${formatCount(last)}, ${formatPercent((last - begin) / (last - ask('oom', 'SELECT min(first_seq) AS seq FROM usage')[0].seq))} of the run.`;
+    assert.deepEqual(await page.$$eval('#timeline .part, #map .part', (parts) => parts.map((part) => part.textContent)), [word, word]);
+    const inView = async () => Number((await page.textContent('#map .tell')).match(/^[\d,]+/)[0].replaceAll(',', ''));
+    const blocksFrom = (from) => ask('oom', `SELECT count(*) AS count FROM allocation WHERE heap_id = ${GROUPS_HEAP} AND is_segment = 0 AND (free_seq IS NULL OR free_seq >= ${from})`)[0].count;
+    assert.equal(await inView(), blocksFrom(begin), 'the map shows the same stretch');
+    assert.equal(await page.evaluate(() => location.hash), '', 'it needs no word in the address');
+    await page.locator('#timeline').screenshot({path: `${process.argv[2]}/oom-opening.png`});
+    await page.click('#timeline >> text=whole run');
+    assert.equal(await page.locator('#timeline .part').count(), 0);
+    assert.equal(await inView(), blocksFrom(0));
+    await page.waitForFunction(() => location.hash === '#from=all&to=all');
+    await close();
+    for (const [hash, wanted] of [['#from=all&to=all', []], [`#from=100&to=200`, [/^Events 100 to 200: /]], ['#at=end', [/^The page opens/]]]) {
+        const again = await open(browser, 'oom', hash), parts = await again.page.$$eval('#timeline .part', (found) => found.map((one) => one.textContent));
+        assert.equal(parts.length, wanted.length, hash);
+        wanted.forEach((pattern, i) => assert.match(parts[i], pattern));
+        await again.close();
+    }
+    const leak = await open(browser, 'leak'), ranks = await open(browser, 'ranks'), [dead] = ask('ranks', "SELECT process_id AS id FROM _rank_summary WHERE failure_order = 'first'"), [other] = ask('ranks', `SELECT heap_id AS id FROM heap WHERE process_id <> ${dead.id} AND heap_id IN (SELECT heap_id FROM usage)`);
+    assert.equal(await leak.page.locator('.part').count(), 0, 'a run that ended by itself is shown as a whole');
+    assert.match(await ranks.page.textContent('#timeline .part'), /^The page opens/, 'of ranks the one that died first');
+    await leak.close();
+    await ranks.close();
+    const rank = await open(browser, 'ranks', `#heap=${other.id}`);
+    assert.equal(await rank.page.locator('.part').count(), 0, 'its range is none of another rank');
+    await rank.close();
+}
+
 async function testHead(browser, tools) {
     const {ask, open, cellsOf} = tools, {page, close} = await open(browser, 'groups');
     await page.click('#settings summary');
@@ -279,4 +310,4 @@ async function testColours(browser, tools) {
     }
 }
 
-export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testHead, testSearch, testColours];
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours];

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {placeLabels, placeRanges} from '../../src/report/web/chart.mjs';
+import {placeBetween, placeLabels, placeRanges} from '../../src/report/web/chart.mjs';
 import {makeStepClock} from '../../src/report/web/model.mjs';
 import {makeScale} from '../../src/report/web/scale.mjs';
 import {alignCurves, findMost, firstFrom, liveOfUsage, makeCurve, makeMaxima, makePicture, mostByPixel, reservedOfUsage, valueAt} from '../../src/report/web/series.mjs';
@@ -159,7 +159,12 @@ test('labels never lie over each other, and ranges neither', () => {
     placed.forEach((a, i) => placed.forEach((b, j) => {
         if (i < j && a.row >= 0 && a.row === b.row)
             assert.ok(a.left + items[i].width <= b.left || b.left + items[j].width <= a.left, `${i} and ${j}`);
+        if (i !== j && a.row >= 0 && b.row >= a.row)
+            assert.ok(items[i].x <= b.left || items[i].x >= b.left + items[j].width, `the line of ${i} goes down beside the label of ${j}`);
     }));
+    assert.equal(placeBetween([], 50, 6, 1000), 6);
+    assert.equal(placeBetween([30, 70, 200], 50, 6, 1000), 76, 'the first room between lines');
+    assert.equal(placeBetween([30, 90], 50, 6, 100), 6, 'where there is none, at the left');
     assert.equal(placed[0].row, 0, 'who comes first has the first choice');
     assert.deepEqual(placeLabels([{x: 990, width: 50}], 1000, 1, 6), [{row: 0, left: 937}], 'at the right edge it stands to the left');
     const ranges = [{name: 'a', begin_seq: 0, end_seq: 100}, {name: 'b', begin_seq: 5, end_seq: 20}, {name: 'c', begin_seq: 6, end_seq: 9}, {name: 'b', begin_seq: 20, end_seq: null}, {name: 'b', begin_seq: 50, end_seq: null}, {name: 'a', begin_seq: 100, end_seq: 110}];

@@ -13,6 +13,7 @@ import {makeTree, pathOf, skipTrunk} from '../../src/report/web/icicle.mjs';
 import {thin} from '../../src/report/web/leaks.mjs';
 import {addBlocks, ANCHOR_KINDS, bestHeap, hasBlocksOf, heapOfRow, liveBlocks, makeClock, makeWindows, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/report/web/model.mjs';
 import {barParts} from '../../src/report/web/oom.mjs';
+import {openingRange} from '../../src/report/web/opening.mjs';
 import {mostByColumn, shareOfEvents, shareOfSteps} from '../../src/report/web/overlay.mjs';
 import {rolesOfRanks, verdictOfRank} from '../../src/report/web/ranks.mjs';
 import {drawCells, drawRectangle, offsetOf} from '../../src/report/web/raster.mjs';
@@ -56,6 +57,32 @@ test('the address holds the state, and gives it back', () => {
     assert.deepEqual({...DEFAULTS, ...readHash(`#${writeHash(values, DEFAULTS)}`)}, values);
     assert.equal(writeHash(DEFAULTS, DEFAULTS), '');
     assert.deepEqual(readHash('#from=x&constructor=1&to=Infinity'), {});
+});
+
+test('an address without a range is that on which the page opens, and "all" is none', () => {
+    const defaults = {...DEFAULTS, from: 900, to: 1000};
+    assert.equal(writeHash(defaults, defaults), '');
+    assert.equal(writeHash({...defaults, from: null, to: null}, defaults), 'from=all&to=all');
+    assert.deepEqual(readHash('#from=all&to=all&at=5'), {from: null, to: null, at: '5'});
+    assert.equal(writeHash({...defaults, from: 5, to: 9}, defaults), 'from=5&to=9');
+});
+
+/* A heap of 1,000 events in buckets of ten, which holds what `liveAt` says. */
+function heapOfEvents(liveAt, steps) {
+    const ends = Array.from({length: 100}, (_, i) => 10 * i + 9);
+    return {input: {first: 0, last: 1000}, steps, usage: {first_seq: Float64Array.from(ends, (end) => end - 9), last_seq: Float64Array.from(ends), max_live_bytes: Float64Array.from(ends, liveAt)}};
+}
+
+test('a page opens on the stretch in which memory filled up', () => {
+    const steps = Array.from({length: 20}, (_, i) => ({number: i, begin_seq: 50 * i})), cliff = (seq) => (seq < 970 ? 10 : 100), failed = [{outcome: 'recovered', first_seq: 10}, {outcome: 'fatal', first_seq: 985, needed_bytes: 50, leaked_bytes: 5}];
+    assert.deepEqual(openingRange(heapOfEvents(cliff, steps), failed), {from: 900, to: 997}, 'the step before, and an eighth behind');
+    assert.deepEqual(openingRange(heapOfEvents(cliff, []), failed), {from: 953, to: 990}, 'without steps as much before as it took');
+    assert.deepEqual(openingRange(heapOfEvents(cliff, [{begin_seq: 0}, {begin_seq: 500}]), failed), {from: 649, to: 1000}, 'a long step is cut');
+    assert.equal(openingRange(heapOfEvents((seq) => seq, steps), failed), null, 'what grows all the time is a matter of the whole run');
+    assert.equal(openingRange(heapOfEvents(() => 7, steps), failed), null, 'so is what is level');
+    assert.equal(openingRange(heapOfEvents(cliff, steps), [{...failed[1], leaked_bytes: 50}]), null, 'and a leak without which it would have fitted');
+    assert.equal(openingRange(heapOfEvents(cliff, steps), [failed[0]]), null);
+    assert.equal(openingRange({...heapOfEvents(cliff, steps), usage: null}, failed), null);
 });
 
 test('who subscribes hears each change', () => {

@@ -91,17 +91,33 @@ export function drawText(context, text, x, y, colour) {
     context.fillText(text, x, y);
 }
 
-/* In which row each of several labels stands, and where it begins, so that none lies over another: those that come first have the first
- * choice. items: [{x, width}]; a row of -1 has no room. Pure. */
+/* Is there room for a label in a row? Lines go down from their label's row on, through the rows below. */
+function hasRoom(rows, number, label, gap) {
+    const isThrough = (x, one) => x > one.begin - 2 && x < one.end + 2;
+    return rows[number].every((other) => label.begin >= other.end + gap || label.end + gap <= other.begin) && rows.slice(0, number + 1).flat().every((other) => !isThrough(other.x, label)) &&
+        rows.slice(number).flat().every((other) => !isThrough(label.x, other));
+}
+
+/* In which row each of several labels stands, and where it begins, right or left of its line, so that none lies over another or is crossed by the line of
+ * another: those that come first have the first choice. items: [{x, width}]; a row of -1 has no room. Pure. */
 export function placeLabels(items, right, rowCount, gap) {
     const rows = Array.from({length: rowCount}, () => []);
-    return items.map((item) => {
-        const left = item.x + 3 + item.width > right ? item.x - 3 - item.width : item.x + 3, isFree = (row) => row.every((other) => left >= other.end + gap || left + item.width + gap <= other.begin);
-        const row = rows.findIndex(isFree);
-        if (row >= 0)
-            rows[row].push({begin: left, end: left + item.width});
-        return {row, left};
+    return items.map(({x, width}) => {
+        const sides = [x + 3, x - 3 - width].filter((begin) => begin + width <= right).map((begin) => ({x, begin, end: begin + width}));
+        for (let row = 0; row < rowCount; row++)
+            for (const label of sides)
+                if (hasRoom(rows, row, label, gap)) {
+                    rows[row].push(label);
+                    return {row, left: label.begin};
+                }
+        return {row: -1, left: x + 3};
     });
+}
+
+/* Where a text of that width begins so that no line goes through it: the first room from `left` on, or `left` where there is none. Pure. */
+export function placeBetween(lines, width, left, right) {
+    const gap = 5, isFree = (begin) => begin + width <= right && lines.every((x) => x < begin - gap || x > begin + width + gap);
+    return [left, ...lines.map((x) => x + gap + 1)].sort((a, b) => a - b).find((begin) => begin >= left && isFree(begin)) ?? left;
 }
 
 /* Where a range ends: of one whose end was not seen, where another of its name begins. In order of their begin. Pure. */

@@ -24,7 +24,7 @@ import {say, setLanguage} from './words.mjs';
 const PANELS = [makeVerdicts, makeAgainst, makeTimeline, makeMap, makeLive, makeSteps, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse, makeSql];
 
 function defaultsOf(model) {
-    return {heap: model.best?.heap_id ?? null, from: null, to: null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null};
+    return {heap: model.best?.heap_id ?? null, from: model.opening?.from ?? null, to: model.opening?.to ?? null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null};
 }
 
 function framePanel(panel) {
@@ -81,8 +81,16 @@ function buildPage(model, state) {
     };
 }
 
+/* What the address says counts first; the range that a page opens on is one of the events of that input. */
+function makeStateOf(model) {
+    const state = makeState(defaultsOf(model), location.hash), heap = model.heapById.get(state.values.heap);
+    if (model.opening !== null && heap && heap.input !== model.best.input && !/[#&](from|to)=/.test(location.hash))
+        state.set({from: null, to: null});
+    return state;
+}
+
 function showPage(model) {
-    const state = makeState(defaultsOf(model), location.hash);
+    const state = makeStateOf(model);
     let show = buildPage(model, state);
     show(state.values);
     state.subscribe((values, before) => {

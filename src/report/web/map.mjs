@@ -11,6 +11,7 @@ import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} f
 import {groupingsOf, keysOf, namerOf, namesOf} from './groups.mjs';
 import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, remember, stepAt} from './model.mjs';
 import {rolesOf} from './ranks.mjs';
+import {partWord} from './opening.mjs';
 import {drawCells, drawRectangle, offsetOf} from './raster.mjs';
 import {makeStack} from './stack.mjs';
 import {makeFilter} from './state.mjs';
@@ -336,7 +337,7 @@ export function makeMap(model, state) {
         const heap = heapOf(), has = heap.cells !== null;
         element.classList.toggle('none', !has);
         put(tools, make('span', {class: 'note'}, say('colour by')), ['site', 'verdict', 'category', 'age', ...groupingsOf(model, heap).filter((kind) => kind === 'stream' || kind === 'private pool')].map((kind) => makeChoice(kind, values.colour === kind, () => state.set({colour: kind}))),
-            (values.low !== null || values.from !== null) && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null, low: null, high: null})}, say('whole picture')));
+            (values.low !== null || values.from !== null) && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null, low: null, high: null})}, say('whole picture')), values.from !== null && make('span', {class: 'part'}, partWord(model, heap, values)));
         put(legend, has && showLegend(model, heap, values, state));
         const chosen = numberOfBlock(model, values.block);
         put(side, chosen >= 0 ? showBlock(model, heap, chosen, state) : make('p', {class: 'note'}, has ? say('Click a block: its stack and its life stand here.') : missingText(model, heap)));

@@ -4,6 +4,7 @@
  * draws, and nothing changes after makeModel but that the blocks come.
  */
 import {isKnown} from './format.mjs';
+import {openingRange} from './opening.mjs';
 import {offsetOf} from './raster.mjs';
 
 const PLACE = ['host', 'rank', 'pid', 'device', 'heap', 'level'];
@@ -223,9 +224,10 @@ export function makeModel(page) {
         heap.named = moments.filter((moment) => isNamed(moment, heap));
         heap.cells = page.cells.get(heap.heap_id) ?? null;
     }
+    const exhausted = rowsOf(tables.oom), best = bestHeap(heaps.filter((heap) => heap.usage !== null), exhausted, rowsOf(tables.leak)) ?? heaps[0] ?? null;
     return {
-        page, tables, inputs, heaps, heapById, usage, steps,
-        best: bestHeap(heaps.filter((heap) => heap.usage !== null), rowsOf(tables.oom), rowsOf(tables.leak)) ?? heaps[0] ?? null,
+        page, tables, inputs, heaps, heapById, usage, steps, best,
+        opening: best === null ? null : openingRange(best, exhausted.filter((row) => poolOfRow(heaps, row)?.process_id === best.process_id)),
         rows: (name) => rowsOf(tables[name]), byPlace, kept: null, windows: new Map(), blocks: null, blockRanges: new Map(), hasAllBlocks: false,
         stacks: makeStacks(tables.stack, tables.frame),
         cached: new Map(), offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: makeSegments(tables),

@@ -3,7 +3,7 @@
  * The one place that holds what is being looked at. It stands in the address of the page, behind '#', so that a link shows the same
  * picture. Whoever changes it calls set(); whoever shows it subscribes.
  *
- *   heap    number of the heap that is drawn          from, to  range of events; null: all
+ *   heap    number of the heap that is drawn          from, to  range of events; null: all, as a word of the address "all"
  *   at      'peak', 'end' or the number of an event   low, high range of the map's addresses; null: all
  *   site    the site that is looked at, a text        block     number of an allocation
  *   search  a regular expression                      theme     'light' or 'dark'; null: as the system has it
@@ -17,11 +17,14 @@
  */
 const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block', 'stack', 'stepa', 'stepb'];
 const TEXTS = ['at', 'since', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with'];
+const ALL = 'all';
 
 export function readHash(hash) {
     const values = {}, words = new URLSearchParams(hash.replace(/^#/, ''));
     for (const name of NUMBERS)
-        if (words.has(name) && Number.isFinite(Number(words.get(name))))
+        if (words.get(name) === ALL)
+            values[name] = null;
+        else if (words.has(name) && Number.isFinite(Number(words.get(name))))
             values[name] = Number(words.get(name));
     for (const name of TEXTS)
         if (words.has(name))
@@ -34,6 +37,10 @@ export function writeHash(values, defaults) {
     for (const name of [...NUMBERS, ...TEXTS])
         if (values[name] !== null && values[name] !== defaults[name])
             words.set(name, String(values[name]));
+    /* A page that opens on a range says in its links where that is not meant. */
+    for (const name of ['from', 'to'])
+        if (values[name] === null && isFinite(defaults[name] ?? NaN))
+            words.set(name, ALL);
     return words.toString();
 }
 

@@ -4,11 +4,12 @@
  * it, and lines the most of single heaps, so no peak is lost however small the picture is. Dragging picks the range for all panels, a click
  * the moment.
  */
-import {CHART_LEFT, CHART_RIGHT, drawText, makeChart, placeLabels, placeRanges} from './chart.mjs';
+import {CHART_LEFT, CHART_RIGHT, drawText, makeChart, placeBetween, placeLabels, placeRanges} from './chart.mjs';
 import {PALETTE, REST} from './colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from './dom.mjs';
 import {formatBytes, formatCount, formatTime} from './format.mjs';
 import {stepAt} from './model.mjs';
+import {partWord} from './opening.mjs';
 import {interpolate, makeScale, niceTicks} from './scale.mjs';
 import {firstFrom, mostByPixel, heldBy, valueAt} from './series.mjs';
 import {makeNumbers} from './table.mjs';
@@ -304,7 +305,7 @@ function lookOf(picture, heap, values, width, ranges) {
 function drawOver(context, heap, values, scale, place) {
     const {top, bottom, ranges, capacity, ceiling} = place;
     if (ceiling > capacity && capacity > 0)
-        drawCapacity(context, scale, bottom - (bottom - top) * capacity / ceiling, capacity);
+        drawCapacity(context, scale, bottom - (bottom - top) * capacity / ceiling, capacity, linesOf(heap, values, scale));
     context.font = '11px system-ui, sans-serif';
     drawSteps(context, heap, scale, bottom + AXIS_HEIGHT);
     drawRanges(context, ranges, scale, bottom + AXIS_HEIGHT + (heap.steps.length > 0 ? STEPS_HEIGHT : 0));
@@ -312,8 +313,14 @@ function drawOver(context, heap, values, scale, place) {
     drawCursor(context, values, heap, scale, top, bottom);
 }
 
-/* Its words stand below the line, for the labels of moments are above. */
-function drawCapacity(context, scale, y, capacity) {
+/* Where lines go down through the picture: of moments, and the one that is picked. */
+function linesOf(heap, values, scale) {
+    const picked = momentSeq(heap, values.at);
+    return [...momentsInView(heap, scale).map((moment) => moment.seq), ...(picked === null ? [] : [picked])].filter((seq) => seq >= scale.firstSeq && seq <= scale.lastSeq).map(scale.toX);
+}
+
+/* Its words stand below the line, for the labels of moments are above, and where no line goes through them. */
+function drawCapacity(context, scale, y, capacity, lines) {
     const text = `${say('capacity')} ${formatBytes(capacity)}`;
     context.strokeStyle = colourOf('bad');
     context.lineWidth = 1.5;
@@ -323,7 +330,7 @@ function drawCapacity(context, scale, y, capacity) {
     context.stroke();
     context.font = '11px system-ui, sans-serif';
     context.textAlign = 'left';
-    drawText(context, text, scale.left + 6, y + 14, colourOf('bad'));
+    drawText(context, text, placeBetween(lines, context.measureText(text).width, scale.left + 6, scale.right), y + 14, colourOf('bad'));
 }
 
 export function drawBrush(context, drag, top, bottom) {
@@ -437,11 +444,11 @@ function makeHeapChoice(model, heap, state) {
         make('span', null, sayPlace(one.label)), make('span', {class: 'note'}, sayWith('{bytes} peak', {bytes: formatBytes(one.peak?.peak_bytes)}))))];
 }
 
-function makeAxisChoice(heap, values, state) {
+function makeAxisChoice(model, heap, values, state) {
     const axes = ['event', ...(heap.input.clock ? ['time'] : []), ...(heap.stepClock ? ['step'] : [])];
     return [axes.length > 1 && [make('span', {class: 'note'}, say('across')), axes.map((axis) => makeChoice(axis, values.axis === axis, () => state.set({axis})))],
         make('span', {class: 'note'}, say('moment')), ['peak', 'end'].map((at) => makeChoice(at, values.at === at, () => state.set({at}))),
-        values.from !== null && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null})}, say('whole run'))];
+        values.from !== null && [make('button', {class: 'plain', onclick: () => state.set({from: null, to: null})}, say('whole run')), make('span', {class: 'part'}, partWord(model, heap, values))]];
 }
 
 function makeOverview(heapOf, state, lineOf) {
@@ -489,7 +496,7 @@ export function makeTimeline(model, state) {
     const update = (values) => {
         const heap = heapOf(), picture = heap.usage && heldBy(model, heap);
         put(heaps, makeHeapChoice(model, heap, state));
-        put(tools, makeAxisChoice(heap, values, state));
+        put(tools, makeAxisChoice(model, heap, values, state));
         if (!picture)
             return;
         if (shown !== picture)

@@ -41,6 +41,7 @@ const CHINESE = {
     'live bytes of every rank over its run; the table below has the figures': '各 rank 运行过程中的存活字节；数据见下表', 'begin of each run': '各自运行开始', 'its end': '其结束', 'begin': '开始',
     'Against another run': '与另一次运行对比', 'A is this run; what npumem diff A B says, and both curves': 'A 为本次运行；npumem diff A B 的结果与两条曲线', 'live bytes of both runs': '两次运行的存活字节', 'NOT COMPLETE': '不完整',
     'live at the peaks of the heaps': '各堆峰值时存活', 'live at the end': '结束时存活', 'allocated per step': '每步分配', 'figure': '指标', 'level': '层级', 'change': '变化', 'fragmentation': '碎片率', 'allocation time': '分配耗时', 'copy time': '拷贝耗时',
+    'The page opens where memory ran out: events {from} to {to}, {share} of the run.': '本页从内存耗尽之处打开：事件 {from} 至 {to}，占全程 {share}。', 'Events {from} to {to}: {share} of the run.': '事件 {from} 至 {to}：占全程 {share}。',
     'The other run has no heap like this one.': '另一次运行没有对应的堆。',
     'None of {all} blocks fitted into this page one by one (npumem report --max-size): the map is shares of what was in use.': '{all} 个块均未能逐个放入本页（npumem report --max-size）：地址图显示使用占比。',
     '{kept} of {all} blocks are in this page one by one (npumem report --max-size): each that lived within {reach} events of the peak, the end, a failure or a leak, as far as the buttons go. There the map and what was live are exact.': '{all} 个块中有 {kept} 个逐个存于本页（npumem report --max-size）：凡在峰值、结束、失败或泄漏前后 {reach} 个事件内存活的块，范围见按钮；其中地址图与存活内容是精确的。',
