@@ -404,6 +404,14 @@ async function testAgainst(browser) {
     const sites = compare('diff.sql').filter((row) => row.moment === 'peak');
     assert.deepEqual((await cellsOf(page, '#against-peak')).map((cells) => [cells[1], cells[2], cells[3]]), sites.slice(0, 12).map((row) => [row.level, formatBytes(row.base_bytes), formatBytes(row.run_bytes)]));
     assert.equal(await page.locator('#against .curve').count(), 2);
+    for (const moment of ['peak', 'end', 'step'])
+        for (const [part, sign, isOf] of [['more', '+', (bytes) => bytes > 0], ['less', '-', (bytes) => bytes < 0]]) {
+            const rows = compare('diff.sql').filter((row) => row.moment === moment && row.level === 'pool' && row.path !== '(all)' && isOf(row.change_bytes)), sum = (some) => `${sign}${formatBytes(Math.abs(some.reduce((total, row) => total + row.change_bytes, 0)))}`;
+            assert.equal(await page.textContent(`#against-${moment}-${part} h3`), `${part === 'more' ? 'More' : 'Less'} in B, pool: ${sum(rows)} at ${formatCount(rows.length)} sites`);
+            const files = await page.$$eval(`#against-${moment}-${part} [aria-level="2"]`, (cells) => cells.map((cell) => cell.getAttribute('aria-label').split(', ')[0]));
+            assert.deepEqual(files.sort(), [...new Set(rows.map((row) => row.path))].map((path) => `${path}: ${sum(rows.filter((row) => row.path === path))}`).sort(), `what ${part} B has at ${moment}`);
+        }
+    assert.ok(await page.locator('#against-peak-less .cell').count() > 2, 'a run without a leak has less');
     const [a] = ask('leak', "SELECT peak_bytes FROM peak WHERE level = 'pool'"), [b] = ask('fine', "SELECT peak_bytes FROM peak WHERE level = 'pool'");
     assert.deepEqual(await page.$$eval('#against .curve', (found) => found.map((one) => one.dataset.name)), [`B: ${formatBytes(b.peak_bytes)}`, `A: ${formatBytes(a.peak_bytes)}`]);
     await page.locator('#against').screenshot({path: `${folder}/against.png`});

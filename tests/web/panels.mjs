@@ -102,6 +102,27 @@ async function testStacks(browser, tools) {
     await close();
 }
 
+/* Cells of a picture right below the whole: [sign and name, bytes and count as its text has them]. */
+function cellsBelow(page, selector) {
+    return page.$$eval(`${selector} [aria-level="2"]`, (cells) => cells.map((cell) => cell.getAttribute('aria-label').match(/^(.*): ([+-].*), [^,]* %, ([\d,]+) blocks$/).slice(1)));
+}
+
+/* Both pictures of a change are its blocks by SQL, with a sign: all that are wide enough to be seen, and the whole, on one scale. What is called the same is one cell. */
+async function checkPictures(page, ask, kind, from, to) {
+    const tests = {came: `a.alloc_seq > ${from} AND ${LIVE_AT(to)}`, went: `${LIVE_AT(from)} AND NOT ${LIVE_AT(to)}`}, sumOf = (rows, key) => rows.reduce((sum, row) => sum + row[key], 0);
+    const parts = Object.entries(tests).map(([part, test]) => ({part, sign: part === 'came' ? '+' : '-', rows: ask('groups', `SELECT ${NAMES[kind]} AS name, sum(a.size_bytes) AS bytes, count(*) AS count ${BLOCKS} AND ${test} GROUP BY 1`)})), whole = Math.max(...parts.map(({rows}) => sumOf(rows, 'bytes')));
+    for (const {part, sign, rows} of parts) {
+        const all = rows.map((row) => [row.name, `${sign}${formatBytes(row.bytes)}`, formatCount(row.count)].join()), shown = (await cellsBelow(page, `#live-${part}`)).map((cell) => [cell[0].replace(/^[+-] /, ''), ...cell.slice(1)].join());
+        if (kind !== 'stack')
+            assert.deepEqual([shown.length, shown.filter((cell) => !all.includes(cell))], [rows.filter((row) => row.bytes >= 0.004 * whole).length, []], `${part} by ${kind}`);
+        if (rows.length > 0)
+            assert.ok((await page.getAttribute(`#live-${part} .cell >> nth=0`, 'aria-label')).includes(`${sign}${formatBytes(sumOf(rows, 'bytes'))}`), `all that ${part}`);
+        assert.ok((await page.textContent(`#live-${part} h3`)).includes(`${sign}${formatBytes(sumOf(rows, 'bytes'))} in ${formatCount(sumOf(rows, 'count'))} blocks`));
+    }
+    const widths = await page.$$eval('#live-came .cell:first-child, #live-went .cell:first-child', (cells) => cells.map((cell) => cell.getBoundingClientRect().width / cell.parentElement.clientWidth));
+    parts.map(({rows}) => sumOf(rows, 'bytes')).filter((sum) => sum > 0).forEach((sum, i) => assert.ok(Math.abs(widths[i] - Math.max(0.004, sum / whole)) < 0.01, `the width of ${sum} bytes`));
+}
+
 /* What came, went and stayed, by each grouping; the earlier moment is the begin, whichever was picked first. */
 async function testChange(browser, tools) {
     const {ask, open} = tools, [peak] = ask('groups', 'SELECT peak_seq AS seq FROM peak'), [end] = ask('groups', 'SELECT last_seq AS seq FROM input');
@@ -111,6 +132,8 @@ async function testChange(browser, tools) {
             await page.click(`#live .row >> nth=0 >> text="${kind}"`);
             const rows = changeRows(ask, kind, from, to);
             assert.deepEqual(sorted((await allCells(page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(rows), `${kind} from ${since} to ${at}`);
+            if (kind !== 'module')
+                await checkPictures(page, ask, kind, from, to);
         }
         const [whole] = ask('groups', `SELECT sum(a.alloc_seq > ${from} AND ${LIVE_AT(to)}) AS came, sum(${LIVE_AT(from)} AND NOT ${LIVE_AT(to)}) AS went, sum(${LIVE_AT(from)} AND ${LIVE_AT(to)}) AS stayed ${BLOCKS}`);
         assert.ok(whole.stayed > 0 && whole.came + whole.went > 0, 'something stayed, and something did not');

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {changeText, counterpartOf, siteOfChange} from '../../src/report/web/against.mjs';
+import {changeText, changeTree, counterpartOf, siteOfChange} from '../../src/report/web/against.mjs';
 import {assignColours, LEAK, mixPixel, partsOf, PALETTE, REST} from '../../src/report/web/colours.mjs';
 import {formatAddress, formatBytes, formatCount, formatPercent, formatTime} from '../../src/report/web/format.mjs';
 import {isCounted} from '../../src/report/web/groups.mjs';
@@ -91,6 +91,14 @@ test('who subscribes hears each change', () => {
     state.set({at: '5'});
     assert.deepEqual(heard, [['end', '5']]);
     assert.equal(state.hash(), 'at=5');
+});
+
+test('what another run has more and less of is a tree of files and sites, without sums and other levels', () => {
+    const row = (level, path, line, change_bytes) => ({level, path, line, function: 'f', change_bytes}), rows = [row('pool', '(all)', null, 50), row('pool', 'a.py', 1, 60), row('pool', 'a.py', 2, 10), row('driver', 'a.py', 1, 99), row('pool', 'b.py', 7, -20), row('pool', '(stack cut)', null, null)];
+    const more = changeTree(rows, 'pool', true), less = changeTree(rows, 'pool', false);
+    assert.deepEqual([more.bytes, more.count, less.bytes, less.count], [70, 2, 20, 1]);
+    assert.deepEqual(more.children.map((node) => [node.label, node.bytes, node.children.map((site) => [site.label, site.bytes])]), [['a.py', 70, [['a.py:1 f', 60], ['a.py:2 f', 10]]]]);
+    assert.equal(changeTree(rows, 'pinned', true).bytes, 0);
 });
 
 test('the search is a regular expression, or the text itself where it is none', () => {

@@ -4,11 +4,12 @@
  */
 import {make, makeChoice, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime, isKnown, NOTHING} from './format.mjs';
+import {makeSignedIcicles, makeTree} from './icicle.mjs';
 import {makeUsage, placeOf} from './model.mjs';
 import {makeOverlay, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from './overlay.mjs';
 import {makeFilter} from './state.mjs';
 import {makeTable} from './table.mjs';
-import {say} from './words.mjs';
+import {say, sayWith} from './words.mjs';
 
 const FORMATS = {bytes: formatBytes, ns: formatTime, ratio: formatPercent};
 const MOMENTS = {peak: 'live at the peaks of the heaps', end: 'live at the end', step: 'allocated per step'};
@@ -48,6 +49,24 @@ function changedSites(rows, caption) {
         {title: 'change', key: 'change_bytes', isNumber: true, show: (row) => changeText('bytes', row.change_bytes)}], rows, {caption, textOf: siteOfChange});
 }
 
+const SITES_SHOWN = 200; /* as report/html_against.c has it */
+
+/* Sites of a level that hold more in B, or less, by their files, from rows of diff.sql. Pools lie in memory of the driver: levels have no sum. Pure. */
+export function changeTree(rows, level, isMore) {
+    const changed = rows.filter((row) => row.path !== '(all)' && row.level === level && (isMore ? row.change_bytes > 0 : row.change_bytes < 0));
+    return makeTree(changed.map((row) => ({path: [...(row.path ? [row.path] : []), siteOfChange(row)], bytes: Math.abs(row.change_bytes), count: 1})));
+}
+
+/* What B has more of, and what less, as pictures on one scale. */
+function showChanged(model, rows, moment, values, state) {
+    const {level} = model.heapById.get(values.heap) ?? model.best, trees = [changeTree(rows, level, true), changeTree(rows, level, false)], textOf = (text, sign, tree) => sayWith(text, {level, amount: sayWith('{bytes} at {count} sites', {bytes: `${sign}${formatBytes(tree.bytes)}`, count: formatCount(tree.count)})});
+    const look = {leaks: model.leakSites, filter: makeFilter(values.search), onChoose: (label) => state.set({search: values.search ? null : label}), text: '{name}: {bytes}, {share}, {count} sites'};
+    const isCut = rows.filter((row) => row.path !== '(all)').length >= SITES_SHOWN;
+    return [makeSignedIcicles([{id: `against-${moment}-more`, sign: '+', title: textOf('More in B, {level}: {amount}', '+', trees[0]), label: 'what B has more of, each part below what it is part of', tree: trees[0]},
+        {id: `against-${moment}-less`, sign: '-', title: textOf('Less in B, {level}: {amount}', '-', trees[1]), label: 'what B has less of, each part below what it is part of', tree: trees[1]}], look),
+        isCut && make('p', {class: 'note'}, sayWith('These are the {count} sites that changed most.', {count: formatCount(SITES_SHOWN)}))];
+}
+
 /* Places of both runs by their steps, where both have some, else by events. */
 function sharesOf(model, heap, other, across) {
     const own = heap.steps.map((step) => step.begin_seq).filter(isKnown), its = model.rows('against_step').filter((step) => step.process_id === other.process_id).map((step) => step.begin_seq), whole = Math.max(own.length, its.length);
@@ -80,9 +99,10 @@ export function makeAgainst(model, state) {
             draw();
         }))), heap.usage && other ? drawBoth(model, heap, other, view.across) : make('p', {class: 'note'}, say('The other run has no heap like this one.')));
     };
-    const element = make('div', null, showRuns(model), figures.element, picture, moments.map((moment, i) => make('div', {id: `against-${moment}`}, make('h3', null, say(MOMENTS[moment])), tables[i].element)));
+    const pictures = moments.map(() => make('div')), element = make('div', null, showRuns(model), figures.element, picture, moments.map((moment, i) => make('div', {id: `against-${moment}`}, make('h3', null, say(MOMENTS[moment])), pictures[i], tables[i].element)));
     return {id: 'against', title: 'Against another run', note: 'A is this run; what npumem diff A B says, and both curves', uses: ['search', 'heap'], element, update: (values) => {
         draw();
+        moments.forEach((moment, i) => put(pictures[i], showChanged(model, sites.filter((row) => row.moment === moment), moment, values, state)));
         for (const table of tables)
             table.update(makeFilter(values.search));
     }};

@@ -150,7 +150,7 @@ const PARTS = ['came', 'went', 'stayed'];
 
 /*
  * [{key, name, stack, came_bytes, came_count, went_bytes, went_count, stayed_bytes, stayed_count, net_bytes}], where most came and went first, and the
- * sums of all blocks in `whole`. Pure.
+ * sums of all blocks in `whole`; `came` and `went` are the numbers of these. Pure.
  */
 export function differenceOf(model, heapId, fromSeq, toSeq, kind) {
     const split = splitBlocks(model, heapId, fromSeq, toSeq), rows = new Map(), whole = {};
@@ -168,5 +168,5 @@ export function differenceOf(model, heapId, fromSeq, toSeq, kind) {
     for (const row of [...rows.values(), whole])
         row.net_bytes = row.came_bytes - row.went_bytes;
     const moved = (row) => row.came_bytes + row.went_bytes;
-    return {whole, came: split.came, rows: [...rows.values()].sort((a, b) => moved(b) - moved(a) || b.stayed_bytes - a.stayed_bytes || (a.name < b.name ? -1 : 1))};
+    return {whole, came: split.came, went: split.went, rows: [...rows.values()].sort((a, b) => moved(b) - moved(a) || b.stayed_bytes - a.stayed_bytes || (a.name < b.name ? -1 : 1))};
 }

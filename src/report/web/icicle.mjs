@@ -64,25 +64,19 @@ function colourFor(label, leaks) {
     return PALETTE[hash % PALETTE.length];
 }
 
-export function makeIcicle(tree, leaks, filter, onChoose) {
-    const box = make('div', {class: 'icicle', role: 'tree', 'aria-label': say('what is live, each part below what it is part of')});
-    let depth = 0;
-    const place = (node, level, left, width) => {
-        if (width < NARROWEST || level > DEPTH_MAX)
-            return;
-        depth = Math.max(depth, level);
-        const name = node === tree && node.label === ROOT ? say(ROOT) : sayName(node.label), text = sayWith('{name}: {bytes}, {share}, {count} blocks', {name, bytes: formatBytes(node.bytes), share: formatPercent(node.bytes / tree.bytes), count: formatCount(node.count)});
-        box.append(make('button', {class: `cell${filter(node.label) ? '' : ' dim'}`, role: 'treeitem', 'aria-level': level + 1, title: text, 'aria-label': text, tabindex: level === 0 ? 0 : -1, onclick: () => onChoose(node.label),
-            style: `left:${(left * 100).toFixed(3)}%;width:${(width * 100).toFixed(3)}%;top:${level * ROW_HEIGHT}px;--cell:${level === 0 ? 'var(--muted)' : colourFor(node.label, leaks)}`}, width > 0.03 ? name : ''));
-        let at = left;
-        for (const child of node.children) {
-            const share = tree.bytes > 0 ? child.bytes / tree.bytes : 0;
-            place(child, level + 1, at, share);
-            at += share;
-        }
-    };
-    place(tree, 0, 0, 1);
-    box.style.height = `${(depth + 1) * ROW_HEIGHT}px`;
+/* '+' and '-' stand before the name and before the bytes, so that nobody has to tell them by the picture. */
+function cellTexts(node, tree, look) {
+    const name = node === tree && node.label === ROOT ? say(ROOT) : sayName(node.label), amounts = {name, bytes: `${look.sign}${formatBytes(node.bytes)}`, share: formatPercent(node.bytes / tree.bytes), count: formatCount(node.count)};
+    return {name: `${look.sign}${look.sign && ' '}${name}`, text: sayWith(look.text, amounts)};
+}
+
+function makeIcicleCell(node, tree, place, look) {
+    const {name, text} = cellTexts(node, tree, look);
+    return make('button', {class: `cell${look.filter(node.label) ? '' : ' dim'}`, role: 'treeitem', 'aria-level': place.level + 1, title: text, 'aria-label': text, tabindex: place.level === 0 ? 0 : -1, onclick: () => look.onChoose(node.label),
+        style: `left:${(place.left * 100).toFixed(3)}%;width:${(place.width * 100).toFixed(3)}%;top:${place.level * ROW_HEIGHT}px;--cell:${place.level === 0 ? 'var(--muted)' : colourFor(node.label, look.leaks)}`}, place.width > 0.03 ? name : '');
+}
+
+function listenArrows(box) {
     box.addEventListener('keydown', (event) => {
         const cells = [...box.children], at = cells.indexOf(document.activeElement), next = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1}[event.key];
         if (at < 0 || !next || !cells[at + next])
@@ -90,5 +84,35 @@ export function makeIcicle(tree, leaks, filter, onChoose) {
         event.preventDefault();
         cells[at + next].focus();
     });
+}
+
+const LIVE_LOOK = {label: 'what is live, each part below what it is part of', text: '{name}: {bytes}, {share}, {count} blocks', sign: ''};
+
+/* look: {leaks, filter, onChoose(label)}, and where it is not of what is live {label, text, sign, whole: the bytes that all the width stands for}. */
+export function makeIcicle(tree, ownLook) {
+    const look = {...LIVE_LOOK, whole: tree.bytes, ...ownLook}, box = make('div', {class: 'icicle', role: 'tree', 'aria-label': say(look.label)});
+    let depth = 0;
+    const place = (node, level, left, width) => {
+        if (width < NARROWEST || level > DEPTH_MAX)
+            return;
+        depth = Math.max(depth, level);
+        box.append(makeIcicleCell(node, tree, {level, left, width}, look));
+        let at = left;
+        for (const child of node.children) {
+            const share = look.whole > 0 ? child.bytes / look.whole : 0;
+            place(child, level + 1, at, share);
+            at += share;
+        }
+    };
+    place(tree, 0, 0, look.whole > 0 ? Math.max(NARROWEST, tree.bytes / look.whole) : 1);
+    box.style.height = `${(depth + 1) * ROW_HEIGHT}px`;
+    listenArrows(box);
     return box;
+}
+
+/* A heading and an icicle for what was added and one for what was taken away, as wide as their bytes beside each other. parts: [{id, sign, title, label, tree}];
+ * a part without bytes is its title alone. */
+export function makeSignedIcicles(parts, look) {
+    const whole = Math.max(...parts.map((part) => part.tree.bytes));
+    return parts.map(({id, sign, title, label, tree}) => make('div', {id}, make('h3', null, title), tree.bytes > 0 && makeIcicle(tree, {...look, whole, sign, label})));
 }

@@ -7,7 +7,7 @@ import {LEAK, PALETTE, REST} from './colours.mjs';
 import {make, makeChoice, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent} from './format.mjs';
 import {differenceOf, groupBlocks, groupRows, groupingsOf, isCounted, NO_STACK} from './groups.mjs';
-import {makeIcicle, makeTree, pathOf, ROOT, skipTrunk} from './icicle.mjs';
+import {makeIcicle, makeSignedIcicles, makeTree, pathOf, ROOT, skipTrunk} from './icicle.mjs';
 import {liveBlocks, withSegments} from './model.mjs';
 import {makeMomentChoice, momentText} from './moment.mjs';
 import {makeStack} from './stack.mjs';
@@ -133,8 +133,8 @@ function groupTable(model, rows, values, state) {
     return makeTable(columns, rows, rowOptions(model, values.group, values, state, 'what is live'));
 }
 
-function icicleOf(model, tree, values, state) {
-    return makeIcicle(tree, model.leakSites, makeFilter(values.search), (label) => state.set({site: values.site === label ? null : label}));
+function icicleLook(model, values, state) {
+    return {leaks: model.leakSites, filter: makeFilter(values.search), onChoose: (label) => state.set({site: values.site === label ? null : label})};
 }
 
 /* What is live at one moment. */
@@ -146,7 +146,7 @@ function showMoment(model, heap, values, state) {
         return make('p', {class: 'note'}, say('Nothing was live.'));
     const table = groupTable(model, rows, values, state);
     table.update(makeFilter(values.search));
-    return [icicleOf(model, treeOf(model, heap, values, rows), values, state), table.element];
+    return [makeIcicle(treeOf(model, heap, values, rows), icicleLook(model, values, state)), table.element];
 }
 
 function signedBytes(bytes) {
@@ -156,16 +156,23 @@ function signedBytes(bytes) {
 const CHANGE_COLUMNS = [bytesColumn('came', 'came_bytes'), countColumn('blocks', 'came_count'), bytesColumn('went', 'went_bytes'), countColumn('blocks', 'went_count'), bytesColumn('stayed', 'stayed_bytes'), countColumn('blocks', 'stayed_count'),
     {title: 'difference', key: 'net_bytes', isNumber: true, show: (row) => signedBytes(row.net_bytes)}];
 
+/* What came and what went, each as a picture with its sign. */
+function showParts(model, change, amounts, values, state) {
+    const treeOfBlocks = (numbers) => (values.group === 'module' ? moduleTree(groupRows(model, numbers, 'module')) : blockTree(model, numbers, values.group));
+    return makeSignedIcicles([{id: 'live-came', sign: '+', title: sayWith('What came: {amount}', {amount: `+${amounts.came}`}), label: 'what came, each part below what it is part of', tree: treeOfBlocks(change.came)},
+        {id: 'live-went', sign: '-', title: sayWith('What went: {amount}', {amount: `-${amounts.went}`}), label: 'what went, each part below what it is part of', tree: treeOfBlocks(change.went)}], icicleLook(model, values, state));
+}
+
 /* What came, went and stayed from the earlier of two moments to the later. */
 function showChange(model, heap, values, state) {
     const [from, to] = [values.since, values.at].sort((a, b) => momentSeq(heap, a) - momentSeq(heap, b)), ends = [from, to].map((at) => momentSeq(heap, at));
     if (ends.includes(null) || !ends.every((seq) => isCounted(model, heap, seq)))
         return make('p', {class: 'note'}, say('What changed is not known here: not every single allocation is in this page.'));
-    const {whole, came, rows} = differenceOf(model, heap.heap_id, ...ends, values.group), table = makeTable([nameColumn(model, values.group), ...CHANGE_COLUMNS], rows, rowOptions(model, values.group, values, state, 'what came, went and stayed'));
-    const amount = (part) => ({[part]: sayWith('{bytes} in {count} blocks', {bytes: formatBytes(whole[`${part}_bytes`]), count: formatCount(whole[`${part}_count`])})});
+    const change = differenceOf(model, heap.heap_id, ...ends, values.group), {whole, rows} = change, table = makeTable([nameColumn(model, values.group), ...CHANGE_COLUMNS], rows, rowOptions(model, values.group, values, state, 'what came, went and stayed'));
+    const amounts = Object.fromEntries(['came', 'went', 'stayed'].map((part) => [part, sayWith('{bytes} in {count} blocks', {bytes: formatBytes(whole[`${part}_bytes`]), count: formatCount(whole[`${part}_count`])})]));
     table.update(makeFilter(values.search));
-    return [make('p', {id: 'live-change'}, sayWith('From {from} to {to}: {came} came, {went} went, {stayed} stayed; {net} in all.', {from: momentText(heap, from), to: momentText(heap, to), ...amount('came'), ...amount('went'), ...amount('stayed'), net: signedBytes(whole.net_bytes)})),
-        came.length > 0 && [make('h3', null, say('What came')), icicleOf(model, values.group === 'module' ? moduleTree(groupRows(model, came, 'module')) : blockTree(model, came, values.group), values, state)], table.element];
+    return [make('p', {id: 'live-change'}, sayWith('From {from} to {to}: {came} came, {went} went, {stayed} stayed; {net} in all.', {from: momentText(heap, from), to: momentText(heap, to), ...amounts, net: signedBytes(whole.net_bytes)})),
+        showParts(model, change, amounts, values, state), table.element];
 }
 
 function makeTools(model, heap, values, state) {
