@@ -392,6 +392,34 @@ async function testRanks(browser) {
     await close();
 }
 
+/* Ranks by the clocks of their hosts: each begins and ends where SQL says, and what has no clock is said to have none. */
+async function testClocks(browser) {
+    const {page, close} = await open(browser, 'ranks', '#lay=clock'), rows = ask('ranks', "SELECT p.rank AS rank, p.pid AS pid, i.start_realtime_ns + min(min(u.max_ns, u.last_ns)) AS begin, i.start_realtime_ns + max(max(u.max_ns, u.last_ns)) AS end FROM usage AS u JOIN heap AS h USING (heap_id) JOIN process AS p USING (process_id) JOIN input AS i USING (input_id) GROUP BY p.process_id ORDER BY p.rank");
+    const text = (ns) => `${new Date(ns / 1e6).toISOString().slice(0, 23).replace('T', ' ')} UTC`, range = {begin: Math.min(...rows.map((row) => row.begin)), end: Math.max(...rows.map((row) => row.end))};
+    assert.equal(await page.textContent('#ranks-lay .chosen'), 'wall clock');
+    assert.deepEqual(await page.$$eval('#ranks .places span', (found) => found.map((one) => one.textContent)), [text(range.begin), text(range.end)]);
+    const edges = await page.$$eval('#ranks .curve', (curves) => Object.fromEntries(curves.map((curve) => [curve.dataset.name.match(/^rank (\d+)/)[1], curve.getAttribute('points').split(' ').map((point) => Number(point.split(',')[0]))]))), columnOf = (ns) => Math.min(319, 320 * (ns - range.begin) / (range.end - range.begin));
+    for (const row of rows) {
+        const places = edges[row.rank];
+        assert.ok(Math.abs(places[0] - columnOf(row.begin)) <= 2 && Math.abs(places[places.length - 1] - columnOf(row.end)) <= 3, `rank ${row.rank} from ${places[0]} to ${places[places.length - 1]}, not ${columnOf(row.begin)} to ${columnOf(row.end)}`);
+    }
+    await page.click('#ranks-picture .numbers summary');
+    await page.waitForSelector('#ranks-picture .numbers tbody tr');
+    assert.deepEqual((await cellsOf(page, '#ranks-picture .numbers')).map((cells) => cells.slice(0, 3)), rows.map((row) => [String(row.rank), String(row.pid), text(row.begin)]));
+    assert.equal(await page.locator('#ranks-missing').count(), 0);
+    await page.locator('#ranks').screenshot({path: `${folder}/ranks-clock.png`});
+    for (const lay of ['step', 'time since its start', 'event']) {
+        await page.click(`#ranks-lay >> text="${lay}"`);
+        assert.equal(await page.locator('#ranks .curve').count(), rows.length, lay);
+    }
+    await page.waitForFunction(() => location.hash.includes('lay=event'));
+    await close();
+    const without = await open(browser, 'clockless', '#lay=clock');
+    assert.equal(await without.page.textContent('#ranks-missing'), 'Not judged, for their clocks are not known: rank 3.');
+    assert.deepEqual(await without.page.$$eval('#ranks .curve', (found) => found.map((one) => one.dataset.name.slice(0, 7))), ['rank 0:']);
+    await without.close();
+}
+
 /* Figures and sites are those of queries/, asked here by plain sqlite3. */
 async function testAgainst(browser) {
     const {page, close} = await open(browser, 'against'), text = (name) => require('node:fs').readFileSync(new URL(`../../queries/${name}`, import.meta.url), 'utf8');
@@ -445,7 +473,7 @@ async function testWindows(browser) {
 }
 
 const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']});
-const tests = [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testAgainst, testWindows, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])].filter((test) => new RegExp(process.argv[5] ?? '').test(test.name));
+const tests = [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testClocks, testAgainst, testWindows, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])].filter((test) => new RegExp(process.argv[5] ?? '').test(test.name));
 let failed = 0;
 for (const test of tests)
     try {

@@ -39,6 +39,7 @@ for rank in 0 1 2 3; do
     "$bin/npumem-ingest" --quiet rank$rank.zst || die "rank $rank cannot be loaded"
 done
 "$bin/npumem-report" rank?.db -o ranks.html && "$bin/npumem-ingest" --quiet -o ranks.db rank?.db || die "ranks have no page"
+cp rank3.db clockless.db && sqlite3 clockless.db 'UPDATE input SET start_realtime_ns = NULL' && "$bin/npumem-report" rank0.db clockless.db -o clockless.html || die "a rank without a clock has no page"
 "$bin/npumem-report" leak.db --against fine.db -o against.html || die "there is no page of two runs"
 "$bin/npumem-record" --buffer 32M -o large.zst -- "$programs/npu_train" --steps 3300 --leak >large.log 2>&1
 "$bin/npumem-ingest" --quiet large.zst # on a very busy machine some of its events may be lost

@@ -14,8 +14,8 @@ import {thin} from '../../src/report/web/leaks.mjs';
 import {addBlocks, ANCHOR_KINDS, bestHeap, hasBlocksOf, heapOfRow, liveBlocks, makeClock, makeWindows, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/report/web/model.mjs';
 import {barParts} from '../../src/report/web/oom.mjs';
 import {openingRange} from '../../src/report/web/opening.mjs';
-import {mostByColumn, shareOfEvents, shareOfSteps} from '../../src/report/web/overlay.mjs';
-import {rolesOfRanks, verdictOfRank} from '../../src/report/web/ranks.mjs';
+import {cutToRun, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from '../../src/report/web/overlay.mjs';
+import {layCurves, rolesOfRanks, verdictOfRank} from '../../src/report/web/ranks.mjs';
 import {drawCells, drawRectangle, offsetOf} from '../../src/report/web/raster.mjs';
 import {interpolate, makeScale, niceTicks} from '../../src/report/web/scale.mjs';
 import {makeFilter, makeState, readHash, writeHash} from '../../src/report/web/state.mjs';
@@ -99,6 +99,22 @@ test('what another run has more and less of is a tree of files and sites, withou
     assert.deepEqual([more.bytes, more.count, less.bytes, less.count], [70, 2, 20, 1]);
     assert.deepEqual(more.children.map((node) => [node.label, node.bytes, node.children.map((site) => [site.label, site.bytes])]), [['a.py', 70, [['a.py:1 f', 60], ['a.py:2 f', 10]]]]);
     assert.equal(changeTree(rows, 'pinned', true).bytes, 0);
+});
+
+test('ranks lie on each other by events, steps, their time, or the clocks of their hosts', () => {
+    const heap = (id, start, times, steps) => ({heap_id: id, steps: steps.map((begin_seq) => ({begin_seq})), input: {start_realtime_ns: start, last: 20, clock: times && {seqs: [0, 20], times}},
+        usage: {first_seq: Float64Array.of(0, 11), last_seq: Float64Array.of(10, 20), max_seq: Float64Array.of(10, 20), max_live_bytes: Float64Array.of(5, 9), live_bytes: Float64Array.of(5, 9)}});
+    const heaps = [heap(1, 1000e6, [0, 100e6], [0, 10]), heap(2, 1100e6, [50e6, 250e6], [0]), heap(3, null, [0, 50e6], []), heap(4, 1000e6, null, [0, 5, 10, 15])], at = (laid, id, share) => laid.curves.get(id)[Math.floor(share * OVERLAY_COLUMNS)];
+    assert.deepEqual([...layCurves(heaps, 'event').curves.keys()], [1, 2, 3, 4]);
+    assert.deepEqual([...layCurves(heaps, 'step').curves.keys()], [1, 4], 'without steps there is no curve');
+    const own = layCurves(heaps, 'time'), wall = layCurves(heaps, 'clock');
+    assert.deepEqual([...own.times], [[1, {begin: 0, end: 100e6}], [2, {begin: 0, end: 200e6}], [3, {begin: 0, end: 50e6}]]);
+    assert.deepEqual([at(own, 1, 0.2), at(own, 1, 0.4), at(own, 1, 0.9)], [0, 5, NaN], 'behind its end there is nothing');
+    assert.deepEqual([...wall.times], [[1, {begin: 1000e6, end: 1100e6}], [2, {begin: 1150e6, end: 1350e6}]], 'without a clock there is no place');
+    assert.deepEqual([wall.begin, wall.end], ['1970-01-01 00:00:01.000 UTC', '1970-01-01 00:00:01.350 UTC']);
+    assert.deepEqual([at(wall, 1, 0.2), at(wall, 1, 0.35), at(wall, 2, 0.35), at(wall, 2, 0.8)], [5, NaN, NaN, 5]);
+    assert.deepEqual([...cutToRun(Float64Array.of(1, 2, 3, 4), 0.25, 0.5)], [NaN, 2, 3, NaN]);
+    assert.deepEqual(layCurves([heaps[3]], 'clock').begin, '\u2013');
 });
 
 test('the search is a regular expression, or the text itself where it is none', () => {

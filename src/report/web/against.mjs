@@ -91,16 +91,13 @@ export function makeAgainst(model, state) {
         return null;
     const usage = makeUsage(model.tables.against_usage), others = model.rows('against_heap').map((heap) => ({...heap, place: placeOf(heap), usage: usage.get(heap.heap_id) ?? null})).filter((heap) => heap.usage);
     const sites = model.rows('against_site'), moments = Object.keys(MOMENTS).filter((moment) => sites.some((row) => row.moment === moment)), figures = figureTable(model);
-    const tables = moments.map((moment) => changedSites(sites.filter((row) => row.moment === moment), MOMENTS[moment])), picture = make('div', {id: 'against-picture'}), view = {across: 'step'};
+    const tables = moments.map((moment) => changedSites(sites.filter((row) => row.moment === moment), MOMENTS[moment])), picture = make('div', {id: 'against-picture'});
     const draw = () => {
-        const heap = model.heapById.get(state.values.heap) ?? model.best, other = counterpartOf(heap, others);
-        put(picture, make('div', {class: 'row'}, make('span', {class: 'note'}, `${heap.label}; ${say('across')}`), ['step', 'event'].map((across) => makeChoice(across, view.across === across, () => {
-            view.across = across;
-            draw();
-        }))), heap.usage && other ? drawBoth(model, heap, other, view.across) : make('p', {class: 'note'}, say('The other run has no heap like this one.')));
+        const heap = model.heapById.get(state.values.heap) ?? model.best, other = counterpartOf(heap, others), lay = state.values.lay === 'event' ? 'event' : 'step';
+        put(picture, make('div', {class: 'row'}, make('span', {class: 'note'}, `${heap.label}; ${say('across')}`), ['step', 'event'].map((across) => makeChoice(across, lay === across, () => state.set({lay: across})))), heap.usage && other ? drawBoth(model, heap, other, lay) : make('p', {class: 'note'}, say('The other run has no heap like this one.')));
     };
     const pictures = moments.map(() => make('div')), element = make('div', null, showRuns(model), figures.element, picture, moments.map((moment, i) => make('div', {id: `against-${moment}`}, make('h3', null, say(MOMENTS[moment])), pictures[i], tables[i].element)));
-    return {id: 'against', title: 'Against another run', note: 'A is this run; what npumem diff A B says, and both curves', uses: ['search', 'heap'], element, update: (values) => {
+    return {id: 'against', title: 'Against another run', note: 'A is this run; what npumem diff A B says, and both curves', uses: ['search', 'heap', 'lay'], element, update: (values) => {
         draw();
         moments.forEach((moment, i) => put(pictures[i], showChanged(model, sites.filter((row) => row.moment === moment), moment, values, state)));
         for (const table of tables)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Many curves in one small picture: of ranks, or of two runs. Each run is its own measure from left to right, so that those of different
- * length, and clocks that nobody compares, lie on each other.
+ * length lie on each other; or all go by steps, by the time since each began, or by the clocks on their walls.
  */
 import {make, SVG} from './dom.mjs';
 import {formatBytes} from './format.mjs';
@@ -46,8 +46,19 @@ export function shareOfSteps(beginSeqs, lastSeq, whole) {
     return (seq) => interpolate(seqs, seqs.map((_, i) => i), seq) / whole;
 }
 
+/* Places by clocks: of a time (of an event by `timeOf`) as a share of a range of times. Pure. */
+export function shareOfTimes(timeOf, range) {
+    return (seq) => (range.end > range.begin ? (timeOf(seq) - range.begin) / (range.end - range.begin) : 0);
+}
+
+/* The values of a curve, with NaN for where there is none yet, and none any more. Pure. */
+export function cutToRun(values, begin, end) {
+    const count = values.length;
+    return values.map((value, x) => (x < Math.floor(begin * count) || x > Math.floor(end * count) ? NaN : value));
+}
+
 function linePoints(values, ceiling) {
-    return [...values].map((value, x) => `${x},${(OVERLAY_HEIGHT * (1 - value / ceiling)).toFixed(2)} ${x + 1},${(OVERLAY_HEIGHT * (1 - value / ceiling)).toFixed(2)}`).join(' ');
+    return [...values].map((value, x) => Number.isNaN(value) ? '' : `${x},${(OVERLAY_HEIGHT * (1 - value / ceiling)).toFixed(2)} ${x + 1},${(OVERLAY_HEIGHT * (1 - value / ceiling)).toFixed(2)}`).filter((point) => point !== '').join(' ');
 }
 
 function svgElement(name, attributes) {
@@ -68,7 +79,7 @@ function drawCurve(line, ceiling) {
 
 /* lines: {name, values, className, onChoose}; the last is on top. */
 export function makeOverlay(lines, label, places) {
-    const ceiling = Math.max(1, ...lines.map((line) => line.values.reduce((a, b) => Math.max(a, b), 0))) * 1.05;
+    const ceiling = Math.max(1, ...lines.map((line) => line.values.reduce((a, b) => (b > a ? b : a), 0))) * 1.05;
     const svg = svgElement('svg', {viewBox: `0 0 ${OVERLAY_COLUMNS} ${OVERLAY_HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label});
     svg.append(...lines.map((line) => drawCurve(line, ceiling)));
     const ticks = niceTicks(0, ceiling, 4, 2).map((value) => make('span', {class: 'tick', style: `bottom:${(100 * value / ceiling).toFixed(2)}%`}, formatBytes(value)));

@@ -4,13 +4,16 @@
  * it, how it ended, and which failed first. Only where there are several.
  */
 import {LEAK, PALETTE} from './colours.mjs';
-import {make, makeSparkline, put} from './dom.mjs';
-import {formatBytes, formatPercent, formatTime, isKnown, NOTHING} from './format.mjs';
-import {makeOverlay, mostByColumn, OVERLAY_COLUMNS, shareOfEvents} from './overlay.mjs';
+import {make, makeChoice, makeSparkline, put} from './dom.mjs';
+import {formatBytes, formatCount, formatPercent, formatTime, isKnown, NOTHING} from './format.mjs';
+import {remember} from './model.mjs';
+import {cutToRun, makeOverlay, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps, shareOfTimes} from './overlay.mjs';
+import {interpolate} from './scale.mjs';
 import {makeFilter} from './state.mjs';
-import {makeBar, makeTable} from './table.mjs';
+import {makeBar, makeNumbers, makeTable} from './table.mjs';
 import {say, sayWith} from './words.mjs';
 
+const LAYS = {event: 'event', step: 'step', time: 'time since its start', clock: 'wall clock'};
 const ROLES = {first: 'first to fail', highest: 'highest peak', median: 'median peak'};
 
 /*
@@ -90,11 +93,77 @@ function describeRanks(model, rows) {
     });
 }
 
-function drawRanks(ranks, values, choose) {
-    const lines = new Map(ranks.filter((row) => row.curve).map((row) => [row.heapId, {name: sayWith('rank {rank}: {bytes}', {rank: String(row.rank ?? row.pid ?? NOTHING), bytes: formatBytes(row.highest)}), values: row.curve, onChoose: () => choose(row),
+function endsOfUsage(usage) {
+    const known = [...usage.first_seq, ...usage.last_seq].filter((seq) => !Number.isNaN(seq));
+    return known.length === 0 ? null : {first: known.reduce((a, b) => Math.min(a, b)), last: known.reduce((a, b) => Math.max(a, b))};
+}
+
+/* By which clock events of a heap are timed: that of its host, or one that begins with the run. null: its times are not known. Pure. */
+function timerOf(heap, lay) {
+    const {clock, start_realtime_ns: start} = heap.input, ends = endsOfUsage(heap.usage);
+    if (clock === null || ends === null || (lay === 'clock' && !isKnown(start)))
+        return null;
+    const own = (seq) => interpolate(clock.seqs, clock.times, seq), zero = lay === 'clock' ? -start : own(ends.first);
+    return {timeOf: (seq) => own(seq) - zero, begin: own(ends.first) - zero, end: own(ends.last) - zero};
+}
+
+/*
+ * How curves lie on each other: {curves: Map of heap to values, begin, end: what stands at the edges, times: Map of heap to {begin, end}}. What has no
+ * steps, or no clock, has no curve. `heaps` are each one of a rank. Pure.
+ */
+export function layCurves(heaps, lay) {
+    const curves = new Map(), times = new Map(), put = (heap, placeOf) => curves.set(heap.heap_id, mostByColumn(heap.usage, placeOf, OVERLAY_COLUMNS));
+    if (lay === 'step') {
+        const beginsOf = (heap) => heap.steps.map((step) => step.begin_seq).filter(isKnown), whole = Math.max(...heaps.map((heap) => beginsOf(heap).length), 1);
+        for (const heap of heaps.filter((one) => beginsOf(one).length > 1))
+            put(heap, shareOfSteps(beginsOf(heap), heap.input.last, whole));
+        return {curves, times, begin: '0', end: formatCount(whole)};
+    }
+    if (lay === 'event') {
+        heaps.forEach((heap) => put(heap, shareOfEvents(heap.usage)));
+        return {curves, times, begin: null, end: null};
+    }
+    const timers = new Map(heaps.map((heap) => [heap, timerOf(heap, lay)]).filter(([, timer]) => timer !== null)), range = {begin: Math.min(...[...timers.values()].map((timer) => timer.begin)), end: Math.max(...[...timers.values()].map((timer) => timer.end))};
+    for (const [heap, timer] of timers) {
+        const placeOf = shareOfTimes(timer.timeOf, range), ends = endsOfUsage(heap.usage);
+        put(heap, placeOf);
+        curves.set(heap.heap_id, cutToRun(curves.get(heap.heap_id), placeOf(ends.first), placeOf(ends.last)));
+        times.set(heap.heap_id, {begin: timer.begin, end: timer.end});
+    }
+    return {curves, times, ...(timers.size === 0 ? {begin: NOTHING, end: NOTHING} : {begin: timeText(range.begin, lay), end: timeText(range.end, lay)})};
+}
+
+/* "2026-11-26 10:22:33.123 UTC", or a time since the start. */
+function timeText(ns, lay) {
+    return lay === 'clock' ? `${new Date(ns / 1e6).toISOString().slice(0, 23).replace('T', ' ')} UTC` : formatTime(ns);
+}
+
+function drawRanks(ranks, laid, values, choose) {
+    const lines = new Map(ranks.filter((row) => laid.curves.has(row.heapId)).map((row) => [row.heapId, {name: sayWith('rank {rank}: {bytes}', {rank: String(row.rank ?? row.pid ?? NOTHING), bytes: formatBytes(row.highest)}), values: laid.curves.get(row.heapId), onChoose: () => choose(row),
         className: row.heapId === values.heap ? 'chosen' : row.failure ? 'failed' : ''}]));
     const inFront = (line) => (line.className === 'chosen' ? 2 : line.className === 'failed' ? 1 : 0);
-    return makeOverlay([...lines.values()].sort((a, b) => inFront(a) - inFront(b)), say('live bytes of every rank over its run; the table below has the figures'), [say('begin of each run'), say('its end')]);
+    return makeOverlay([...lines.values()].sort((a, b) => inFront(a) - inFront(b)), say('live bytes of every rank over its run; the table below has the figures'), [laid.begin ?? say('begin of each run'), laid.end ?? say('its end')]);
+}
+
+/* Which ranks are not in the picture and why, and whose clocks these are. */
+function wordsOfLay(ranks, laid, lay) {
+    const missing = ranks.filter((row) => row.heapId !== null && !laid.curves.has(row.heapId)).map((row) => String(row.rank ?? row.pid ?? NOTHING)), hosts = new Set(ranks.map((row) => row.host));
+    const reason = {step: 'Not judged, for their steps are not known: rank {ranks}.', time: 'Not judged, for their times are not known: rank {ranks}.', clock: 'Not judged, for their clocks are not known: rank {ranks}.'}[lay];
+    return [lay === 'clock' && hosts.size > 1 && laid.curves.size > 0 && make('p', {class: 'note'}, sayWith('By the clocks of {count} hosts, as each had it: nobody has compared them.', {count: String(hosts.size)})),
+        missing.length > 0 && make('p', {class: 'note', id: 'ranks-missing'}, sayWith(reason, {ranks: missing.join(', ')}))];
+}
+
+function layNumbers(ranks, laid, lay) {
+    if (laid.times.size === 0)
+        return null;
+    const rows = ranks.filter((row) => laid.times.has(row.heapId)).map((row) => ({rank: row.rank, pid: row.pid, highest: row.highest, ...laid.times.get(row.heapId)})), time = (title, key) => ({title, key, show: (row) => timeText(row[key], lay)});
+    return makeNumbers('Numbers of the picture', [{title: 'rank', key: 'rank', isNumber: true}, {title: 'pid', key: 'pid', isNumber: true}, time('begin', 'begin'), time('end', 'end'), {title: 'peak', key: 'highest', isNumber: true, show: (row) => formatBytes(row.highest)}], () => rows);
+}
+
+function showRanks(model, ranks, values, state, choose) {
+    const lay = LAYS[values.lay] ? values.lay : 'event', heaps = [...new Set(ranks.map((row) => row.heapId))].filter((id) => id !== null).map((id) => model.heapById.get(id)), laid = remember(model, `ranks by ${lay}`, () => layCurves(heaps, lay));
+    return [make('div', {class: 'row'}, showRoles(ranks, choose)), make('div', {class: 'row', id: 'ranks-lay'}, make('span', {class: 'note'}, say('across')), Object.keys(LAYS).map((name) => makeChoice(LAYS[name], lay === name, () => state.set({lay: name})))),
+        drawRanks(ranks, laid, values, choose), wordsOfLay(ranks, laid, lay), layNumbers(ranks, laid, lay)];
 }
 
 /* A button for each rank that stands for all: however many there are, these are at hand. */
@@ -112,8 +181,8 @@ export function makeRanks(model, state) {
     const ranks = describeRanks(model, rows), picture = make('div', {id: 'ranks-picture'}), choose = (row) => row.heapId !== null && state.set({heap: row.heapId, from: null, to: null, low: null, high: null, block: null});
     const table = makeTable(rankColumns(Math.max(...rows.map((row) => row.peak_bytes ?? 0), 1)), ranks, {caption: 'ranks', onRow: choose, isChosen: (row) => row.heapId !== null && row.heapId === state.values.heap,
         textOf: (row) => [`rank ${row.rank}`, row.host, row.pid, row.wrong, row.role, endText(row)].join(' ')});
-    return {id: 'ranks', title: 'Ranks', note: 'click one: the panels above show its memory', uses: ['search', 'heap'], element: make('div', null, picture, table.element), update: (values) => {
-        put(picture, make('div', {class: 'row'}, showRoles(ranks, choose)), drawRanks(ranks, values, choose));
+    return {id: 'ranks', title: 'Ranks', note: 'click one: the panels above show its memory', uses: ['search', 'heap', 'lay'], element: make('div', null, picture, table.element), update: (values) => {
+        put(picture, showRanks(model, ranks, values, state, choose));
         table.update(makeFilter(values.search));
     }};
 }
