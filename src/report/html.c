@@ -146,39 +146,67 @@ static bool wants_sql(const nm_html_options *options)
     return options->scratch_path != NULL && nm_html_sql_is_built();
 }
 
-/* What can be asked takes half of the page at most, and what else there is the rest. */
-static nm_status make_sql(nm_html_page *page, const nm_html_options *options, const nm_html_map *map, char **text,
-                          size_t *len, nm_error *err)
+/* What can be asked, as text. */
+typedef struct asked {
+    char *texts[2]; /* owned */
+    size_t lens[2];
+} asked;
+
+static void free_asked(asked *sql)
 {
+    free(sql->texts[0]);
+    free(sql->texts[1]);
+}
+
+static void write_asked(const asked *sql, FILE *out)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (sql->texts[i] != NULL)
+            fwrite(sql->texts[i], 1, sql->lens[i], out);
+}
+
+/* It takes half of the page at most, the first of two databases a third, and what else there is the rest. */
+static nm_status make_sql(nm_html_page *page, const nm_html_options *options, const nm_html_map *map, asked *sql,
+                          nm_error *err)
+{
+    bool has_other = options->against != NULL, is_there = false;
+    const nm_html_sql_source own = {page->db, has_other ? NM_HTML_SQL_FIRST : NM_HTML_SQL_ALONE, nm_html_map_live(map)};
+    uint64_t room = page->bytes_max / 2;
+
     if (!wants_sql(options))
         return NM_OK;
-    nm_status status = nm_html_sql_make(page->db, options->scratch_path, page->bytes_max / 2, nm_html_map_live(map),
-                                        &page->strings, text, len, err);
-    page->bytes_max -= *len;
+    nm_status status = nm_html_sql_make(&own, options->scratch_path, has_other ? page->bytes_max / 3 : room,
+                                        &page->strings, &sql->texts[0], &sql->lens[0], &is_there, err);
+    if (status == NM_OK && is_there && has_other) {
+        const nm_html_sql_source other = {options->against->db, NM_HTML_SQL_SECOND, NULL};
+
+        status = nm_html_sql_make(&other, options->scratch_path, room - sql->lens[0], &page->strings, &sql->texts[1],
+                                  &sql->lens[1], &is_there, err);
+    }
+    page->bytes_max -= sql->lens[0] + sql->lens[1];
     return status;
 }
 
 static nm_status write_in_memory(sqlite3 *db, const nm_html_options *options, FILE *memory, nm_error *err)
 {
     uint64_t bytes_max = options->bytes_max == 0 ? NM_HTML_BYTES_MAX : options->bytes_max;
-    char size[NM_HUMAN_BYTES], *sql = NULL;
-    size_t sql_bytes = 0;
+    char size[NM_HUMAN_BYTES];
+    asked sql = {0};
     nm_html_map *map = NULL;
     nm_html_page page;
 
     nm_html_page_init(&page, db, memory, bytes_max);
     nm_status status = nm_html_map_read(&page, wants_sql(options), &map, err);
     if (status == NM_OK)
-        status = make_sql(&page, options, map, &sql, &sql_bytes, err);
+        status = make_sql(&page, options, map, &sql, err);
     if (status == NM_OK)
-        status = write_frame(&page, options, sql != NULL, err);
+        status = write_frame(&page, options, sql.texts[0] != NULL, err);
     if (status == NM_OK)
         status = write_data(&page, map, options, err);
     nm_html_map_free(map);
     nm_html_page_free(&page);
-    if (sql != NULL)
-        fwrite(sql, 1, sql_bytes, memory);
-    free(sql);
+    write_asked(&sql, memory);
+    free_asked(&sql);
     fputs(NM_HTML_END, memory);
     if (status == NM_OK && (uint64_t)ftell(memory) > bytes_max)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "a page without a single block takes %s: --max-size is less",

@@ -19,13 +19,14 @@
 #include "store/live_copy.h"
 #include "store/read_limit.h"
 
-#define PART         "<script type=\"application/octet-stream\" class=\"sql\" data-head='{\"name\":\"%s\"}'>"
+#define PART         "<script type=\"application/octet-stream\" class=\"sql\" data-head='{\"name\":\"%s%s\"}'>"
 #define PART_END     "</script>\n"
 #define SUFFIX       ".sql"
 #define FILE_BYTES   8 /* a file of so many times the room is not tried: its tables would take too much memory */
 #define BUFFER_BYTES 65536
 
 typedef struct packing {
+    nm_html_sql_role role;
     nm_store *copy; /* owned */
     FILE *out;      /* owned; into the text */
     nm_strings *strings;
@@ -47,6 +48,12 @@ static bool has_suffix(const char *name)
     size_t len = strlen(name);
 
     return len > sizeof SUFFIX - 1 && strcmp(name + len - (sizeof SUFFIX - 1), SUFFIX) == 0;
+}
+
+/* Does it compare two databases? */
+static bool has_attach(const char *text)
+{
+    return strstr(text, "\nATTACH ") != NULL;
 }
 
 static nm_status put_file(nm_html_block *block, const char *name, nm_error *err)
@@ -76,9 +83,8 @@ static nm_status put_queries(const packing *work, nm_html_block *block, nm_error
 {
     nm_status status = NM_OK;
 
-    (void)work;
     for (const nm_embedded_text *file = nm_html_sql_files; file->name != NULL && status == NM_OK; file++) {
-        if (!has_suffix(file->name))
+        if (!has_suffix(file->name) || (work->role == NM_HTML_SQL_ALONE && has_attach(file->text)))
             continue;
         status = nm_html_block_put(block, file->name, strlen(file->name) + 1, err);
         if (status == NM_OK)
@@ -103,6 +109,12 @@ static nm_status put_database(const packing *work, nm_html_block *block, nm_erro
     return status;
 }
 
+/* What the names of a database's parts have beside those of the first. */
+static const char *mark_of(const packing *work)
+{
+    return work->role == NM_HTML_SQL_SECOND ? "_2" : "";
+}
+
 static nm_status write_part(const packing *work, const char *name,
                             nm_status (*put)(const struct packing *work, nm_html_block *block, nm_error *err),
                             nm_error *err)
@@ -111,7 +123,7 @@ static nm_status write_part(const packing *work, const char *name,
     nm_html_block block;
     nm_status status, ended;
 
-    fprintf(work->out, PART, name);
+    fprintf(work->out, PART, name, mark_of(work));
     status = nm_html_block_begin(&block, work->out, err);
     if (status != NM_OK)
         return status;
@@ -196,7 +208,8 @@ static nm_status write_rows(const packing *work, const char *name, const char *s
 /* The rows of a table go from the file into the page. */
 static nm_status move_rows(const packing *work, const char *name, const char *ask, nm_error *err)
 {
-    char *shown = sqlite3_mprintf("sql_%s", name), *empty = sqlite3_mprintf("DELETE FROM main.\"%w\"", name);
+    char *shown = sqlite3_mprintf("sql%s_%s", mark_of(work), name),
+         *empty = sqlite3_mprintf("DELETE FROM main.\"%w\"", name);
     nm_status status = shown == NULL || empty == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
                                                       : write_rows(work, shown, ask, err);
 
@@ -257,21 +270,29 @@ static nm_status look_at_size(packing *work, nm_error *err)
     return status;
 }
 
+/* What answers, and what it can be asked: once a page. */
+static nm_status write_engine(const packing *work, nm_error *err)
+{
+    nm_status status = write_part(work, "engine", put_engine, err);
+
+    if (status == NM_OK)
+        status = write_part(work, "wasm", put_wasm, err);
+    return status == NM_OK ? write_part(work, "queries", put_queries, err) : status;
+}
+
 static nm_status write_parts(packing *work, nm_error *err)
 {
+    bool is_first = work->role != NM_HTML_SQL_SECOND;
     nm_status status = look_at_size(work, err);
 
     if (status != NM_OK || work->is_over)
         return status;
-    status = write_part(work, "engine", put_engine, err);
-    if (status == NM_OK)
-        status = write_part(work, "wasm", put_wasm, err);
-    if (status == NM_OK)
-        status = write_part(work, "queries", put_queries, err);
+    if (is_first)
+        status = write_engine(work, err);
     if (status == NM_OK)
         status = move_tables(work, err);
     /* The view counts rows, too: of what is empty now that is quick. */
-    if (status == NM_OK && !work->is_over)
+    if (status == NM_OK && !work->is_over && is_first)
         status = write_rows(work, "sql_view", "SELECT name, question FROM catalog WHERE kind = 'view'", err);
     if (status == NM_OK && !work->is_over)
         status = write_part(work, "database", put_database, err);
@@ -298,25 +319,33 @@ bool nm_html_sql_is_built(void)
     return nm_html_sql_files[0].name != NULL;
 }
 
-nm_status nm_html_sql_make(sqlite3 *db, const char *scratch_path, uint64_t bytes_max, const nm_live_ids *live_ids,
-                           nm_strings *strings, char **text, size_t *len, nm_error *err)
+static nm_status make_copy(packing *work, const nm_html_sql_source *source, const char *scratch_path, nm_error *err)
 {
-    packing work = {.strings = strings, .bytes_max = bytes_max};
+    nm_read_limit_rest(source->db, true); /* the copy is read and made by connections of its own */
+    nm_status status = nm_live_copy(source->db, scratch_path, source->live_ids, &work->copy, err);
+
+    if (status == NM_OK)
+        status = write_parts(work, err);
+    nm_read_limit_rest(source->db, false);
+    return status;
+}
+
+nm_status nm_html_sql_make(const nm_html_sql_source *source, const char *scratch_path, uint64_t bytes_max,
+                           nm_strings *strings, char **text, size_t *len, bool *is_there, nm_error *err)
+{
+    packing work = {.role = source->role, .strings = strings, .bytes_max = bytes_max};
     nm_status status = open_text(&work, text, len, err);
 
-    nm_read_limit_rest(db, true); /* the copy is read and made by connections of its own */
     if (status == NM_OK)
-        status = nm_live_copy(db, scratch_path, live_ids, &work.copy, err);
-    if (status == NM_OK)
-        status = write_parts(&work, err);
-    nm_read_limit_rest(db, false);
+        status = make_copy(&work, source, scratch_path, err);
     status = close_text(&work, status, err);
     nm_store_close(work.copy);
+    *is_there = status == NM_OK && !work.is_over;
     if (status != NM_OK || !work.is_over)
         return status;
     free(*text);
     status = open_text(&work, text, len, err);
     if (status == NM_OK)
-        fprintf(work.out, PART PART_END, "left_out");
+        fprintf(work.out, PART PART_END, "left_out", mark_of(&work));
     return close_text(&work, status, err);
 }

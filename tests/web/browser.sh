@@ -38,8 +38,14 @@ for rank in 0 1 2 3; do
     RANK=$rank WORLD_SIZE=4 "$bin/npumem-record" -o rank$rank.zst -- "$programs/npu_train" --steps $((10 + rank)) $more >rank.log 2>&1
     "$bin/npumem-ingest" --quiet rank$rank.zst || die "rank $rank cannot be loaded"
 done
-"$bin/npumem-report" rank?.db -o ranks.html && "$bin/npumem-ingest" --quiet -o ranks.db rank?.db || die "ranks have no page"
+"$bin/npumem-report" rank[0-9].db -o ranks.html && "$bin/npumem-ingest" --quiet -o ranks.db rank[0-9].db || die "ranks have no page"
 cp rank3.db clockless.db && sqlite3 clockless.db 'UPDATE input SET start_realtime_ns = NULL' && "$bin/npumem-report" rank0.db clockless.db -o clockless.html || die "a rank without a clock has no page"
+# What the database of a page is: of ranks without a map sums alone, of the others and of runs that are compared those rows that --detail live keeps.
+for rank in 0 1 2 3; do
+    case $rank in 0 | 1) detail=live ;; *) detail=none ;; esac
+    "$bin/npumem-ingest" --quiet --detail $detail -o page$rank.db rank$rank.zst || die "rank $rank cannot be loaded with less"
+done
+"$bin/npumem-ingest" --quiet --detail live -o ranks_live.db page[0-9].db && "$bin/npumem-ingest" --quiet --detail live -o fine_live.db fine.zst || die "less of ranks"
 "$bin/npumem-report" leak.db --against fine.db -o against.html || die "there is no page of two runs"
 "$bin/npumem-record" --buffer 32M -o large.zst -- "$programs/npu_train" --steps 3300 --leak >large.log 2>&1
 "$bin/npumem-ingest" --quiet large.zst # on a very busy machine some of its events may be lost

@@ -43,7 +43,7 @@ function installAsking() {
             element.dispatchEvent(new Event(type, {bubbles: true}));
     };
     const answer = async ([choice, sql]) => {
-        const [run, , save] = document.querySelectorAll('#sql button');
+        const [run, save] = [get('[data-do=run]'), get('[data-do=save]')];
         if (choice !== null)
             setTo(get('select'), choice, 'change');
         if (sql !== null)
@@ -124,6 +124,49 @@ async function checkTables(page) {
         assert.deepEqual(sorted(withoutHead(answers[i])), sorted(wanted[i]), name);
     const sums = "SELECT site, leak_count, leak_bytes FROM leak_by_site ORDER BY leak_bytes DESC, site";
     assert.equal(await askPanel(page, sums), askShell('leak', sums), 'sums are those of the whole database');
+}
+
+/* Every query and view of a page, of its database that is chosen: what the shell says of the database that it is. */
+async function checkAll(page, database) {
+    const names = readdirSync(suite.queryFolder).filter((name) => name.endsWith('.sql') && !/^ATTACH /m.test(readQuery(name))), views = suite.ask('leak', "SELECT name FROM catalog WHERE kind = 'view'").map((row) => row.name);
+    const answers = (await askPanelAll(page, [...names, ...views].map((name) => [name, null]))).map(withoutHead), wanted = askShellAll(database, [...names.map(readQuery), ...views.map((name) => `SELECT * FROM ${name}`)]);
+    [...names, ...views].forEach((name, i) => assert.deepEqual(sorted(roundReals(answers[i])), sorted(roundReals(wanted[i])), `${name} of ${database}`));
+    assert.ok(wanted.filter((csv) => csv.split('\r\n').length > 2).length > 50, 'most questions have an answer');
+}
+
+/* Of ranks the database is that of all of them, with rows of those that have a map. */
+async function testRanksSql(browser) {
+    const {page, close} = await openPanel(browser, 'ranks'), [{without}] = suite.ask('ranks_live', "SELECT sum(detail = 'none') AS without FROM input");
+    assert.equal(await page.locator('#sql-database button').count(), 0, 'there is one to ask');
+    assert.equal(await page.textContent('#sql-ranks'), `The database is that of all 4 inputs; of ${without} of them it has sums and no single allocation.`);
+    await checkAll(page, 'ranks_live');
+    const sums = 'SELECT rank, peak_bytes, leak_bytes, failure FROM _rank_summary ORDER BY rank';
+    assert.equal(await askPanel(page, sums), askShell('ranks', sums), 'sums are those of all of every rank');
+    await close();
+}
+
+/* Either of two runs, and both by the queries of npumem diff. */
+async function testAgainstSql(browser) {
+    const {page, close} = await openPanel(browser, 'against'), run = 'SELECT count(*) AS steps, (SELECT max(peak_bytes) FROM peak) AS bytes FROM step';
+    assert.deepEqual(await page.$$eval('#sql-database button', (buttons) => buttons.map((button) => [button.textContent, button.getAttribute('aria-pressed')])), [['A: leak.db', 'true'], ['B: fine.db', 'false']]);
+    assert.equal(await askPanel(page, run), askShell('leak', run));
+    await page.click('#sql-database >> text=B: fine.db');
+    assert.equal(await askPanel(page, run), askShell('fine', run));
+    await page.waitForFunction(() => location.hash.includes('database=B'));
+    await checkAll(page, 'fine_live');
+    const names = readdirSync(suite.queryFolder).filter((name) => name.endsWith('.sql') && /^ATTACH /m.test(readQuery(name)));
+    assert.ok(names.length >= 4);
+    await page.click('#sql-database >> text=A: leak.db');
+    const answers = (await askPanelAll(page, names.map((name) => [name, null]))).map(withoutHead);
+    names.forEach((name, i) => assert.equal(roundReals(answers[i]), roundReals(askShell('fine_live', readQuery(name), {base: `"'${suite.folder}/live.db'"`})), `${name} compares B with A, as npumem diff A B`));
+    assert.equal(await page.getAttribute('#sql-database .chosen', 'aria-pressed'), 'true');
+    assert.equal(await page.textContent('#sql-database .chosen'), 'B: fine.db', 'which is asked of B');
+    await page.click('#sql-database >> text=A: leak.db');
+    const both = "ATTACH 'base.db' AS base; SELECT (SELECT count(*) FROM main.step) AS own, (SELECT count(*) FROM base.step) AS other";
+    for (let round = 0; round < 2; round++)
+        assert.equal(await askPanel(page, both), `own,other\r\n${suite.ask('leak', 'SELECT count(*) AS n FROM step')[0].n},${suite.ask('fine', 'SELECT count(*) AS n FROM step')[0].n}\r\n`, 'and again');
+    await page.locator('#sql').screenshot({path: `${suite.folder}/sql-against.png`});
+    await close();
 }
 
 async function testParameters(browser) {
@@ -213,5 +256,5 @@ async function testWithout(browser) {
 /* with: what browser.mjs has: {open, ask, cellsOf, folder, queryFolder}. */
 export function sqlTests(tools) {
     suite = tools;
-    return [testSql, testParameters, testForeign, testWithout];
+    return [testSql, testRanksSql, testAgainstSql, testParameters, testForeign, testWithout];
 }

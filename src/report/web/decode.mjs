@@ -122,12 +122,18 @@ export function decodeQueries(bytes) {
 
 async function readSqlTable(element, strings) {
     const {name, ...head} = JSON.parse(element.dataset.head);
-    return {name: name.replace(/^sql_/, ''), rows: head.rows, columns: decodeColumns(head, await readBlock(element), strings)};
+    return {name: name.replace(/^sql_(2_)?/, ''), rows: head.rows, columns: decodeColumns(head, await readBlock(element), strings)};
+}
+
+/* A database of the page: {isLeftOut, read()}: what web/worker.js makes it of. `mark` is that of report/html_sql.h. */
+function findDatabase(parts, tables, strings, mark) {
+    const own = [...tables].filter(([name]) => name.startsWith('sql_2_') === (mark !== '')).map(([, element]) => element);
+    return {isLeftOut: parts.has(`left_out${mark}`), read: async () => ({database: await readBlock(parts.get(`database${mark}`)), tables: await Promise.all(own.map((element) => readSqlTable(element, strings)))})};
 }
 
 /*
  * What answers SQL (report/html_sql.h), none of it decoded before it is wanted; null where the page has none. readQuestions() gives
- * {queries, views}; readParts() what web/worker.js is and asks for. Each once.
+ * {queries, views}; readParts() what web/worker.js is and asks for. Each once. `databases` are one, or two where runs are compared.
  */
 function findSql(document, tables, strings) {
     const parts = new Map([...document.querySelectorAll('script.sql')].map((element) => [JSON.parse(element.dataset.head).name, element]));
@@ -135,10 +141,11 @@ function findSql(document, tables, strings) {
         return null;
     const views = tables.get('sql_view');
     tables.delete('sql_view');
+    const databases = ['', '_2'].filter((mark) => parts.has(`database${mark}`) || parts.has(`left_out${mark}`)).map((mark) => findDatabase(parts, tables, strings, mark)), there = databases.filter((one) => !one.isLeftOut);
     return {
-        isLeftOut: parts.has('left_out'),
+        databases,
         readQuestions: async () => ({queries: decodeQueries(await readBlock(parts.get('queries'))), views: await readTable(views, strings)}),
-        readParts: async () => ({engine: await readBlock(parts.get('engine')), wasm: await readBlock(parts.get('wasm')), database: await readBlock(parts.get('database')), tables: await Promise.all([...tables.values()].map((element) => readSqlTable(element, strings)))}),
+        readParts: async () => ({engine: await readBlock(parts.get('engine')), wasm: await readBlock(parts.get('wasm')), databases: await Promise.all(there.map((one) => one.read()))}),
     };
 }
 

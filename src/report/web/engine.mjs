@@ -23,7 +23,7 @@ async function startWorker(engine) {
     const url = URL.createObjectURL(new Blob([engine.parts.engine], {type: 'text/javascript'}));
     engine.worker = new Worker(url);
     URL.revokeObjectURL(url);
-    await post(engine, {wasm: engine.parts.wasm, database: engine.parts.database, tables: engine.parts.tables});
+    await post(engine, {wasm: engine.parts.wasm, databases: engine.parts.databases});
 }
 
 function endWorker(engine, text) {
@@ -33,17 +33,17 @@ function endWorker(engine, text) {
 }
 
 /*
- * open(): the parts of the page. ask(sql) gives {columns, rows, isCut}: at most 100,000 rows, where isCut says that there are more;
- * one question at a time. stop() ends the one that runs.
+ * open(): the parts of the page. ask(sql, number) asks the database of that number, from 0, and gives {columns, rows, isCut}: at most 100,000
+ * rows, where isCut says that there are more; one question at a time. stop() ends the one that runs.
  */
 export function makeEngine(open) {
     const engine = {open, parts: null, worker: null, fail: null};
     return {
-        async ask(sql) {
+        async ask(sql, number) {
             const limit = setTimeout(() => endWorker(engine, `stopped after ${SECONDS_MAX} s`), 1000 * SECONDS_MAX);
             try {
                 await startWorker(engine);
-                return await post(engine, {sql, rowsMax: ROWS_MAX});
+                return await post(engine, {sql, number, rowsMax: ROWS_MAX});
             } finally {
                 clearTimeout(limit);
             }

@@ -3,7 +3,7 @@
  * The panel that asks the database in the page: a query of queries/ or a view to begin with, values for its parameters, the text to
  * be changed, and the answer as a table and as CSV. Nothing runs before it is told to: a link may hold any text.
  */
-import {make, put} from './dom.mjs';
+import {make, makeChoice, put} from './dom.mjs';
 import {makeEngine} from './engine.mjs';
 import {formatCount, NOTHING} from './format.mjs';
 import {csvOf, parametersOf, putValues, readHeader, readTyped, valueText, writeTyped} from './sqltext.mjs';
@@ -12,13 +12,13 @@ import {say, sayWith} from './words.mjs';
 
 const ROWS_ON_SCREEN = 200;
 
-/* What can be chosen, by name, which of a query is that of its file: {name, question, parameters, body, isView}. */
+/* What can be chosen, by name, which of a query is that of its file: {name, question, parameters, body, isView, isComparison: it is asked of B, beside A}. */
 async function readChoices(sql) {
     const {queries, views} = await sql.readQuestions(), choices = new Map();
     for (const {name, text} of queries)
-        choices.set(name, {name, isView: false, ...readHeader(text)});
+        choices.set(name, {name, isView: false, isComparison: /^ATTACH /m.test(text), ...readHeader(text)});
     for (const [i, name] of views.name.entries())
-        choices.set(name, {name, isView: true, question: views.question[i], parameters: new Map(), body: `SELECT *\nFROM ${name};`});
+        choices.set(name, {name, isView: true, isComparison: false, question: views.question[i], parameters: new Map(), body: `SELECT *\nFROM ${name};`});
     return choices;
 }
 
@@ -65,8 +65,8 @@ function makeParts(actions) {
     const parts = {
         chooser: make('select', {'aria-label': say('choose a question'), onchange: actions.choose}), question: make('p', {class: 'note'}), inputs: make('div'),
         text: make('textarea', {'aria-label': 'SQL', rows: 9, spellcheck: false, autocomplete: 'off', onchange: actions.edit, oninput: actions.ask, onkeydown: actions.key}),
-        run: button(say('run'), actions.run, {title: 'Ctrl+Enter'}), stop: button(say('stop'), actions.stop, {hidden: true}),
-        save: button(say('save as CSV'), actions.save, {hidden: true}), copy: button(say('copy as CSV'), actions.copy, {hidden: true}),
+        run: button(say('run'), actions.run, {title: 'Ctrl+Enter', 'data-do': 'run'}), stop: button(say('stop'), actions.stop, {hidden: true}),
+        save: button(say('save as CSV'), actions.save, {hidden: true, 'data-do': 'save'}), copy: button(say('copy as CSV'), actions.copy, {hidden: true}),
         said: make('p', {class: 'tell', role: 'status'}), result: make('div'),
     };
     return parts;
@@ -84,7 +84,7 @@ function typedIn(parts) {
     return new Map([...parts.inputs.querySelectorAll('input')].map((input) => [input.name, input.value]));
 }
 
-/* What the panel does with its parts: `view` is {choices, answer, isBusy}, what it knows beside the state. */
+/* What the panel does with its parts: `view` is {choices, answer, isBusy, databases}, what it knows beside the state. */
 function makeActions(state, engine, parts, view) {
     const current = () => view.choices?.get(state.values.ask) ?? null;
     const keep = () => state.set({sql: parts.text.value === (current()?.body ?? '') ? null : parts.text.value, with: writeTyped(typedIn(parts))});
@@ -105,7 +105,8 @@ function makeActions(state, engine, parts, view) {
             put(parts.said);
             put(parts.result);
             show();
-            state.set({ask: parts.chooser.value || null, sql: null, with: null});
+            const asks = parts.chooser.value || null;
+            state.set({ask: asks, sql: null, with: null, ...(view.choices?.get(asks)?.isComparison ? {database: 'B'} : {})});
         },
         edit: keep,
         ask: () => showInputs(parts, current(), readTyped(state.values.with), actions),
@@ -122,7 +123,7 @@ function makeActions(state, engine, parts, view) {
             put(parts.said, say('the database is asked'));
             show();
             try {
-                view.answer = await engine.ask(putValues(parts.text.value, typedIn(parts)));
+                view.answer = await engine.ask(putValues(parts.text.value, typedIn(parts)), numberOf(view.databases, state.values));
                 showAnswer(parts, view.answer, makeFilter(state.values.search));
             } catch (error) {
                 fail(error);
@@ -132,6 +133,29 @@ function makeActions(state, engine, parts, view) {
         },
     };
     return actions;
+}
+
+const LETTERS = ['A', 'B'];
+
+/* The number of the database that the state names; the first unless it names another one that is there. */
+function numberOf(databases, values) {
+    const number = LETTERS.indexOf(values.database);
+    return number > 0 && databases[number]?.isLeftOut === false ? number : 0;
+}
+
+/* Which of two databases is asked; nothing where there is one alone. */
+function makeDatabaseChoice(model, databases, values, state) {
+    if (databases.length < 2)
+        return null;
+    const names = new Map(model.rows('against_run').map((run) => [run.letter, run.name])), isOut = (number) => databases[number].isLeftOut;
+    return [make('span', {class: 'note'}, say('database')), LETTERS.map((letter, number) => !isOut(number) && makeChoice(`${letter}: ${names.get(letter) ?? ''}`, numberOf(databases, values) === number, () => state.set({database: letter}))),
+        make('span', {class: 'note'}, isOut(1) ? say('the database of B is too large to be in this page beside that of A: npumem report has --max-size') : say('each is base.db for the other, which diff queries attach'))];
+}
+
+/* Of what ranks the database has no single allocations. */
+function wordOfRanks(model) {
+    const inputs = [...model.inputs.values()], without = inputs.filter((input) => input.detail === 'none').length;
+    return inputs.length > 1 && make('p', {class: 'note', id: 'sql-ranks'}, without > 0 ? sayWith('The database is that of all {all} inputs; of {count} of them it has sums and no single allocation.', {all: formatCount(inputs.length), count: formatCount(without)}) : sayWith('The database is that of all {all} inputs.', {all: formatCount(inputs.length)}));
 }
 
 /* What the state says, into the parts. */
@@ -150,10 +174,10 @@ export function makeSql(model, state) {
     const {sql} = model.page;
     if (!sql)
         return null;
-    if (sql.isLeftOut)
+    if (sql.databases[0].isLeftOut)
         return {id: 'sql', title: 'SQL', note: 'the database is too large to be in this page: npumem report has --max-size', uses: [], element: make('div'), update: () => {}};
     sql.engine ??= makeEngine(sql.readParts);
-    const view = {choices: null, answer: null, isBusy: false}, actions = {}, parts = makeParts(Object.fromEntries(['choose', 'edit', 'ask', 'key', 'stop', 'save', 'copy', 'run'].map((name) => [name, (event) => actions[name](event)])));
+    const view = {choices: null, answer: null, isBusy: false, databases: sql.databases}, choice = make('div', {class: 'row', id: 'sql-database'}), actions = {}, parts = makeParts(Object.fromEntries(['choose', 'edit', 'ask', 'key', 'stop', 'save', 'copy', 'run'].map((name) => [name, (event) => actions[name](event)])));
     Object.assign(actions, makeActions(state, sql.engine, parts, view));
     sql.choices ??= readChoices(sql);
     sql.choices.then((choices) => {
@@ -161,8 +185,9 @@ export function makeSql(model, state) {
         fillChooser(parts.chooser, choices);
         showState(parts, view, state.values, actions);
     });
-    const element = make('div', null, make('div', {class: 'row'}, parts.chooser), parts.question, parts.text, parts.inputs, make('div', {class: 'row'}, parts.run, parts.stop, parts.save, parts.copy), parts.said, parts.result);
-    return {id: 'sql', title: 'SQL', note: 'the database in this page has all sums, and those single allocations that were live at a peak, a mark, a failure or the end', uses: ['ask', 'sql', 'with', 'search'], element, update: (values) => {
+    const element = make('div', null, wordOfRanks(model), choice, make('div', {class: 'row'}, parts.chooser), parts.question, parts.text, parts.inputs, make('div', {class: 'row'}, parts.run, parts.stop, parts.save, parts.copy), parts.said, parts.result);
+    return {id: 'sql', title: 'SQL', note: 'the database in this page has all sums, and those single allocations that were live at a peak, a mark, a failure or the end', uses: ['ask', 'sql', 'with', 'search', 'database'], element, update: (values) => {
+        put(choice, makeDatabaseChoice(model, sql.databases, values, state));
         showState(parts, view, values, actions);
         if (view.answer !== null)
             showAnswer(parts, view.answer, makeFilter(values.search));

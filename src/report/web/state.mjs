@@ -11,12 +11,13 @@
  *   group   how what is live is summed up             colour    what the map is coloured by
  *   ask     name of the query or view that is asked   with      values of its parameters, as "a=1&b=2"
  *   sql     its text, where it was changed              lay       what curves of ranks, or of two runs, go by
+ *   database  which of two is asked: 'A' or 'B'
  *   since   a moment, as `at`: what is live is          stack     number of a stack: the row of what is live
  *           compared with that; null: with nothing                that is open
  *   stepa, stepb  places in the list of a heap's steps: two that are laid over each other; null: the median and the worst
  */
 const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block', 'stack', 'stepa', 'stepb'];
-const TEXTS = ['at', 'since', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with', 'lay'];
+const TEXTS = ['at', 'since', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with', 'lay', 'database'];
 const ALL = 'all';
 
 export function readHash(hash) {

@@ -3,17 +3,18 @@
  * What runs beside the page and answers SQL: the end of one script with sql-wasm.js, whose initSqlJs() gives SQLite. A query that
  * never ends is ended with the worker, so nothing here looks at a clock. Messages, each answered by one:
  *
- *   {wasm, database, tables}      -> {}                                                  before anything else
- *   {sql, rowsMax}                -> {columns, rows, isCut}                              values as SQLite has them
+ *   {wasm, databases}             -> {}                                                  before anything else
+ *   {sql, number, rowsMax}        -> {columns, rows, isCut}                              values as SQLite has them
  *   what fails                    -> {error}                                             a text
  *
- * A table is {name, rows, columns: [{name, kind, values}]}, whose rows are missing in the file of the database.
+ * A database is {database, tables}, of which a table is {name, rows, columns: [{name, kind, values}]}, whose rows are missing in the file. Where there
+ * are two, each is 'base.db' for the other: queries that compare two attach a file of that name.
  */
 'use strict';
 
 const ROWS_AT_ONCE = 200;
 
-let asked = null;
+let opened = [];
 
 function quoteName(name) {
     return `"${name.replaceAll('"', '""')}"`;
@@ -42,13 +43,18 @@ function fillTable(database, table) {
     }
 }
 
-async function openDatabase({wasm, database, tables}) {
-    const library = await initSqlJs({wasmBinary: wasm});
-    asked = new library.Database(database);
-    asked.run('PRAGMA journal_mode = OFF; BEGIN');
+function openDatabase(library, {database, tables}) {
+    const own = new library.Database(database);
+    own.run('PRAGMA journal_mode = OFF; BEGIN');
     for (const table of tables)
-        fillTable(asked, table);
-    asked.run('COMMIT; PRAGMA query_only = ON');
+        fillTable(own, table);
+    own.run('COMMIT; PRAGMA query_only = ON');
+    return own;
+}
+
+async function openDatabases({wasm, databases}) {
+    const library = await initSqlJs({wasmBinary: wasm});
+    opened = databases.map((one) => openDatabase(library, one));
     return {};
 }
 
@@ -63,8 +69,14 @@ function readRows(statement, rowsMax) {
     return {rows, isCut: false};
 }
 
+/* What a question has attached, the next one would be in the way of. */
+function detachAll(asked) {
+    for (const [name] of asked.exec("SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')")[0]?.values ?? [])
+        asked.run(`DETACH ${quoteName(name)}`);
+}
+
 /* Of several statements the answer is that of the last one that has columns. */
-function askDatabase({sql, rowsMax}) {
+function askStatements(asked, sql, rowsMax) {
     let answer = {columns: [], rows: [], isCut: false};
     for (const statement of asked.iterateStatements(sql)) {
         const columns = statement.getColumnNames(), read = readRows(statement, rowsMax);
@@ -74,9 +86,18 @@ function askDatabase({sql, rowsMax}) {
     return answer;
 }
 
+function askDatabase({sql, number, rowsMax}) {
+    const asked = opened[number], other = opened[1 - number];
+    try {
+        return askStatements(asked, other ? sql.replaceAll("'base.db'", `'${other.filename}'`) : sql, rowsMax);
+    } finally {
+        detachAll(asked);
+    }
+}
+
 self.onmessage = async ({data}) => {
     try {
-        self.postMessage(data.sql === undefined ? await openDatabase(data) : askDatabase(data));
+        self.postMessage(data.sql === undefined ? await openDatabases(data) : askDatabase(data));
     } catch (error) {
         self.postMessage({error: String(error?.message ?? error)});
     }

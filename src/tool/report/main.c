@@ -58,7 +58,7 @@ typedef struct sources {
 static nm_status open_other(sources *from, const report_options *options, nm_error *err)
 {
     from->subject = options->against;
-    nm_status status = nm_foreign_open(options->against, false, &from->other, err);
+    nm_status status = nm_foreign_open(options->against, !options->has_no_sql, &from->other, err);
 
     if (status == NM_OK) {
         from->subject = options->databases[0];
@@ -84,7 +84,7 @@ static nm_status open_sources(sources *from, const report_options *options, nm_e
 
 typedef struct report_work {
     const report_options *options;
-    const char *scratch_path; /* borrowed; NULL: no SQL: of several databases none yet */
+    const char *scratch_path; /* borrowed; NULL: no SQL */
 } report_work;
 
 static nm_status write_page(sources *from, const report_work *work, nm_error *err)
@@ -146,6 +146,16 @@ static const char **list_inputs(const report_options *options, size_t *count)
     return inputs;
 }
 
+/* Another name than that of several databases put together, which lie there meanwhile. */
+static char *name_scratch(const char *path)
+{
+    char *name = NULL;
+
+    if (path == NULL || strcmp(path, "-") == 0)
+        return answer_scratch(path, REPORT_SQL_SCRATCH);
+    return asprintf(&name, "%s.sql.db", path) < 0 ? NULL : name;
+}
+
 static int write_answer(const report_options *options, const char *path)
 {
     size_t input_count = 0;
@@ -156,8 +166,8 @@ static int write_answer(const report_options *options, const char *path)
                                     .inputs = inputs,
                                     .input_count = input_count,
                                     .failed = EXIT_NO};
-    bool wants_sql = !options->has_no_sql && options->database_count == 1;
-    char *scratch = wants_sql ? answer_scratch(path, REPORT_SCRATCH) : NULL;
+    bool wants_sql = !options->has_no_sql;
+    char *scratch = wants_sql ? name_scratch(path) : NULL;
     const report_work work = {.options = options, .scratch_path = scratch};
     int result = EXIT_NO;
 

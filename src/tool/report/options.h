@@ -8,7 +8,8 @@
 #include "tool/common/options.h"
 
 /* What a page is made of meanwhile, in the temporary folder (answer_scratch). */
-#define REPORT_SCRATCH "npumem-report.db"
+#define REPORT_SCRATCH     "npumem-report.db"
+#define REPORT_SQL_SCRATCH "npumem-report-sql.db"
 
 typedef struct report_options {
     const char *const *databases; /* at least one, each another file; borrowed, as all texts */
