@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import zlib from 'node:zlib';
 
-import {decodeCells, decodeStrings, decodeTable, fromBase64, inflateRaw} from '../../src/report/web/decode.mjs';
+import {decodeCells, decodeLazily, decodeStrings, decodeTable, fromBase64, inflateRaw} from '../../src/report/web/decode.mjs';
 
 function table(kind, byteCount, base, rows, bytes, strings = []) {
     return decodeTable({name: 't', rows, columns: [{name: 'a', kind, bytes: byteCount, base}]}, new Uint8Array(bytes), strings).a;
@@ -44,6 +44,18 @@ test('columns follow each other', () => {
     assert.deepEqual([...decoded.a], [10, 11]);
     assert.deepEqual([...decoded.none], [NaN, NaN]);
     assert.deepEqual(decoded.name, ['x', null]);
+    const lazy = decodeLazily(head, new Uint8Array([1, 2, 1, 0]), ['x']);
+    assert.deepEqual([lazy.rows, lazy.name, [...lazy.a], Object.keys(lazy)], [2, ['x', null], [10, 11], ['rows', 'a', 'none', 'name']], 'whichever is asked for first');
+    assert.equal(lazy.a, lazy.a, 'once');
+});
+
+test('a number has as many planes as it needs', () => {
+    for (let planes = 0; planes <= 6; planes++) {
+        const codes = [0, 1, 200, 2 ** (8 * planes) - 1].map((code) => Math.min(code, 2 ** (8 * planes) - 1)), bytes = [];
+        for (let plane = 0; plane < planes; plane++)
+            bytes.push(...codes.map((code) => Math.floor(code / 256 ** plane) % 256));
+        assert.deepEqual([...table('int', planes, 7, 4, bytes)], codes.map((code) => (code === 0 ? NaN : 6 + code)), `${planes} planes`);
+    }
 });
 
 test('strings end with a zero byte each, and are UTF-8', () => {

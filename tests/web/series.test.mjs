@@ -41,6 +41,9 @@ test('a curve holds at each event what a loop over all blocks finds', () => {
     for (let seq = 0; seq < 1500; seq++)
         assert.equal(valueAt(curve, seq), heldAt(blocks, seq), `at ${seq}`);
     assert.ok(curve.seqs.every((seq, i) => i === 0 || seq > curve.seqs[i - 1]), 'each event once, in order');
+    const scale = (places) => places.map((place) => (place < 0 || Number.isNaN(place) ? place : 1000 * place)), wide = makeCurve(scale(births), scale(ends), sizes);
+    assert.deepEqual([...wide.values], [...curve.values], 'however wide the places lie');
+    assert.deepEqual([...wide.seqs], [...curve.seqs].map((seq) => (seq < 0 ? seq : 1000 * seq)));
     assert.deepEqual(makeCurve([], [], []), {seqs: new Float64Array(0), values: new Float64Array(0)});
     assert.deepEqual([...makeCurve([5], [5], [7]).values], [0], 'born and freed by one event');
 });
@@ -113,7 +116,7 @@ function makeModelOf(hasAll) {
     const heaps = [heap(1, 'pool'), heap(2, 'driver', {module: 'APP'}), heap(3, 'driver', {module: 'HCCL'}), heap(4, 'pinned', {device: null, device_id: null}), heap(5, 'pool', {process_id: 2})];
     const blocks = {alloc_seq: Float64Array.of(10, 30, 6, 8, 3), free_seq: Float64Array.of(40, NaN, NaN, 50, NaN), size_bytes: Float64Array.of(100, 300, 5, 70, 9), stack_id: Float64Array.of(1, 2, 1, 1, 1)};
     const segments = [{allocation_id: 1, driver_id: 2, alloc_seq: 5, used_seq: 10, free_seq: null, size_bytes: 512}, {allocation_id: 2, driver_id: 2, alloc_seq: 29, used_seq: 30, free_seq: 60, size_bytes: 256}];
-    return {heaps, blocks, hasAllBlocks: hasAll, blockRanges: new Map([[1, {begin: 0, end: 2}], [2, {begin: 2, end: 3}], [3, {begin: 3, end: 4}], [4, {begin: 4, end: 5}]]), segments: new Map([[1, segments]]), samples: new Map([[7, [{seq: 20, used_bytes: 1000}, {seq: 55, used_bytes: 773}]]]), stacks: {siteOf: (stack) => `site ${stack}`}};
+    return {heaps, blocks, cached: new Map(), hasAllBlocks: hasAll, blockRanges: new Map([[1, {begin: 0, end: 2}], [2, {begin: 2, end: 3}], [3, {begin: 3, end: 4}], [4, {begin: 4, end: 5}]]), segments: new Map([[1, segments]]), samples: new Map([[7, [{seq: 20, used_bytes: 1000}, {seq: 55, used_bytes: 773}]]]), stacks: {siteOf: (stack) => `site ${stack}`}};
 }
 
 test('a device is stacked by what holds it, and all together are what it held', () => {

@@ -86,7 +86,7 @@ test('a page opens on the stretch in which memory filled up', () => {
 });
 
 test('who subscribes hears each change', () => {
-    const state = makeState(DEFAULTS, '#at=end'), heard = [];
+    const state = makeState(DEFAULTS, {...DEFAULTS, at: 'end'}), heard = [];
     state.subscribe((now, before) => heard.push([before.at, now.at]));
     state.set({at: '5'});
     assert.deepEqual(heard, [['end', '5']]);

@@ -58,7 +58,7 @@ function optionsOf(looks, size, tells, width) {
  */
 export function makeChart(size, attributes, look, tells) {
     const element = make('div', {style: `height:${size.height}px`, role: 'img', ...attributes}), looks = {now: null};
-    let plot = null, key = null;
+    let plot = null, key = null, drawnWidth = null;
     const begin = (width) => {
         plot?.destroy();
         plot = new globalThis.uPlot(optionsOf(looks, size, tells, width), looks.now.data, element);
@@ -67,6 +67,7 @@ export function makeChart(size, attributes, look, tells) {
     };
     const redraw = () => {
         const width = element.clientWidth;
+        drawnWidth = width;
         if (width === 0)
             return;
         looks.now = look(width);
@@ -77,7 +78,8 @@ export function makeChart(size, attributes, look, tells) {
             plot.setData(looks.now.data, true);
         key = wanted;
     };
-    new ResizeObserver(redraw).observe(element);
+    /* It tells of the first size, too: what is drawn in it is there, and what nobody has shown yet is not. */
+    new ResizeObserver(() => drawnWidth !== null && element.clientWidth !== drawnWidth && redraw()).observe(element);
     return {element, redraw};
 }
 

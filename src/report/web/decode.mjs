@@ -14,6 +14,21 @@ export function fromBase64(text) {
     return bytes;
 }
 
+/* All that a stream gives, in one piece. */
+async function readWhole(stream) {
+    const reader = stream.getReader(), pieces = [];
+    let length = 0;
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+        pieces.push(next.value);
+        length += next.value.length;
+    }
+    const whole = new Uint8Array(length);
+    for (const piece of pieces.reverse())
+        whole.set(piece, length -= piece.length);
+    return whole;
+}
+
+/* Nothing goes by a Blob, which is another process's: of fifty small blocks that takes longer than to inflate them. */
 export async function inflateRaw(bytes) {
     let stream;
     try {
@@ -21,15 +36,26 @@ export async function inflateRaw(bytes) {
     } catch {
         return inflate(bytes);
     }
-    return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+    const writer = stream.writable.getWriter();
+    const [whole] = await Promise.all([readWhole(stream.readable), writer.write(bytes), writer.close()]);
+    return whole;
 }
 
+/* Codes from their planes. Up to three of them are put together as integers, which is quicker than sums. */
 function codesOf(bytes, offset, rows, byteCount) {
-    const codes = new Float64Array(rows);
-    let weight = 1;
-    for (let plane = 0; plane < byteCount; plane++, weight *= 256)
-        for (let row = 0, at = offset + plane * rows; row < rows; row++)
-            codes[row] += weight * bytes[at + row];
+    const codes = new Float64Array(rows), plane = (number) => (number < byteCount ? bytes.subarray(offset + number * rows, offset + (number + 1) * rows) : null), first = plane(0), second = plane(1), third = plane(2);
+    if (third !== null)
+        for (let row = 0; row < rows; row++)
+            codes[row] = first[row] | second[row] << 8 | third[row] << 16;
+    else if (second !== null)
+        for (let row = 0; row < rows; row++)
+            codes[row] = first[row] | second[row] << 8;
+    else if (first !== null)
+        for (let row = 0; row < rows; row++)
+            codes[row] = first[row];
+    for (let number = 3, weight = 2 ** 24; number < byteCount; number++, weight *= 256)
+        for (let row = 0, own = plane(number); row < rows; row++)
+            codes[row] += weight * own[row];
     return codes;
 }
 
@@ -43,13 +69,17 @@ function realsOf(bytes, offset, rows) {
 
 function numbersOf(codes, kind, base) {
     let value = base;
-    for (let row = 0; row < codes.length; row++) {
-        const code = codes[row];
-        if (kind === 'int')
-            codes[row] = code === 0 ? NaN : base + (code - 1);
-        else
-            codes[row] = value += kind === 'rise' ? code : code % 2 === 1 ? -(code + 1) / 2 : code / 2;
-    }
+    if (kind === 'int')
+        for (let row = 0; row < codes.length; row++)
+            codes[row] = codes[row] === 0 ? NaN : base + (codes[row] - 1);
+    else if (kind === 'rise')
+        for (let row = 0; row < codes.length; row++)
+            codes[row] = value += codes[row];
+    else
+        for (let row = 0; row < codes.length; row++) {
+            const code = codes[row];
+            codes[row] = value += code % 2 === 1 ? -(code + 1) / 2 : code / 2;
+        }
     return codes;
 }
 
@@ -86,6 +116,19 @@ export function decodeTable(head, bytes, strings) {
     return {rows: head.rows, ...Object.fromEntries(columns.map((column) => [column.name, column.values]))};
 }
 
+/* A table whose columns are decoded when each is first asked for. Pure. */
+export function decodeLazily(head, bytes, strings) {
+    const table = {rows: head.rows};
+    let offset = 0;
+    for (const column of head.columns) {
+        const begin = offset;
+        let values = null;
+        Object.defineProperty(table, column.name, {enumerable: true, get: () => values ??= decodeColumn(column, bytes, begin, head.rows, strings)});
+        offset += column.bytes * head.rows;
+    }
+    return table;
+}
+
 export function decodeStrings(bytes) {
     const strings = new TextDecoder().decode(bytes).split('\0');
     strings.pop();
@@ -109,7 +152,7 @@ async function readBlock(element) {
 }
 
 async function readTable(element, strings) {
-    return decodeTable(JSON.parse(element.dataset.head), await readBlock(element), strings);
+    return decodeLazily(JSON.parse(element.dataset.head), await readBlock(element), strings);
 }
 
 /* "name", text, "name", text, a zero behind each. */
@@ -157,14 +200,12 @@ export async function readPage(document) {
     const all = [...document.querySelectorAll('script.table')].map((element) => [JSON.parse(element.dataset.head).name, element]), ofSql = new Map(all.filter(([name]) => name.startsWith('sql_')));
     const elements = all.filter(([name]) => !ofSql.has(name)).map(([, element]) => element), late = elements.find(isLate);
     page.sql = findSql(document, ofSql, strings);
-    for (const element of elements.filter((one) => one !== late)) {
-        const name = JSON.parse(element.dataset.head).name;
-        page.tables[name] = await readTable(element, strings);
-    }
-    page.readBlocks = () => (late ? readTable(late, strings) : null);
-    for (const element of document.querySelectorAll('script.cells')) {
+    await Promise.all([...elements.filter((one) => one !== late).map(async (element) => {
+        page.tables[JSON.parse(element.dataset.head).name] = await readTable(element, strings);
+    }), ...[...document.querySelectorAll('script.cells')].map(async (element) => {
         const head = JSON.parse(element.dataset.head);
         page.cells.set(head.heap, decodeCells(head, await readBlock(element)));
-    }
+    })]);
+    page.readBlocks = () => (late ? readTable(late, strings) : null);
     return page;
 }

@@ -44,8 +44,10 @@ export function makeSparkline(values, width, height, label) {
 /* A canvas that is as sharp as the screen. draw(context, width, height) in units of the page, again after each change of size. */
 export function makeCanvas(height, draw, attributes) {
     const canvas = make('canvas', {style: `height:${height}px`, ...attributes});
+    let drawnWidth = null;
     const redraw = () => {
         const width = canvas.clientWidth, ratio = window.devicePixelRatio || 1;
+        drawnWidth = width;
         if (width === 0)
             return;
         canvas.width = Math.round(width * ratio);
@@ -54,7 +56,8 @@ export function makeCanvas(height, draw, attributes) {
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
         draw(context, width, height, ratio);
     };
-    new ResizeObserver(redraw).observe(canvas);
+    /* As in chart.mjs. */
+    new ResizeObserver(() => drawnWidth !== null && canvas.clientWidth !== drawnWidth && redraw()).observe(canvas);
     return {canvas, redraw};
 }
 

@@ -25,39 +25,69 @@ export function powerOf(value) {
     return power;
 }
 
-/* [{at_least, below, count, bytes}] of items(i) of the numbers, from the least power to the largest; what lies between is there, too. Pure. */
-export function histogramOf(numbers, valueOf, bytesOf) {
-    const counts = new Float64Array(POWERS), bytes = new Float64Array(POWERS), rows = [];
-    for (const i of numbers) {
-        const at = powerOf(valueOf(i)) + 1;
-        counts[at]++;
-        bytes[at] += bytesOf(i);
-    }
-    const used = [...counts.keys()].filter((at) => counts[at] > 0);
+function makePowers() {
+    return {counts: new Float64Array(POWERS), bytes: new Float64Array(POWERS)};
+}
+
+function addPower(powers, value, bytes) {
+    const at = powerOf(value) + 1;
+    powers.counts[at]++;
+    powers.bytes[at] += bytes;
+}
+
+/* [{at_least, below, count, bytes}], from the least power to the largest; what lies between is there, too. */
+function rowsOfPowers({counts, bytes}) {
+    const used = [...counts.keys()].filter((at) => counts[at] > 0), rows = [];
     for (let at = used[0]; at <= used[used.length - 1]; at++)
         rows.push({at_least: at === 0 ? 0 : 2 ** (at - 1), below: 2 ** at, count: counts[at], bytes: bytes[at]});
     return rows;
 }
 
-/* Numbers of the blocks of a heap that were born within the range, of sites that the filter lets pass. Pure. */
-export function bornBlocks(model, heap, values, filter) {
-    const {blocks, stacks} = model, range = model.blockRanges.get(heap.heap_id), found = [], passing = new Map();
-    const passes = (stackId) => {
+/* Of values with their bytes. Pure. */
+export function histogramOf(values, bytes) {
+    const powers = makePowers();
+    values.forEach((value, i) => addPower(powers, value, bytes[i]));
+    return rowsOfPowers(powers);
+}
+
+/* Does the filter let the site of a stack pass? Each stack is asked about once. */
+function stackFilter(model, filter) {
+    const passing = new Map();
+    return (stackId) => {
         if (!passing.has(stackId))
-            passing.set(stackId, filter(stacks.siteOf(stackId)));
+            passing.set(stackId, filter(model.stacks.siteOf(stackId)));
         return passing.get(stackId);
     };
-    for (let i = range?.begin ?? 0; range && i < range.end; i++)
-        if (isKnown(blocks.alloc_seq[i]) && blocks.alloc_seq[i] >= (values.from ?? 0) && blocks.alloc_seq[i] <= (values.to ?? Infinity) && passes(blocks.stack_id[i]))
-            found.push(i);
-    return found;
+}
+
+/* Calls take(number of the block) for the blocks of a heap that were born within the range, of sites that the filter lets pass. Pure. */
+export function eachBorn(model, heap, values, filter, take) {
+    const {alloc_seq: births, stack_id: stacks} = model.blocks, range = model.blockRanges.get(heap.heap_id), from = values.from ?? 0, to = values.to ?? Infinity, passes = stackFilter(model, filter);
+    for (let i = range?.begin ?? 0, stack = NaN, isPassing = false; range && i < range.end; i++) {
+        if (!(births[i] >= from && births[i] <= to))
+            continue;
+        if (stacks[i] !== stack) {
+            stack = stacks[i];
+            isPassing = passes(stack);
+        }
+        if (isPassing)
+            take(i);
+    }
 }
 
 /* {sizes, lifetimes, kept}: histograms, and what of the blocks was never freed. Pure. */
 export function histogramsOf(model, heap, values, filter) {
-    const {blocks} = model, born = bornBlocks(model, heap, values, filter), bytesOf = (i) => blocks.size_bytes[i], freed = born.filter((i) => isKnown(blocks.free_seq[i]));
-    const kept = {count: born.length - freed.length, bytes: born.reduce((sum, i) => sum + bytesOf(i), 0) - freed.reduce((sum, i) => sum + bytesOf(i), 0)};
-    return {sizes: histogramOf(born, bytesOf, bytesOf), lifetimes: histogramOf(freed, (i) => blocks.free_seq[i] - blocks.alloc_seq[i], bytesOf), kept};
+    const {alloc_seq: births, free_seq: ends, size_bytes: bytes} = model.blocks, sizes = makePowers(), lifetimes = makePowers(), kept = {count: 0, bytes: 0};
+    eachBorn(model, heap, values, filter, (i) => {
+        addPower(sizes, bytes[i], bytes[i]);
+        if (isKnown(ends[i]))
+            addPower(lifetimes, ends[i] - births[i], bytes[i]);
+        else {
+            kept.count++;
+            kept.bytes += bytes[i];
+        }
+    });
+    return {sizes: rowsOfPowers(sizes), lifetimes: rowsOfPowers(lifetimes), kept};
 }
 
 /* Three and more powers in a row without any block are one row. Pure. */

@@ -196,5 +196,5 @@ export function makeLive(model, state) {
         put(word, sayWith('{heap}, at {moment}', {heap: sayPlace(heap.label), moment: momentText(heap, own.at)}));
         put(body, own.since === null ? showMoment(whole, heap, own, state) : showChange(whole, heap, own, state));
     };
-    return {id: 'live', title: 'What is live', note: 'at the moment that is picked; compared with another: what came, went and stayed', element: make('div', null, tools, word, body), update};
+    return {id: 'live', title: 'What is live', note: 'at the moment that is picked; compared with another: what came, went and stayed', uses: ['heap', 'at', 'since', 'group', 'search', 'site', 'stack', 'theme', 'from', 'to'], element: make('div', null, tools, word, body), update};
 }

@@ -15,7 +15,7 @@ import {makeFailures} from './oom.mjs';
 import {makePool} from './pool.mjs';
 import {makeRanks} from './ranks.mjs';
 import {makeSql} from './sql.mjs';
-import {makeState} from './state.mjs';
+import {makeState, readHash} from './state.mjs';
 import {makeSteps} from './steps.mjs';
 import {makeTimeline} from './timeline.mjs';
 import {makeVerdicts} from './verdicts.mjs';
@@ -57,57 +57,80 @@ function listenPrint(state) {
     window.addEventListener('afterprint', () => state.set({theme}));
 }
 
-function keepHash(state) {
+/* What the address says counts first; the range that a page opens on is one of the events of that input. */
+function valuesOf(model, hash) {
+    const values = {...defaultsOf(model), ...readHash(hash)}, heap = model.heapById.get(values.heap), isOther = model.opening !== null && heap && heap.input !== model.best.input;
+    return isOther && !/[#&](from|to)=/.test(hash) ? {...values, from: null, to: null} : values;
+}
+
+function keepHash(model, state) {
     let waits = null;
     state.subscribe(() => {
         clearTimeout(waits);
         waits = setTimeout(() => history.replaceState(null, '', `#${state.hash()}`), 120);
     });
-    window.addEventListener('hashchange', () => location.reload());
+    window.addEventListener('hashchange', () => state.set(valuesOf(model, location.hash)));
 }
 
-/* All of the page in one language; gives what shows it as the state says. */
+/* What the first picture has: the rest is filled in when the blocks have come, a panel after the other. */
+const EARLY = new Set(['verdicts', 'timeline', 'map']);
+
+/* All of the page in one language: {head, panels}. */
 function buildPage(model, state) {
     setLanguage(state.values.lang);
     const head = makeHead(model, state), panels = PANELS.map((makePanel) => makePanel(model, state)).filter((panel) => panel !== null), frames = panels.map(framePanel);
     document.documentElement.lang = state.values.lang === 'zh' ? 'zh' : 'en';
     put(document.getElementById('top'), head.element, make('nav', {'aria-label': 'panels'}, frames.map((frame) => frame.link)));
     put(document.getElementById('main'), frames.map((frame) => frame.section));
-    return (values, before) => {
-        const hasChanged = (panel) => !before || !panel.uses || panel.uses.some((name) => values[name] !== before[name]);
-        head.update(values);
-        for (const panel of panels.filter(hasChanged))
-            panel.update(values);
-    };
-}
-
-/* What the address says counts first; the range that a page opens on is one of the events of that input. */
-function makeStateOf(model) {
-    const state = makeState(defaultsOf(model), location.hash), heap = model.heapById.get(state.values.heap);
-    if (model.opening !== null && heap && heap.input !== model.best.input && !/[#&](from|to)=/.test(location.hash))
-        state.set({from: null, to: null});
-    return state;
-}
-
-function showPage(model) {
-    const state = makeStateOf(model);
-    let show = buildPage(model, state);
-    show(state.values);
-    state.subscribe((values, before) => {
-        const isOther = values.lang !== before.lang;
-        if (isOther)
-            show = buildPage(model, state);
-        show(values, isOther ? null : before);
-    });
-    keepHash(state);
-    listenShortcuts();
-    listenPrint(state);
-    return () => show(state.values);
+    return {head, panels};
 }
 
 /* Lets the browser paint what is there. */
 function nextPicture() {
     return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+}
+
+/* Lets the browser see to the reader between two panels. */
+function nextTask() {
+    return new Promise((resolve) => {
+        const {port1, port2} = new MessageChannel();
+        port1.onmessage = resolve;
+        port2.postMessage(null);
+    });
+}
+
+function isInView(panel) {
+    const box = panel.element.getBoundingClientRect();
+    return box.bottom > 0 && box.top < window.innerHeight;
+}
+
+/* Shows what the first picture has. Gives what shows all of it, what is in view first. */
+function showPage(model) {
+    const state = makeState(defaultsOf(model), valuesOf(model, location.hash));
+    let page = buildPage(model, state), isWhole = false;
+    const show = (values, before) => {
+        const hasChanged = (panel) => !before || panel.uses.some((name) => values[name] !== before[name]);
+        page.head.update(values);
+        for (const panel of page.panels.filter((one) => (isWhole || EARLY.has(one.id)) && hasChanged(one)))
+            panel.update(values);
+    };
+    show(state.values, null);
+    state.subscribe((values, before) => {
+        const isOther = values.lang !== before.lang;
+        if (isOther)
+            page = buildPage(model, state);
+        show(values, isOther ? null : before);
+    });
+    keepHash(model, state);
+    listenShortcuts();
+    listenPrint(state);
+    return async () => {
+        isWhole = true;
+        for (const panel of [...page.panels].sort((a, b) => Number(isInView(b)) - Number(isInView(a)))) {
+            panel.update(state.values);
+            await nextTask();
+        }
+    };
 }
 
 async function start() {
@@ -117,11 +140,11 @@ async function start() {
         return;
     }
     document.documentElement.classList.add('scripted');
-    const showAgain = showPage(model);
+    const showAll = showPage(model);
     document.documentElement.dataset.first = String(Math.round(performance.now() - began));
     await nextPicture();
     addBlocks(model, await page.readBlocks(), model.rows('kept')[0], model.rows('anchor'));
-    showAgain();
+    await showAll();
     document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
 }
 

@@ -346,5 +346,5 @@ export function makeMap(model, state) {
         picture.canvas.setAttribute('aria-label', `map of ${heap.label}: addresses down, time to the right; the largest blocks stand in the table below`);
         picture.redraw();
     };
-    return {id: 'map', title: 'Map', note: 'address \u00d7 time; drag for a closer look, click a block for its stack', element, update};
+    return {id: 'map', title: 'Map', note: 'address \u00d7 time; drag for a closer look, click a block for its stack', uses: ['heap', 'from', 'to', 'low', 'high', 'at', 'since', 'axis', 'colour', 'site', 'search', 'block', 'theme'], element, update};
 }

@@ -18,9 +18,13 @@ export function rowsOf(table) {
     const rows = [];
     if (!table)
         return rows;
-    const names = columnNames(table);
-    for (let i = 0; i < table.rows; i++)
-        rows.push(Object.fromEntries(names.map((name) => [name, isKnown(table[name][i]) ? table[name][i] : null])));
+    const names = columnNames(table), columns = names.map((name) => table[name]);
+    for (let i = 0; i < table.rows; i++) {
+        const row = {};
+        for (let k = 0; k < names.length; k++)
+            row[names[k]] = isKnown(columns[k][i]) ? columns[k][i] : null;
+        rows.push(row);
+    }
     return rows;
 }
 
@@ -60,11 +64,8 @@ export function makeUsage(table) {
     const usage = new Map();
     if (!table)
         return usage;
-    for (let begin = 0, i = 1; i <= table.rows; i++)
-        if (i === table.rows || table.heap_id[i] !== table.heap_id[begin]) {
-            usage.set(table.heap_id[begin], Object.fromEntries(columnNames(table).map((name) => [name, table[name].subarray(begin, i)])));
-            begin = i;
-        }
+    for (const [id, {begin, end}] of rangesOf(table))
+        usage.set(id, Object.fromEntries(columnNames(table).map((name) => [name, table[name].subarray(begin, end)])));
     return usage;
 }
 
@@ -146,23 +147,33 @@ function makeStacks(stackTable, frameTable) {
     return {hasFiles: [...frames.values()].some((frame) => frame.file !== null), fileOf, siteFrame, siteOf: (stackId) => label(siteFrame(stackId)) ?? '(no stack)', label, walk};
 }
 
-/* Births and ends of blocks as events: NaN is before the recording, and never. */
-function makeBlocks(table) {
-    if (!table)
-        return null;
-    const {born, life, ...rest} = table, ended = life.map((events, i) => born[i] + events);
-    return {...rest, alloc_seq: born.map((seq) => (seq < 0 ? NaN : seq)), free_seq: ended};
+/*
+ * Births and ends of blocks as events: NaN is before the recording, and never. They are written into `births` and `ends`, which may be what they are
+ * made of. Columns that nobody has asked for stay undecoded.
+ */
+function makeBlocks(table, births, ends) {
+    const {born, life} = table;
+    for (let i = 0; i < born.length; i++) {
+        ends[i] = born[i] + life[i];
+        births[i] = born[i] < 0 ? NaN : born[i];
+    }
+    const columns = Object.getOwnPropertyDescriptors(table);
+    delete columns.born;
+    delete columns.life;
+    return Object.defineProperties({alloc_seq: births, free_seq: ends}, columns);
 }
 
 const SEGMENTS_MAX = 200000; /* rows of table segment_block: of so many some may be missing */
 
+/* Of each heap where its rows begin and end: they lie together. */
 function rangesOf(table) {
     const ranges = new Map();
     if (!table)
         return ranges;
+    const ids = table.heap_id;
     for (let begin = 0, i = 1; i <= table.rows; i++)
-        if (i === table.rows || table.heap_id[i] !== table.heap_id[begin]) {
-            ranges.set(table.heap_id[begin], {begin, end: i});
+        if (i === table.rows || ids[i] !== ids[begin]) {
+            ranges.set(ids[begin], {begin, end: i});
             begin = i;
         }
     return ranges;
@@ -278,12 +289,12 @@ export function hasBlocksOf(model, heapId, from, to) {
     return model.hasAllBlocks || (model.windows.get(heapId) ?? []).some((window) => from >= window.from && to <= window.to);
 }
 
-/* Single blocks, which are read last, with what is known of them. */
+/* Single blocks, which are read last, with what is known of them. The table is given up. */
 export function addBlocks(model, table, kept, anchors) {
     model.kept = kept ?? null;
     model.windows = makeWindows(anchors ?? [], model.kept);
     model.cached = new Map();
-    model.blocks = makeBlocks(table);
+    model.blocks = table ? makeBlocks(table, table.born, table.life) : null;
     model.blockRanges = rangesOf(table);
     model.segmentRanges = rangesOf(model.tables?.segment_block);
     model.hasAllSegments = (model.tables?.segment_block?.rows ?? 0) < SEGMENTS_MAX && !rowsOf(model.tables?.cut).some((row) => row.name === 'segment_block');
@@ -308,7 +319,7 @@ export function withSegments(model, heap) {
     if (!range || model.blocks === null)
         return model;
     return remember(model, `segments ${heap.heap_id}`, () => {
-        const blocks = joinColumns(model.blocks, model.blockRanges.get(heap.heap_id), makeBlocks(model.tables.segment_block), range);
+        const segments = model.tables.segment_block, made = makeBlocks(segments, new Float64Array(segments.rows), new Float64Array(segments.rows)), blocks = joinColumns(model.blocks, model.blockRanges.get(heap.heap_id), made, range);
         return {...model, cached: new Map(), blocks, blockRanges: new Map([[heap.heap_id, {begin: 0, end: blocks.size_bytes.length}]])};
     });
 }

@@ -28,10 +28,16 @@ export function drawCells(pixels, view, cells, pixelOf) {
     for (let y = 0; y < view.height; y++) {
         const offset = view.low + (y + 0.5) * (view.high - view.low) / view.height;
         const row = Math.min(cells.height - 1, Math.floor(offset / cells.axisBytes * cells.height)) * cells.width;
+        let known = -1, colour = 0; /* what lies beside each other is often alike */
         for (let x = 0; x < view.width; x++) {
-            const at = row + columns[x];
-            if (cells.used[at] > 0)
-                pixels[y * view.width + x] = pixelOf(cells.site[at], cells.used[at]);
+            const at = row + columns[x], used = cells.used[at];
+            if (used === 0)
+                continue;
+            if (cells.site[at] * 256 + used !== known) {
+                known = cells.site[at] * 256 + used;
+                colour = pixelOf(cells.site[at], used);
+            }
+            pixels[y * view.width + x] = colour;
         }
     }
 }

@@ -41,8 +41,50 @@ function orderOf(places, missing) {
     return {places: sorted.subarray(0, count), numbers};
 }
 
+const DENSE_MAX = 8; /* places a block, up to which all places are counted through */
+
+/* From where to where births and ends are. */
+function rangeOfPlaces(births, ends) {
+    let first = Infinity, last = -Infinity;
+    for (const places of [births, ends])
+        for (let i = 0; i < places.length; i++) {
+            const place = places[i] !== places[i] ? -1 : places[i];
+            first = place < first ? place : first;
+            last = place > last ? place : last;
+        }
+    return {first, width: last >= first ? last - first + 1 : Infinity};
+}
+
+/* Where nearly each place has a birth or an end, what changes there is summed up in the order of the blocks, and nothing is sorted. */
+function curveOfPlaces(births, ends, sizes, {first, width}) {
+    const changes = new Float64Array(width), isTouched = new Uint8Array(width);
+    for (let i = 0; i < births.length; i++) {
+        const born = (births[i] !== births[i] ? -1 : births[i]) - first, ended = ends[i] - first;
+        changes[born] += sizes[i];
+        isTouched[born] = 1;
+        if (ended >= 0) {
+            changes[ended] -= sizes[i];
+            isTouched[ended] = 1;
+        }
+    }
+    const seqs = new Float64Array(width), values = new Float64Array(width);
+    let count = 0, held = 0;
+    for (let at = 0; at < width; at++)
+        if (isTouched[at] === 1) {
+            seqs[count] = at + first;
+            values[count++] = held += changes[at];
+        }
+    return {seqs: seqs.subarray(0, count), values: values.subarray(0, count)};
+}
+
 /* What blocks held, from their births and ends (NaN: before the recording, which is at -1, and never). */
 export function makeCurve(births, ends, sizes) {
+    const span = rangeOfPlaces(births, ends);
+    return span.width <= DENSE_MAX * births.length ? curveOfPlaces(births, ends, sizes, span) : curveOfOrder(births, ends, sizes);
+}
+
+/* The same from places that are few in a wide range. */
+function curveOfOrder(births, ends, sizes) {
     const born = orderOf(births, -1), gone = orderOf(ends, NaN), seqs = new Float64Array(born.places.length + gone.places.length), values = new Float64Array(seqs.length);
     let count = 0, held = 0;
     for (let i = 0, j = 0; i < born.places.length || j < gone.places.length; count++) {
@@ -102,22 +144,43 @@ export function valueAt(curve, seq) {
     return at < 0 ? 0 : curve.values[at];
 }
 
+/* Two rising arrays as one, what is in both once: the shorter one is put between pieces of the other. */
+function unionOf(few, many) {
+    const all = new Float64Array(few.length + many.length);
+    let count = 0, copied = 0;
+    for (const seq of few) {
+        const at = firstFrom(many, seq);
+        all.set(many.subarray(copied, at), count);
+        count += at - copied;
+        copied = at;
+        if (many[at] !== seq)
+            all[count++] = seq;
+    }
+    all.set(many.subarray(copied), count);
+    return all.subarray(0, count + many.length - copied);
+}
+
+/* The values of a curve at each of `seqs`, among which are all of its own. */
+function spreadOver(seqs, curve) {
+    if (curve.seqs.length === seqs.length)
+        return curve.values;
+    const column = new Float64Array(seqs.length);
+    if (16 * curve.seqs.length < seqs.length) {
+        curve.seqs.forEach((seq, i) => column.fill(curve.values[i], firstFrom(seqs, seq), i + 1 < curve.seqs.length ? firstFrom(seqs, curve.seqs[i + 1]) : seqs.length));
+        return column;
+    }
+    for (let i = 0, next = 0, held = 0; i < seqs.length; i++) {
+        if (curve.seqs[next] === seqs[i])
+            held = curve.values[next++];
+        column[i] = held;
+    }
+    return column;
+}
+
 /* Several curves on the events of all of them: {seqs, columns}. */
 export function alignCurves(curves) {
-    const room = curves.reduce((sum, curve) => sum + curve.seqs.length, 0), seqs = new Float64Array(room), columns = curves.map(() => new Float64Array(room)), next = curves.map(() => 0);
-    let count = 0;
-    for (;; count++) {
-        let seq = Infinity;
-        for (let k = 0; k < curves.length; k++)
-            if (next[k] < curves[k].seqs.length && curves[k].seqs[next[k]] < seq)
-                seq = curves[k].seqs[next[k]];
-        if (seq === Infinity)
-            break;
-        seqs[count] = seq;
-        for (let k = 0; k < curves.length; k++)
-            columns[k][count] = curves[k].seqs[next[k]] === seq ? curves[k].values[next[k]++] : count > 0 ? columns[k][count - 1] : 0;
-    }
-    return {seqs: seqs.subarray(0, count), columns: columns.map((column) => column.subarray(0, count))};
+    const seqs = curves.map((curve) => curve.seqs).sort((a, b) => a.length - b.length).reduce((few, many) => (few.length === 0 ? many : unionOf(few, many)), new Float64Array(0));
+    return {seqs, columns: curves.map((curve) => spreadOver(seqs, curve))};
 }
 
 /* ---- The most between two places ---- */
@@ -130,9 +193,16 @@ export function makeMaxima(values, second = values) {
     const levels = [];
     for (let count = values.length, below = null; count > 1; count = below.length) {
         const level = new Uint32Array(Math.ceil(count / FAN));
-        for (let i = 0; i < count; i++) {
-            const place = below === null ? i : below[i], at = Math.floor(i / FAN);
-            level[at] = i % FAN === 0 || isMore(place, level[at]) ? place : level[at];
+        for (let at = 0, i = 0; at < level.length; at++) {
+            let best = below === null ? i : below[i], most = values[best];
+            for (const end = Math.min(count, i + FAN); i < end; i++) {
+                const place = below === null ? i : below[i], value = values[place];
+                if (value > most || (value === most && isMore(place, best))) {
+                    best = place;
+                    most = value;
+                }
+            }
+            level[at] = best;
         }
         levels.push(below = level);
     }
@@ -179,12 +249,15 @@ export function mostByPixel(seqs, maxima, scale, count) {
 function exactSource(model) {
     const {blocks} = model, seen = new Set(), segments = [...model.segments.values()].flat();
     const ofSegments = (rows, endOf, beginOf) => makeCurve(rows.map(beginOf), rows.map(endOf), rows.map((row) => row.size_bytes));
-    const live = (heap) => {
+    const live = (heap) => remember(model, `live ${heap.heap_id}`, () => {
         const {begin, end} = model.blockRanges.get(heap.heap_id) ?? {begin: 0, end: 0}, column = (name) => (blocks ? blocks[name].subarray(begin, end) : []);
         return makeCurve(column('alloc_seq'), column('free_seq'), column('size_bytes'));
-    };
+    });
     const outside = (heap) => {
-        const unused = segments.filter((row) => row.driver_id === heap.heap_id && row.used_seq > (row.alloc_seq ?? -1)), aligned = alignCurves([live(heap), ofSegments(unused, (row) => row.used_seq, (row) => row.alloc_seq ?? NaN)]);
+        const unused = segments.filter((row) => row.driver_id === heap.heap_id && row.used_seq > (row.alloc_seq ?? -1));
+        if (unused.length === 0)
+            return live(heap);
+        const aligned = alignCurves([live(heap), ofSegments(unused, (row) => row.used_seq, (row) => row.alloc_seq ?? NaN)]);
         return {seqs: aligned.seqs, values: aligned.columns[0].map((bytes, i) => bytes + aligned.columns[1][i])};
     };
     const reserved = (heap) => {
@@ -224,19 +297,19 @@ function leaveOut(driver, pools, count) {
 }
 
 function less(held, live) {
-    return held.map((bytes, i) => Math.max(0, bytes - live[i]));
+    const rest = new Float64Array(held.length);
+    for (let i = 0; i < held.length; i++)
+        rest[i] = held[i] > live[i] ? held[i] - live[i] : 0;
+    return rest;
 }
 
 /* In use by what the device said, and not recorded: as it was when the device was asked last. */
 function othersOf(aligned, layers, samples) {
-    const {seqs} = aligned, others = new Float64Array(seqs.length);
-    let next = 0, last = 0;
-    for (let i = 0; i < seqs.length; i++) {
-        if (next < samples.seqs.length && samples.seqs[next] === seqs[i])
-            last = Math.max(0, samples.values[next++] - layers.reduce((sum, layer) => sum + layer.values[i], 0));
-        others[i] = last;
-    }
-    return others;
+    const values = samples.values.map((bytes, k) => {
+        const i = firstFrom(aligned.seqs, samples.seqs[k]);
+        return Math.max(0, bytes - layers.reduce((sum, layer) => sum + layer.values[i], 0));
+    });
+    return spreadOver(aligned.seqs, {seqs: samples.seqs, values});
 }
 
 function samplesOf(model, heap) {
@@ -245,9 +318,9 @@ function samplesOf(model, heap) {
 
 function totalOf(layers, count) {
     const total = new Float64Array(count);
-    for (const layer of layers)
+    for (const {values} of layers)
         for (let i = 0; i < count; i++)
-            total[i] += layer.values[i];
+            total[i] += values[i];
     return total;
 }
 

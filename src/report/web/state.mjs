@@ -45,10 +45,11 @@ export function writeHash(values, defaults) {
     return words.toString();
 }
 
-export function makeState(defaults, hash) {
+/* `values` are those at first. */
+export function makeState(defaults, values) {
     const listeners = [];
     const state = {
-        values: {...defaults, ...readHash(hash)},
+        values,
         set(changes) {
             const before = state.values;
             state.values = {...before, ...changes};

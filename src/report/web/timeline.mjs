@@ -439,6 +439,15 @@ function makeFigures(model, heap, picture, values) {
         device.length > 0 && makeNumbers('What the device held at its moments', DEVICE_COLUMNS, () => device)];
 }
 
+/* Figures of another range: what was open is again. */
+function putOpen(box, figures) {
+    const isOpen = [...box.children].map((one) => one.open);
+    put(box, figures);
+    [...box.children].forEach((one, i) => {
+        one.open = isOpen[i] === true;
+    });
+}
+
 function makeHeapChoice(model, heap, state) {
     return [makeProcessChoice(model, heap, state), model.heaps.filter((one) => one.usage && one.process_id === heap.process_id).map((one) => make('button', {role: 'tab', 'aria-selected': String(one === heap), class: 'heap', onclick: () => state.set({heap: one.heap_id, low: null, high: null, block: null})},
         make('span', null, sayPlace(one.label)), make('span', {class: 'note'}, sayWith('{bytes} peak', {bytes: formatBytes(one.peak?.peak_bytes)}))))];
@@ -492,20 +501,21 @@ export function makeTimeline(model, state) {
         put(legend, makeLegend(heldBy(model, heapOf()), seq ?? heapOf().input.first, model.tables.range?.rows >= RANGES_MAX));
     };
     const main = makeMainChart(model, heapOf, state, rangesOf, show), overview = makeOverview(heapOf, state, (heap) => heldBy(model, heap).lines[0]);
-    let shown = null;
+    let shown = [];
     const update = (values) => {
         const heap = heapOf(), picture = heap.usage && heldBy(model, heap);
         put(heaps, makeHeapChoice(model, heap, state));
         put(tools, makeAxisChoice(model, heap, values, state));
         if (!picture)
             return;
-        if (shown !== picture)
-            put(numbers, makeFigures(model, heap, picture, () => state.values));
-        shown = picture;
+        const what = [picture, values.from, values.to, values.axis];
+        if (what.some((one, i) => one !== shown[i]))
+            putOpen(numbers, makeFigures(model, heap, picture, () => state.values));
+        shown = what;
         main.element.setAttribute('aria-label', `memory of ${heap.label} and of its device over the run; peak ${formatBytes(heap.peak?.peak_bytes)}. Arrows move the moment, plus and minus the range.`);
         show(momentSeq(heap, values.at));
         main.redraw();
         overview.redraw();
     };
-    return {id: 'timeline', title: 'Timeline', note: 'drag to pick a range for all panels, click to pick the moment', element: make('div', null, heaps, tools, main.element, overview.canvas, legend, tell, numbers), update};
+    return {id: 'timeline', title: 'Timeline', note: 'drag to pick a range for all panels, click to pick the moment', uses: ['heap', 'from', 'to', 'at', 'axis', 'theme'], element: make('div', null, heaps, tools, main.element, overview.canvas, legend, tell, numbers), update};
 }
