@@ -244,9 +244,26 @@ export function makeModel(page) {
         cached: new Map(), offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: makeSegments(tables),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
         inferred: new Set(rowsOf(tables.category).filter((row) => row.is_estimate === 1).map((row) => row.category_id)),
-        samples: groupBy(rowsOf(tables.sample), (row) => row.device_id), ranges: groupBy(rowsOf(tables.range), (row) => row.process_id), stepSums: groupBy(rowsOf(tables.step_sum), (row) => row.heap_id),
+        samples: groupBy(rowsOf(tables.sample), (row) => row.device_id), stepRanges: rangesOf(tables.step_sum),
         leakSites: new Set(rowsOf(tables.leak).map((row) => row.site)),
     };
+}
+
+/* Ranges of a process, by their begins: of many rows no more than is drawn. */
+export function rangesOfProcess(model, processId) {
+    const {process_id: owners, name: names, begin_seq: begins, end_seq: ends} = model.tables.range ?? {process_id: []}, found = [];
+    for (let i = 0; i < owners.length; i++)
+        if (owners[i] === processId)
+            found.push({name: names[i], begin_seq: begins[i], end_seq: isKnown(ends[i]) ? ends[i] : null});
+    return found;
+}
+
+/* Sums of the steps of a heap, in their order. */
+export function stepSumsOf(model, heapId) {
+    return remember(model, `step sums ${heapId}`, () => {
+        const {begin, end} = model.stepRanges.get(heapId) ?? {begin: 0, end: 0}, table = model.tables.step_sum;
+        return begin === end ? [] : rowsOf({rows: end - begin, ...Object.fromEntries(columnNames(table).map((name) => [name, table[name].subarray(begin, end)]))});
+    });
 }
 
 /* What takes time to count and stays as it is until other blocks come. */

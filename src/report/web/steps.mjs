@@ -8,7 +8,7 @@ import {PALETTE} from './colours.mjs';
 import {make, put} from './dom.mjs';
 import {formatBytes, formatCount, formatTime} from './format.mjs';
 import {isCounted} from './groups.mjs';
-import {liveBlocks, sumBlocks} from './model.mjs';
+import {liveBlocks, stepSumsOf, sumBlocks} from './model.mjs';
 import {makeScale, niceTicks} from './scale.mjs';
 import {findMost, firstFrom, mostByPixel, heldBy} from './series.mjs';
 import {makeFilter} from './state.mjs';
@@ -131,7 +131,8 @@ function makeDiffer(model, heap, line, steps) {
 }
 
 function isWithSteps(model, heap) {
-    return heap.usage && (model.stepSums.get(heap.heap_id)?.length ?? 0) > 1;
+    const range = model.stepRanges.get(heap.heap_id);
+    return Boolean(heap.usage && range && range.end - range.begin > 1);
 }
 
 export function makeSteps(model, state) {
@@ -141,7 +142,7 @@ export function makeSteps(model, state) {
     let now = null, table = null, key = '', line = null;
     const chart = makeChart({height: STEP_HEIGHT, top: STEP_TOP}, {id: 'steps-chart', class: 'chart'}, (width) => lookOfSteps(heapOf(), line, now, width), {}), filled = [chart.element, numbers, body];
     const begin = (heap, values) => {
-        const steps = model.stepSums.get(heap.heap_id), chosen = chosenSteps(steps, values);
+        const steps = stepSumsOf(model, heap.heap_id), chosen = chosenSteps(steps, values);
         now = chosen.map((place) => steps[place]);
         put(tools, makeStepChoice(steps, chosen, state));
         put(numbers, makeNumbers('Numbers of the picture', [{title: 'since the begin', key: 'since', isNumber: true}, ...now.map((step, i) => ({title: stepText(step), key: i === 0 ? 'first' : 'second', isNumber: true, show: (row) => formatBytes(i === 0 ? row.first : row.second)}))], () => stepRows(heap, line, now)));

@@ -8,7 +8,7 @@ import {CHART_LEFT, CHART_RIGHT, drawText, makeChart, placeBetween, placeLabels,
 import {PALETTE, REST} from './colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from './dom.mjs';
 import {formatBytes, formatCount, formatTime} from './format.mjs';
-import {stepAt} from './model.mjs';
+import {rangesOfProcess, stepAt} from './model.mjs';
 import {partWord} from './opening.mjs';
 import {interpolate, makeScale, niceTicks} from './scale.mjs';
 import {firstFrom, mostByPixel, heldBy, valueAt} from './series.mjs';
@@ -491,7 +491,7 @@ export function makeTimeline(model, state) {
     const tell = make('p', {class: 'tell', 'aria-live': 'polite'}), heaps = make('div', {class: 'heaps', role: 'tablist', 'aria-label': 'heaps'}), legend = make('ul', {class: 'legends', id: 'timeline-legend'}), numbers = make('div'), tools = make('div', {class: 'row'});
     const rangesOf = (heap) => {
         if (!ranges.has(heap.process_id))
-            ranges.set(heap.process_id, placeRanges(model.ranges.get(heap.process_id) ?? [], RANGE_ROWS));
+            ranges.set(heap.process_id, placeRanges(rangesOfProcess(model, heap.process_id), RANGE_ROWS));
         return ranges.get(heap.process_id);
     };
     const show = (seq) => {
