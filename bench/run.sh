@@ -9,7 +9,7 @@ set -eu
 here=$(dirname "$(realpath "$0")")
 usage() { sed -n '4,7s/^# \{0,1\}//p' "$0"; }
 [ $# -ge 1 ] || { usage >&2 && exit 2; }
-build=$(realpath "$1") old= quick=
+build=$(realpath "$1") old='' quick=''
 shift
 while [ $# -gt 0 ]; do
     case $1 in

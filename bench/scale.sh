@@ -8,7 +8,7 @@
 set -eu
 usage() { sed -n '4,8s/^# \{0,1\}//p' "$0"; }
 [ $# -ge 1 ] || { usage >&2 && exit 2; }
-build=$(realpath "$1") picture= most=7
+build=$(realpath "$1") picture='' most=7
 shift
 while [ $# -gt 0 ]; do
     case $1 in
