@@ -15,7 +15,6 @@ CREATE INDEX module_sample_seq ON _module_sample (device_id, seq, recorded_bytes
 CREATE INDEX device_module_device ON _device_module (device_id, module);
 CREATE INDEX step_process ON step (process_id, number);
 CREATE INDEX site_growth_heap ON _site_growth (heap_id, site_frame_id);
-CREATE INDEX site_step_heap ON _site_step (heap_id, site_frame_id, generation);
 CREATE INDEX site_lifetime_heap ON _site_lifetime (heap_id, site_frame_id);
 CREATE INDEX step_generation ON step (process_id, generation, number, source);
 CREATE INDEX step_begin ON step (process_id, begin_seq);

@@ -10,8 +10,8 @@
 #include "replay/pass.h"
 
 typedef struct site_room {
-    uint64_t told_bytes, told_count; /* live at the end of the last step that was told */
-    bool is_touched;                 /* since that step: is in the heap's list */
+    int64_t told_bytes, told_count; /* live at the end of the last step that was told */
+    bool is_touched;                /* since that step: is in the heap's list */
     const nm_site *next_touched;
 } site_room;
 
@@ -31,6 +31,11 @@ static void touch(const nm_run *run, const nm_heap *heap, const nm_site *site)
     list->first_touched = site;
 }
 
+static int64_t shown(uint64_t value)
+{
+    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
 static nm_status end_step_of(const nm_run *run, const nm_heap *heap, nm_error *err)
 {
     heap_room *list = nm_heap_room(run, heap);
@@ -39,18 +44,20 @@ static nm_status end_step_of(const nm_run *run, const nm_heap *heap, nm_error *e
     while (list->first_touched != NULL && status == NM_OK) {
         const nm_site *site = list->first_touched;
         site_room *room = nm_site_room(run, site);
+        int64_t live_bytes = shown(nm_graph_not_of(site->live_bytes, site->graph_bytes));
+        int64_t live_count = shown(nm_graph_not_of(site->live_count, site->graph_count));
         nm_step_site_row row = {.heap_id = heap->id,
                                 .stack_id = site->stack_id,
                                 .generation = (int64_t)heap->process->step_count,
-                                .live_bytes = nm_graph_not_of(site->live_bytes, site->graph_bytes),
-                                .live_count = nm_graph_not_of(site->live_count, site->graph_count)};
+                                .changed_bytes = live_bytes - room->told_bytes,
+                                .changed_count = live_count - room->told_count};
 
         list->first_touched = room->next_touched;
         room->is_touched = false;
-        if (row.live_bytes == room->told_bytes && row.live_count == room->told_count)
+        if (row.changed_bytes == 0 && row.changed_count == 0)
             continue;
-        room->told_bytes = row.live_bytes;
-        room->told_count = row.live_count;
+        room->told_bytes = live_bytes;
+        room->told_count = live_count;
         status = nm_give_step_site(&run->replay->sink, &row, err);
     }
     return status;

@@ -88,6 +88,11 @@ static void take_off(const char *path)
     }
 }
 
+void nm_cleanup_disown(void)
+{
+    newest_path = NULL;
+}
+
 void nm_cleanup_forget(const char *path)
 {
     sigset_t old;

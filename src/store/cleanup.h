@@ -15,6 +15,9 @@ void nm_cleanup_install(void);
 nm_status nm_cleanup_add(const char *path, nm_error *err);
 
 void nm_cleanup_forget(const char *path); /* it has been published, or is gone */
+/* In a new process: what is on the list is its parent's. */
+void nm_cleanup_disown(void);
+
 void nm_cleanup_remove(const char *path); /* unlink or rmdir, and forget */
 
 #endif

@@ -283,12 +283,18 @@ nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *
     return status == NM_OK ? finish_schema(store, err) : status;
 }
 
-nm_status nm_store_merge(nm_store *store, nm_store *part, nm_error *err)
+nm_status nm_store_seal(nm_store *part, const char **path, nm_error *err)
 {
     if (sqlite3_close(part->db) != SQLITE_OK)
         return nm_db_fail(part->db, err);
     part->db = NULL;
-    return nm_merge_database(store->db, part->temporary_path, &(nm_merge_options){.is_own = true}, err);
+    *path = part->temporary_path;
+    return NM_OK;
+}
+
+nm_status nm_store_merge_part(nm_store *store, const char *path, nm_error *err)
+{
+    return nm_merge_database(store->db, path, &(nm_merge_options){.is_own = true}, err);
 }
 
 nm_status nm_store_merge_file(nm_store *store, const char *path, nm_error *err)

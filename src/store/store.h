@@ -14,7 +14,8 @@
  *
  *     nm_store_open("job.db", &merged, &store, err);
  *     nm_store_open("job.db.1", &part, &one, err); ... nm_store_finish(one, &input, err);
- *     nm_store_merge(store, one, err);                       or nm_store_merge_file(store, "a.db", err)
+ *     nm_store_seal(one, &path, err);
+ *     nm_store_merge_part(store, path, err);                 or nm_store_merge_file(store, "a.db", err)
  *     nm_store_finish_merged(store, err);
  */
 #ifndef NM_STORE_STORE_H
@@ -71,8 +72,11 @@ const nm_sink *nm_store_sink(nm_store *store);
 /* `input` as its source has it: what the load knows itself it fills in. */
 nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *err);
 
-/* Adds a finished part, which is to be closed then. */
-nm_status nm_store_merge(nm_store *store, nm_store *part, nm_error *err);
+/* Ends the writing of a finished part. *path is its file, which stays until it is closed; borrowed until then. */
+nm_status nm_store_seal(nm_store *part, const char **path, nm_error *err);
+
+/* Adds a part that is sealed, of this process or of another. */
+nm_status nm_store_merge_part(nm_store *store, const char *path, nm_error *err);
 
 /* Adds a database that an npumem-ingest of this version made. NM_ERR_FORMAT: it is none, or damaged. */
 nm_status nm_store_merge_file(nm_store *store, const char *path, nm_error *err);

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "trace/block.h"
@@ -121,7 +122,7 @@ static void write_events(pattern *run)
 int main(int argument_count, char **arguments)
 {
     pattern run = {.event_count = 10000, .thread_count = 1, .stack_count = 100, .live_count = 1000};
-    nm_session session = {.trace_id = "scale", .host = "host"};
+    nm_session session = {.host = "host"};
 
     for (int option; (option = getopt(argument_count, arguments, "n:t:k:l:")) != -1;) {
         uint64_t *number = option == 'n'   ? &run.event_count
@@ -133,6 +134,7 @@ int main(int argument_count, char **arguments)
         if (number == NULL || (*number = strtoull(optarg, NULL, 10)) == 0)
             return 2;
     }
+    memcpy(session.trace_id, &run.event_count, sizeof run.event_count); /* one of another length is another recording */
     must(nm_trace_writer_new(&session, &run.writer, &failure));
     define_all(&run);
     write_events(&run);

@@ -1,11 +1,11 @@
--- What the replay tells of stacks, for site_sums.sql and leaks.sql: kept while a database is made.
+-- What the replay tells of stacks, for site_steps.c, site_sums.sql and leaks.sql: kept while a database is made.
 
 CREATE TEMP TABLE stack_step (
     heap_id INTEGER,
     stack_id INTEGER,
     generation INTEGER,
-    live_bytes INTEGER,
-    live_count INTEGER
+    changed_bytes INTEGER,
+    changed_count INTEGER
 );
 CREATE TEMP TABLE stack_lifetime (
     heap_id INTEGER,

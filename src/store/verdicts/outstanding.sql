@@ -30,6 +30,9 @@ FROM step
 WHERE step.process_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM _growth_step)
 GROUP BY step.process_id;
 
+-- Verdicts read it in this order.
+CREATE INDEX site_step_heap ON _site_step (heap_id, site_frame_id, generation);
+
 -- What is outstanding (the baseline has no generation), with all that sums by site need: the by-site views never touch
 -- the large table.
 CREATE INDEX allocation_outstanding

@@ -347,9 +347,8 @@ static const char births_sql[] =
     " WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND NOT EXISTS (SELECT 1 FROM _site_verdict)"
     " GROUP BY a.heap_id, site_key, a.generation ORDER BY a.heap_id, site_key, a.generation";
 
-static const char levels_sql[] =
-    "SELECT heap_id, coalesce(site_frame_id, 0) AS site, generation, live_bytes, live_count"
-    " FROM _site_step ORDER BY heap_id, site, generation";
+static const char levels_sql[] = "SELECT heap_id, coalesce(site_frame_id, 0), generation, live_bytes, live_count"
+                                 " FROM _site_step ORDER BY heap_id, site_frame_id, generation";
 
 static const char insert_sql[] =
     "INSERT INTO _site_verdict (heap_id, site_frame_id, verdict, reason, growth_bytes) VALUES (?1, ?2, ?3, ?4, ?5)";

@@ -10,6 +10,7 @@
 
 #include "store/database.h"
 #include "store/verdicts/rising.h"
+#include "store/verdicts/site_steps.h"
 #include "store/verdicts/trend.h"
 #include "store/verdicts/verdict.h"
 
@@ -23,7 +24,8 @@ typedef struct stored_pass {
 static const stored_pass passes[] = {
     {"_heap_sum: costs", .sql = "costs.sql"},
     {"_pool_miss, _pool_miss_sum: what was cold", .sql = "misses.sql"},
-    {"_site_step, _site_floor, _site_growth, _site_lifetime", .sql = "site_sums.sql"},
+    {"_site_step, _site_growth", .run = nm_site_steps_write},
+    {"_site_floor, _site_lifetime", .sql = "site_sums.sql"},
     {"input: how many processes", .sql = "processes.sql"},
     {"_device_module", .sql = "device_modules.sql"},
     {"all that says what pools reserved", .sql = "reserved.sql"},

@@ -25,6 +25,13 @@
 
 /* ---- Opening ---- */
 
+char *ingest_part_path(const ingest *run, size_t index)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s.%zu", run->output_path, index + 1) < 0 ? NULL : path;
+}
+
 nm_status ingest_open_input(ingest *run, nm_error *err)
 {
     run->subject = run->input->path_count == 1 ? run->input->paths[0] : run->input->name;
@@ -285,6 +292,7 @@ nm_status ingest_load_input(ingest *run, nm_error *err)
     nm_status status = NM_OK;
 
     nm_progress_begin(&run->progress, !run->options->is_quiet, input_bytes(run));
+    run->progress.slot = run->slot;
     if (run->source == NULL)
         status = copy_input(run, err);
     if (status == NM_OK)

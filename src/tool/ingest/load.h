@@ -24,10 +24,11 @@ typedef struct ingest {
     tool_inputs inputs;
     char *output_path; /* owned */
     nm_buffer site_rules;
-    ingest_symbols *symbols; /* NULL: none asked for */
-    nm_store *store;         /* NULL: answers of a database that is there */
-    nm_foreign *database;    /* that one */
-    sqlite3 *db;             /* borrowed; what is finished, for its answers */
+    ingest_symbols *symbols;        /* NULL: none asked for */
+    nm_store *store;                /* NULL: answers of a database that is there */
+    nm_foreign *database;           /* that one */
+    sqlite3 *db;                    /* borrowed; what is finished, for its answers */
+    struct ingest_workers *workers; /* of several inputs */
     nm_csv *csv;
     ingest_page page;
     nm_progress progress;
@@ -49,9 +50,13 @@ typedef struct ingest {
     nm_replay *replay;
     nm_anchor *anchor; /* NULL: steps are not looked for */
     uint64_t record_count;
+    nm_progress_slot *slot; /* where a worker says how far it is (workers.h), or NULL */
     int64_t first_seq, last_seq;
     bool is_running; /* the recording has not ended */
 } ingest;
+
+/* Where one of several inputs goes first. The caller's to free; NULL: no memory. */
+char *ingest_part_path(const ingest *run, size_t index);
 
 /* Of run->input, which the caller has set: run->input_fd or run->files. */
 nm_status ingest_open_input(ingest *run, nm_error *err);

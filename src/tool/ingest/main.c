@@ -25,6 +25,7 @@
 #include "tool/ingest/again.h"
 #include "tool/ingest/load.h"
 #include "tool/ingest/size.h"
+#include "tool/ingest/workers.h"
 
 /* "runs/a.zst" -> "runs/a.db" */
 static char *default_output(const char *input_name)
@@ -163,27 +164,24 @@ static nm_status load_one(ingest *run, nm_error *err)
     return status == NM_OK ? ingest_load_input(run, err) : status;
 }
 
-/* One of several: through a database of its own. */
+/* One of several: into a database of its own. */
 static nm_status load_part(ingest *run, size_t index, nm_error *err)
 {
-    char *path = NULL;
-    nm_status status = ingest_begin_input(run, &run->inputs.items[index], err);
+    char *path = ingest_part_path(run, index);
+    nm_status status = path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
 
-    if (status == NM_OK && asprintf(&path, "%s.%zu", run->output_path, index + 1) < 0)
-        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        status = ingest_begin_input(run, &run->inputs.items[index], err);
     if (status == NM_OK)
         status = open_store(run, NM_STORE_PART, path, &run->part, err);
     if (status == NM_OK)
         status = ingest_load_input(run, err);
-    if (status == NM_OK)
-        status = nm_store_merge(run->store, run->part, err);
     free(path);
     return status;
 }
 
 static nm_status merge_database(ingest *run, const tool_input *input, nm_error *err)
 {
-    nm_progress_begin(&run->progress, !run->options->is_quiet, 0);
     nm_progress_say(&run->progress, "checking and copying a database");
     run->subject = input->paths[0];
     return nm_store_merge_file(run->store, input->paths[0], err);
@@ -209,17 +207,32 @@ static nm_status check_inputs(ingest *run, nm_error *err)
     return status;
 }
 
+/* Of what workers read. */
+static uint64_t bytes_to_read(const ingest *run)
+{
+    struct stat info;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < run->inputs.count; i++)
+        for (size_t j = 0; !run->inputs.items[i].is_database && j < run->inputs.items[i].path_count; j++)
+            if (stat(run->inputs.items[i].paths[j], &info) == 0 && S_ISREG(info.st_mode))
+                bytes += (uint64_t)info.st_size;
+    return bytes;
+}
+
 static nm_status load_many(ingest *run, nm_error *err)
 {
     nm_status status = check_inputs(run, err);
 
     if (status == NM_OK)
         status = open_outputs(run, NM_STORE_MERGED, err);
+    if (status == NM_OK)
+        status = ingest_workers_new(run, (size_t)run->options->job_count, load_part, &run->workers, err);
+    nm_progress_begin(&run->progress, !run->options->is_quiet, bytes_to_read(run));
     for (size_t i = 0; i < run->inputs.count && status == NM_OK; i++) {
         const tool_input *input = &run->inputs.items[i];
 
-        status = input->is_database ? merge_database(run, input, err) : load_part(run, i, err);
-        ingest_end_input(run);
+        status = input->is_database ? merge_database(run, input, err) : ingest_workers_merge(run->workers, i, err);
         nm_progress_end(&run->progress);
     }
     if (status == NM_OK) {
@@ -432,6 +445,7 @@ static int report_success(ingest *run)
 static void free_run(ingest *run)
 {
     ingest_end_input(run);
+    ingest_workers_free(run->workers);
     nm_csv_close(run->csv);
     ingest_page_close(&run->page);
     nm_store_close(run->store);

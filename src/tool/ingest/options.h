@@ -26,6 +26,7 @@ typedef struct ingest_options { /* texts are borrowed from the command line */
     nm_retention detail;
     int64_t server_minutes; /* 0: as the store has it */
     nm_thresholds thresholds;
+    uint64_t job_count; /* 0: as many as there are processors */
     bool has_csv_all, has_csv_internal;
     uint32_t color;    /* a tool_color */
     uint32_t language; /* a tool_language */

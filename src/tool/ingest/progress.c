@@ -33,7 +33,7 @@ void nm_progress_begin(nm_progress *progress, bool is_wanted, uint64_t total_byt
 
 static bool is_time(nm_progress *progress)
 {
-    if (!progress->is_shown || now_ns() < progress->next_ns)
+    if (!progress->is_shown || progress->slot != NULL || now_ns() < progress->next_ns)
         return false;
     progress->next_ns = now_ns() + NEXT_LINE_NS;
     progress->has_line = true;
@@ -45,6 +45,10 @@ void nm_progress_update(nm_progress *progress, uint64_t done_bytes, uint64_t eve
     char done[NM_HUMAN_BYTES], total[NM_HUMAN_BYTES], events[NM_HUMAN_BYTES];
     char bar[BAR_COLUMNS + 1];
 
+    if (progress->slot != NULL) {
+        atomic_store_explicit(&progress->slot->done_bytes, done_bytes, memory_order_relaxed);
+        atomic_store_explicit(&progress->slot->event_count, event_count, memory_order_relaxed);
+    }
     if (!is_time(progress))
         return;
     nm_human_count(events, (int64_t)event_count);

@@ -5,15 +5,22 @@
 #ifndef NM_TOOL_INGEST_PROGRESS_H
 #define NM_TOOL_INGEST_PROGRESS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Where one process tells another how far it is. */
+typedef struct nm_progress_slot {
+    _Atomic uint64_t done_bytes, event_count;
+} nm_progress_slot;
 
 typedef struct nm_progress {
     bool is_shown;        /* standard error is a terminal and the caller wants it */
     bool has_line;        /* something stands on the line */
     uint64_t total_bytes; /* 0: unknown */
     int64_t begin_ns;
-    int64_t next_ns; /* when to write again */
+    int64_t next_ns;        /* when to write again */
+    nm_progress_slot *slot; /* who has one writes nothing; or NULL */
 } nm_progress;
 
 void nm_progress_begin(nm_progress *progress, bool is_wanted, uint64_t total_bytes);
