@@ -3,8 +3,8 @@
 #
 # recorder.sh BUILD [--quick]: what recording takes, beside what it shall take at most, as a Markdown table: time of an event without
 # and with stacks, on top of the call while nothing records (hook_bench); how many events the drain takes alone (drain_bench);
-# bytes of an event; and how much more of the processor a training loop takes that has some 50 ms of work to do in a step
-# (training_bench.py), recorded and not by turns, the least of each.
+# bytes of an event; and how much more of the processor the steps of a training loop take of some 50 ms each
+# (training_bench.py), recorded and not by turns.
 set -eu
 usage() { sed -n '4,7s/^# \{0,1\}//p' "$0"; }
 [ $# -ge 1 ] || { usage >&2 && exit 2; }
@@ -53,6 +53,9 @@ for _ in $(seq $rounds); do
     python3 "$here/training_bench.py" "$programs" $steps >>"$work/bare"
     "$record" --force -o "$work/loop.zst" -- python3 "$here/training_bench.py" "$programs" $steps >>"$work/recorded" 2>"$work/log"
 done
-least() { cut -d' ' -f2 "$1" | sort -n | head -n 1; }
-row "a training loop with 50 ms of work a step, of the processor" 1 \
-    "$(awk -v a="$(least "$work/bare")" -v b="$(least "$work/recorded")" 'BEGIN { printf "%.2f", (b / a - 1) * 100 }')" "% more"
+least() { cut -d' ' -f"$2" "$1" | sort -n | head -n 1; }
+row "a training loop of 50 ms a step, of the processor" 1 \
+    "$(awk -v a="$(least "$work/bare" 1)" -v b="$(least "$work/recorded" 1)" -v work="$(least "$work/bare" 2)" \
+        'BEGIN { printf "%.2f", (b - a) / (a + work) * 100 }')" "% more"
+printf '\nOf a step of it the calls take %s us, recorded %s us, and the work %s us (medians; the least of %s runs each).\n' \
+    "$(least "$work/bare" 1)" "$(least "$work/recorded" 1)" "$(least "$work/bare" 2)" "$rounds"
