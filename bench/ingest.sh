@@ -56,26 +56,8 @@ time_one() {
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
-# insert_rows: SQLite's own bound insert of the rows in x.db.
-insert_rows() {
-    python3 - <<'END'
-import sqlite3, time
-source, total, count = sqlite3.connect("x.db"), 0.0, 0
-target = sqlite3.connect("rows.db")
-target.executescript("PRAGMA page_size=16384; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
-for table in ("allocation", "copy", "workspace", "_stream_call"):
-    rows = source.execute(f"SELECT * FROM {table}").fetchall()
-    if not rows: continue
-    sql, = source.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
-    target.execute(sql)
-    begin = time.process_time()
-    target.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * len(rows[0]))})", rows)
-    target.commit()
-    total, count = total + time.process_time() - begin, count + len(rows)
-print(f"{count} {total:.2f}")
-END
-    rm -f rows.db
-}
+# insert_rows: SQLite's own bound insert of the rows in x.db, how many and seconds of the processor.
+insert_rows() { "$new/tests/bench/insert_bench" x.db rows.db && rm -f rows.db; }
 
 printf '%-10s %10s  %21s  %21s  %21s  %21s\n' input bytes 'elapsed s (old new /)' 'processor s' 'memory MiB' 'database MB'
 for input in train.zst long.zst like.zst snapshot.pickle; do

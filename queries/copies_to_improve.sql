@@ -76,14 +76,14 @@ FROM (
             m.copy_count,
             m.size_bytes,
             m.cost_ns,
-            max(a.begin_address IS NOT NULL) AS is_pinned
+            max(r.begin_address IS NOT NULL) AS is_pinned
         FROM moved AS m
-        LEFT JOIN pinned AS a
-            ON a.process_id = m.process_id
-            AND a.begin_address <= m.address
-            AND a.end_address >= m.end_address
-            AND a.begin_seq <= m.last_seq
-            AND (a.end_seq IS NULL OR a.end_seq > m.first_seq)
+        LEFT JOIN pinned AS r
+            ON r.process_id = m.process_id
+            AND r.begin_address <= m.address
+            AND r.end_address >= m.end_address
+            AND r.begin_seq <= m.last_seq
+            AND (r.end_seq IS NULL OR r.end_seq > m.first_seq)
         GROUP BY m.process_id, m.device_id, m.kind, m.is_async, m.stack_id, m.address, m.end_address, m.is_registered
     ) AS c
     LEFT JOIN device AS d ON d.device_id = c.device_id

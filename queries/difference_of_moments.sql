@@ -16,19 +16,19 @@ WITH
     point (heap_id, place, seq, ns, moment_ns) AS (
         SELECT
             h.heap_id,
-            a.place,
+            q.place,
             coalesce(
                 n.seq,
                 CASE
-                    WHEN 'seq:' || CAST(substr(a.moment, 5) AS INTEGER) = a.moment
-                        THEN CAST(substr(a.moment, 5) AS INTEGER)
+                    WHEN 'seq:' || CAST(substr(q.moment, 5) AS INTEGER) = q.moment
+                        THEN CAST(substr(q.moment, 5) AS INTEGER)
                 END
             ),
-            CASE WHEN CAST(CAST(a.moment AS INTEGER) AS TEXT) = a.moment THEN CAST(a.moment AS INTEGER) END,
+            CASE WHEN CAST(CAST(q.moment AS INTEGER) AS TEXT) = q.moment THEN CAST(q.moment AS INTEGER) END,
             n.ns
-        FROM asked AS a
+        FROM asked AS q
         CROSS JOIN heap AS h
-        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
+        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
     ),
     -- DISTINCT, CROSS and the + keep SQLite from an index of its own over all allocations: one pass over them is enough.
     span (heap_id, from_seq, from_ns, to_seq, to_ns) AS (
@@ -76,9 +76,9 @@ WITH
         GROUP BY l.heap_id, l.is_baseline, s.site_frame_id
     ),
     fault (text) AS (
-        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
-        FROM asked AS a
-        WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = a.place AND coalesce(p.seq, p.ns) IS NOT NULL)
+        SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
+        FROM asked AS q
+        WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = q.place AND coalesce(p.seq, p.ns) IS NOT NULL)
         UNION ALL
         SELECT 'error: parameters are set, but none of them is :from, :to or :top'
         WHERE coalesce(:from, :to, :top) IS NULL

@@ -15,19 +15,19 @@ WITH
     point (heap_id, place, seq, ns, moment_ns) AS (
         SELECT
             h.heap_id,
-            a.place,
+            q.place,
             coalesce(
                 n.seq,
                 CASE
-                    WHEN 'seq:' || CAST(substr(a.moment, 5) AS INTEGER) = a.moment
-                        THEN CAST(substr(a.moment, 5) AS INTEGER)
+                    WHEN 'seq:' || CAST(substr(q.moment, 5) AS INTEGER) = q.moment
+                        THEN CAST(substr(q.moment, 5) AS INTEGER)
                 END
             ),
-            CASE WHEN CAST(CAST(a.moment AS INTEGER) AS TEXT) = a.moment THEN CAST(a.moment AS INTEGER) END,
+            CASE WHEN CAST(CAST(q.moment AS INTEGER) AS TEXT) = q.moment THEN CAST(q.moment AS INTEGER) END,
             n.ns
-        FROM asked AS a
+        FROM asked AS q
         CROSS JOIN heap AS h
-        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = a.moment
+        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
     ),
     span (heap_id, seq, ns, moment_ns) AS (
         SELECT DISTINCT
@@ -37,15 +37,19 @@ WITH
             coalesce(
                 s.ns,
                 s.moment_ns,
-                (SELECT max(b.alloc_ns) FROM allocation AS b WHERE b.alloc_seq <= s.seq)
+                ( -- once, not for each heap: only 'seq:N', the same of all, has no time of its own
+                    SELECT max(b.alloc_ns)
+                    FROM allocation AS b
+                    WHERE b.alloc_seq <= (SELECT max(k.seq) FROM point AS k WHERE k.ns IS NULL AND k.moment_ns IS NULL)
+                )
             )
         FROM point AS s
         WHERE coalesce(s.seq, s.ns) IS NOT NULL
     ),
     fault (text) AS (
-        SELECT 'error: no moment ''' || a.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
-        FROM asked AS a
-        WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = a.place AND coalesce(p.seq, p.ns) IS NOT NULL)
+        SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
+        FROM asked AS q
+        WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = q.place AND coalesce(p.seq, p.ns) IS NOT NULL)
         UNION ALL
         SELECT 'error: parameters are set, but none of them is :at, :at_ns, :at_seq or :top'
         WHERE coalesce(:at, :at_ns, :at_seq, :top) IS NULL

@@ -58,15 +58,15 @@ SELECT
     f.name AS operator,
     f.requested_bytes AS max_requested_bytes,
     (
-        SELECT a.run_count
-        FROM asked AS a
-        WHERE a.heap_id = f.heap_id AND a.stream IS f.stream AND a.name IS f.name
+        SELECT q.run_count
+        FROM asked AS q
+        WHERE q.heap_id = f.heap_id AND q.stream IS f.stream AND q.name IS f.name
     ) AS run_count,
     (
-        SELECT min(a.name)
-        FROM asked AS a
-        WHERE a.heap_id = f.heap_id AND a.stream IS f.stream AND a.name IS NOT f.name
-            AND a.requested_bytes = n.requested_bytes
+        SELECT min(q.name)
+        FROM asked AS q
+        WHERE q.heap_id = f.heap_id AND q.stream IS f.stream AND q.name IS NOT f.name
+            AND q.requested_bytes = n.requested_bytes
     ) AS next_operator,
     coalesce(n.requested_bytes, 0) AS next_requested_bytes,
     f.requested_bytes - coalesce(n.requested_bytes, 0) AS spared_bytes,

@@ -343,20 +343,25 @@ nm_status nm_trace_writer_repeat(nm_trace_writer *writer, uint64_t kinds, nm_err
 
 /* ---- Events ---- */
 
+static uint64_t value_of(const nm_event *event, nm_field field)
+{
+    return *(const uint64_t *)((const char *)event + nm_event_field_offsets[field]);
+}
+
 static bool is_known(const nm_trace_writer *writer, nm_definition_kind kind, uint64_t id)
 {
     return id == 0 || (kind == NM_DEFINE_THREAD && id == writer->known_thread) ||
            (kind == NM_DEFINE_HEAP && id == writer->known_heap);
 }
 
-static nm_status bring_what_it_uses(nm_trace_writer *writer, nm_event *event, uint64_t fields, nm_error *err)
+static nm_status bring_what_it_uses(nm_trace_writer *writer, const nm_event *event, uint64_t fields, nm_error *err)
 {
     nm_definition_kind kind = nm_event_number_kind(event);
     nm_status status = NM_OK;
 
     for (size_t i = 0; status == NM_OK && i < NM_EVENT_REFERENCES; i++) {
         const nm_event_reference *reference = &nm_event_references[i];
-        uint64_t id = *nm_event_field(event, reference->field);
+        uint64_t id = value_of(event, reference->field);
 
         if (is_known(writer, reference->kind, id) ||
             (reference->kind == NM_DEFINE_STACK && (fields >> NM_FIELD_STACK & 1) == 0))
@@ -384,7 +389,7 @@ static nm_status grow_columns(nm_trace_writer *writer, uint64_t fields, nm_error
     return status;
 }
 
-static void store(nm_trace_writer *writer, nm_event *event, uint64_t fields)
+static void store(nm_trace_writer *writer, const nm_event *event, uint64_t fields)
 {
     if (writer->kind_place[event->kind] == 0) {
         writer->kind_table[writer->kind_count++] = (uint8_t)event->kind;
@@ -394,7 +399,7 @@ static void store(nm_trace_writer *writer, nm_event *event, uint64_t fields)
     for (uint64_t left = fields; left != 0; left &= left - 1) {
         nm_field field = (nm_field)__builtin_ctzll(left);
         value_list *column = &writer->columns[field];
-        column->values[column->count++] = *nm_event_field(event, field);
+        column->values[column->count++] = value_of(event, field);
     }
     writer->value_count += (size_t)__builtin_popcountll(fields) + 1;
     writer->event_count++;
@@ -413,7 +418,6 @@ static void note_time(nm_trace_writer *writer, int64_t time_ns)
 nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, nm_error *err)
 {
     uint64_t fields = event->kind <= NM_EVENT_KIND_MAX ? nm_event_fields(event->kind) : 0;
-    nm_event copy = *event;
 
     if (fields == 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "an event of kind %llu cannot be written",
@@ -423,16 +427,18 @@ nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, 
 
     nm_status status = check_room(writer, NM_FIELD_COUNT + 1, 0, err);
     if (status == NM_OK)
-        status = bring_what_it_uses(writer, &copy, fields, err);
+        status = bring_what_it_uses(writer, event, fields, err);
     if (status == NM_OK)
         status = grow_columns(writer, fields, err);
     if (status != NM_OK)
         return status;
-    store(writer, &copy, fields);
+    store(writer, event, fields);
     note_time(writer, event->time_ns);
     if (writer->observer != NULL) {
-        copy.seq = nm_trace_writer_seq(writer) - 1;
-        writer->observer(writer->observer_context, &(nm_record){.kind = NM_RECORD_EVENT, .event = copy});
+        nm_record record = {.kind = NM_RECORD_EVENT, .event = *event};
+
+        record.event.seq = nm_trace_writer_seq(writer) - 1;
+        writer->observer(writer->observer_context, &record);
     }
     return NM_OK;
 }

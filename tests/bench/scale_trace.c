@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A trace of any length from a pattern, by the writer that recordings have, to standard output: each thread in turn takes a
- * block from a stack in turn, and so many blocks are live at once. For curves over one of these numbers (bench/scale.sh).
+ * block from a stack in turn, and so many blocks are live at once. Only the time between events is irregular, without which an
+ * event would take less room than readers believe of a recording. For curves over one of these numbers (bench/scale.sh).
  *
  *     scale_trace -n EVENTS [-t THREADS] [-k STACKS] [-l LIVE_BLOCKS] > FILE
  */
@@ -22,6 +23,8 @@ typedef struct pattern {
     uint64_t event_count, thread_count, stack_count, live_count;
     nm_trace_writer *writer;
     uint64_t written_count;
+    int64_t now_ns;
+    uint64_t random;
 } pattern;
 
 static nm_error failure;
@@ -47,7 +50,9 @@ static void seal(pattern *run, uint32_t flags)
 
 static void put(pattern *run, nm_event event)
 {
-    event.time_ns = (int64_t)run->written_count * 700;
+    run->random = run->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+    run->now_ns += 450 + (int64_t)(run->random >> 55); /* 450 to 961 */
+    event.time_ns = run->now_ns;
     must(nm_trace_writer_event(run->writer, &event, &failure));
     if (++run->written_count % EVENTS_PER_BLOCK == 0)
         seal(run, 0);
