@@ -56,10 +56,8 @@ void nm_buffer_free(nm_buffer *buffer)
     *buffer = (nm_buffer){0};
 }
 
-nm_status nm_array_grow(void *items, size_t *capacity, size_t count_needed, size_t item_bytes, nm_error *err)
+nm_status nm_array_enlarge(void *items, size_t *capacity, size_t count_needed, size_t item_bytes, nm_error *err)
 {
-    if (count_needed <= *capacity)
-        return NM_OK;
     if (count_needed > SIZE_MAX / 2 / item_bytes)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "an array of %zu items is too large", count_needed);
 

@@ -33,6 +33,12 @@ void nm_buffer_free(nm_buffer *buffer); /* leaves it empty and usable */
  *
  * `items` is the address of the array's pointer. New room is zeroed.
  */
-nm_status nm_array_grow(void *items, size_t *capacity, size_t count_needed, size_t item_bytes, nm_error *err);
+nm_status nm_array_enlarge(void *items, size_t *capacity, size_t count_needed, size_t item_bytes, nm_error *err);
+
+static inline nm_status nm_array_grow(void *items, size_t *capacity, size_t count_needed, size_t item_bytes,
+                                      nm_error *err)
+{
+    return count_needed <= *capacity ? NM_OK : nm_array_enlarge(items, capacity, count_needed, item_bytes, err);
+}
 
 #endif
