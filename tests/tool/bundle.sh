@@ -59,6 +59,8 @@ for name in heap_place leak fragmentation_verdict out_of_memory misuse copy_summ
     [ "$(cd npumem-bundle && echo *)" = 'README.txt run.db screen.txt selfcheck.txt settings.txt versions.txt' ] ||
         fail "$name: it holds $(ls npumem-bundle)"
     cmp screen npumem-bundle/screen.txt || fail "$name: another screen"
+    grep -qE "^ *schema [0-9]+, by npumem-ingest $("$ingest" --version | sed -n '1s/.* //p')$" npumem-bundle/versions.txt ||
+        fail "$name: versions: $(cat npumem-bundle/versions.txt)"
     views run.db whole && views npumem-bundle/run.db bundled
     [ "$(wc -l <whole)" -gt 60 ] || fail "$name: only $(wc -l <whole) rows are compared"
     diff whole bundled >&2 || fail "$name: views say something else"

@@ -21,7 +21,11 @@ typedef struct section {
 #define OF_PROCESSES " || CASE count(*) WHEN 1 THEN '' ELSE '  (' || count(*) || ' processes)' END"
 
 static const section versions[] = {
-    {"The database", "SELECT 'schema ' || value FROM meta WHERE key = 'schema_version'", "not known"},
+    {"The database",
+     "SELECT 'schema ' || s.value || coalesce(', by ' || t.value || coalesce(' ' || v.value, ''), '') FROM meta AS s"
+     " LEFT JOIN meta AS t ON t.key = 'tool' LEFT JOIN meta AS v ON v.key = 'tool_version'"
+     " WHERE s.key = 'schema_version'",
+     "not known"},
     {"What was loaded", "SELECT kind || ' ' || path FROM input ORDER BY input_id", "nothing"},
     {"What the recorded processes ran on, as files of their hosts say",
      "SELECT coalesce(name, '') || ' ' || coalesce(value, '')" OF_PROCESSES " FROM _process_environment"
