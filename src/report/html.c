@@ -165,23 +165,22 @@ static void write_asked(const asked *sql, FILE *out)
             fwrite(sql->texts[i], 1, sql->lens[i], out);
 }
 
-/* It takes half of the page at most, the first of two databases a third, and what else there is the rest. */
+/* The first takes half of the page at most, two of them two thirds, and what else there is the rest. */
 static nm_status make_sql(nm_html_page *page, const nm_html_options *options, const nm_html_map *map, asked *sql,
                           nm_error *err)
 {
     bool has_other = options->against != NULL, is_there = false;
     const nm_html_sql_source own = {page->db, has_other ? NM_HTML_SQL_FIRST : NM_HTML_SQL_ALONE, nm_html_map_live(map)};
-    uint64_t room = page->bytes_max / 2;
 
     if (!wants_sql(options))
         return NM_OK;
-    nm_status status = nm_html_sql_make(&own, options->scratch_path, has_other ? page->bytes_max / 3 : room,
-                                        &page->strings, &sql->texts[0], &sql->lens[0], &is_there, err);
+    nm_status status = nm_html_sql_make(&own, options->scratch_path, page->bytes_max / 2, &page->strings,
+                                        &sql->texts[0], &sql->lens[0], &is_there, err);
     if (status == NM_OK && is_there && has_other) {
         const nm_html_sql_source other = {options->against->db, NM_HTML_SQL_SECOND, NULL};
 
-        status = nm_html_sql_make(&other, options->scratch_path, room - sql->lens[0], &page->strings, &sql->texts[1],
-                                  &sql->lens[1], &is_there, err);
+        status = nm_html_sql_make(&other, options->scratch_path, page->bytes_max / 3 * 2 - sql->lens[0], &page->strings,
+                                  &sql->texts[1], &sql->lens[1], &is_there, err);
     }
     page->bytes_max -= sql->lens[0] + sql->lens[1];
     return status;

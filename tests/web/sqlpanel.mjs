@@ -167,6 +167,11 @@ async function testAgainstSql(browser) {
         assert.equal(await askPanel(page, both), `own,other\r\n${suite.ask('leak', 'SELECT count(*) AS n FROM step')[0].n},${suite.ask('fine', 'SELECT count(*) AS n FROM step')[0].n}\r\n`, 'and again');
     await page.locator('#sql').screenshot({path: `${suite.folder}/sql-against.png`});
     await close();
+    const narrow = await openPanel(browser, 'narrow', '#database=B');
+    assert.deepEqual(await narrow.page.$$eval('#sql-database button', (buttons) => buttons.map((button) => button.textContent[0])), ['A'], 'what does not fit cannot be asked');
+    assert.match(await narrow.page.textContent('#sql-database'), /the database of B is too large to be in this page/);
+    assert.equal(await askPanel(narrow.page, run), askShell('fine', run), 'a link to it asks the other');
+    await narrow.close();
 }
 
 async function testParameters(browser) {

@@ -148,7 +148,7 @@ function makeDatabaseChoice(model, databases, values, state) {
     if (databases.length < 2)
         return null;
     const names = new Map(model.rows('against_run').map((run) => [run.letter, run.name])), isOut = (number) => databases[number].isLeftOut;
-    return [make('span', {class: 'note'}, say('database')), LETTERS.map((letter, number) => !isOut(number) && makeChoice(`${letter}: ${names.get(letter) ?? ''}`, numberOf(databases, values) === number, () => state.set({database: letter}))),
+    return [make('span', {class: 'note'}, say('database')), LETTERS.map((letter, number) => !isOut(number) && makeChoice(names.has(letter) ? `${letter}: ${names.get(letter)}` : letter, numberOf(databases, values) === number, () => state.set({database: letter}))),
         make('span', {class: 'note'}, isOut(1) ? say('the database of B is too large to be in this page beside that of A: npumem report has --max-size') : say('each is base.db for the other, which diff queries attach'))];
 }
 
