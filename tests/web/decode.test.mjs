@@ -47,6 +47,7 @@ test('columns follow each other', () => {
     const lazy = decodeLazily(head, new Uint8Array([1, 2, 1, 0]), ['x']);
     assert.deepEqual([lazy.rows, lazy.name, [...lazy.a], Object.keys(lazy)], [2, ['x', null], [10, 11], ['rows', 'a', 'none', 'name']], 'whichever is asked for first');
     assert.equal(lazy.a, lazy.a, 'once');
+    assert.deepEqual([...lazy.unknown], ['none']);
 });
 
 test('a number has as many planes as it needs', () => {

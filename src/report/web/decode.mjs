@@ -116,9 +116,10 @@ export function decodeTable(head, bytes, strings) {
     return {rows: head.rows, ...Object.fromEntries(columns.map((column) => [column.name, column.values]))};
 }
 
-/* A table whose columns are decoded when each is first asked for. Pure. */
+/* A table whose columns are decoded when each is first asked for; `unknown` are those that are NULL in each row, and no column. Pure. */
 export function decodeLazily(head, bytes, strings) {
-    const table = {rows: head.rows};
+    const unknown = head.columns.filter((column) => column.bytes === 0 && (column.kind === 'int' || column.kind === 'text')).map((column) => column.name);
+    const table = Object.defineProperty({rows: head.rows}, 'unknown', {value: new Set(unknown)});
     let offset = 0;
     for (const column of head.columns) {
         const begin = offset;

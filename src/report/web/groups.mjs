@@ -47,7 +47,8 @@ export function namerOf(model, kind) {
     return (i) => text(key(i));
 }
 
-function hasAny(column, range) {
+function hasAny(blocks, name, range) {
+    const column = blocks.unknown?.has(name) ? null : blocks[name];
     for (let i = range?.begin ?? 0; column && range && i < range.end; i++)
         if (isKnown(column[i]))
             return true;
@@ -60,7 +61,7 @@ export function groupingsOf(model, heap) {
 }
 
 function findGroupings(model, heap) {
-    const {blocks} = model, range = model.blockRanges.get(heap.heap_id), has = (name) => blocks !== null && hasAny(blocks[name], range);
+    const {blocks} = model, range = model.blockRanges.get(heap.heap_id), has = (name) => blocks !== null && hasAny(blocks, name, range);
     const isThere = {site: true, stack: true, category: true, module: has('module') || (model.byPlace('peak_module').get(heap.place) ?? []).length > 0, file: model.stacks.hasFiles, operation: has('operation'), stream: has('stream'), 'private pool': has('private_pool')};
     return GROUPINGS.filter((kind) => isThere[kind]);
 }

@@ -67,14 +67,14 @@ function curveOfPlaces(births, ends, sizes, {first, width}) {
             isTouched[ended] = 1;
         }
     }
-    const seqs = new Float64Array(width), values = new Float64Array(width);
+    const seqs = new Float64Array(width);
     let count = 0, held = 0;
     for (let at = 0; at < width; at++)
         if (isTouched[at] === 1) {
             seqs[count] = at + first;
-            values[count++] = held += changes[at];
+            changes[count++] = held += changes[at]; /* what is before `at` has been read */
         }
-    return {seqs: seqs.subarray(0, count), values: values.subarray(0, count)};
+    return {seqs: seqs.subarray(0, count), values: changes.subarray(0, count)};
 }
 
 /* What blocks held, from their births and ends (NaN: before the recording, which is at -1, and never). */
