@@ -22,15 +22,13 @@ function ask(name, sql) {
 }
 
 /* Pages keep nothing in a browser, so those without options share a window: to open one takes as long as to load a page. */
-let plain = null;
-
-function newContext(browser, options) {
+function newContext({browser}, options) {
     return browser.newContext({viewport: {width: 1440, height: 1000}, ...options});
 }
 
 /* A page that is ready; what it asked for and said is in `faults`. */
-async function open(browser, name, hash = '', options = {}) {
-    const isPlain = Object.keys(options).length === 0, context = isPlain ? await (plain ??= newContext(browser, {})) : await newContext(browser, options), page = await context.newPage(), faults = [];
+async function open(lane, name, hash = '', options = {}) {
+    const isPlain = Object.keys(options).length === 0, context = isPlain ? await (lane.plain ??= newContext(lane, {})) : await newContext(lane, options), page = await context.newPage(), faults = [];
     page.on('request', (request) => /^(file|data|blob):/.test(request.url()) || faults.push(`asks for ${request.url()}`));
     page.on('console', (message) => faults.push(`says ${message.text()}`));
     page.on('pageerror', (error) => faults.push(`fails: ${error.stack}`));
@@ -489,24 +487,24 @@ async function testWindows(browser) {
     await close();
 }
 
-const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']});
 const tests = [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testClocks, testAgainst, testWindows, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])].filter((test) => new RegExp(process.argv[5] ?? '').test(test.name));
 let failed = 0;
 
-/* Tests take turns at the processors, for each waits most of its time for the browser. */
+/* Several at once, for each waits most of its time; in a browser of their own, for what lies behind another page is seldom drawn. */
 async function runTests(waiting) {
+    const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']}), lane = {browser, plain: null};
     for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
         const begin = Date.now();
         try {
-            await test(browser, {ask, open, goTo, picture, cellsOf, mapPoint});
+            await test(lane, {ask, open, goTo, picture, cellsOf, mapPoint});
             console.log(`ok ${test.name}, ${((Date.now() - begin) / 1000).toFixed(1)} s`);
         } catch (error) {
             failed++;
             console.error(`FAILED ${test.name}: ${error.stack}`);
         }
     }
+    await browser.close();
 }
 
 await Promise.all(Array.from({length: AT_ONCE}, () => runTests(tests)));
-await browser.close();
 process.exit(failed === 0 ? 0 : 1);

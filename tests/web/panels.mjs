@@ -48,9 +48,13 @@ function liveRows(ask, kind, seq) {
     return (kind === 'module' ? growPaths(rows) : rows).map((row) => [row.name, formatBytes(row.bytes), formatCount(row.count)]);
 }
 
-function changeRows(ask, kind, from, to) {
+/* What came, went and stayed, by what it is called. */
+function askChange(ask, kind, from, to) {
     const part = (name, test) => `sum((${test}) * a.size_bytes) AS ${name}_bytes, sum(${test}) AS ${name}_count`, born = `a.alloc_seq > ${from} AND ${LIVE_AT(to)}`, gone = `${LIVE_AT(from)} AND NOT ${LIVE_AT(to)}`, kept = `${LIVE_AT(from)} AND ${LIVE_AT(to)}`;
-    const rows = ask('groups', `SELECT ${NAMES[kind]} AS name, ${part('came', born)}, ${part('went', gone)}, ${part('stayed', kept)} ${BLOCKS} AND (${LIVE_AT(from)} OR ${LIVE_AT(to)}) GROUP BY 1, ${BESIDE[kind] ?? '1'}`);
+    return ask('groups', `SELECT ${NAMES[kind]} AS name, ${part('came', born)}, ${part('went', gone)}, ${part('stayed', kept)} ${BLOCKS} AND (${LIVE_AT(from)} OR ${LIVE_AT(to)}) GROUP BY 1, ${BESIDE[kind] ?? '1'}`);
+}
+
+function changeRows(kind, rows) {
     return (kind === 'module' ? growPaths(rows) : rows).map((row) => [row.name, formatBytes(row.came_bytes), formatCount(row.came_count), formatBytes(row.went_bytes), formatCount(row.went_count), formatBytes(row.stayed_bytes), formatCount(row.stayed_count),
         `${row.came_bytes > row.went_bytes ? '+' : ''}${formatBytes(row.came_bytes - row.went_bytes)}`]);
 }
@@ -112,9 +116,9 @@ function cellsBelow(page, selector) {
 }
 
 /* Both pictures of a change are its blocks by SQL, with a sign: all that are wide enough to be seen, and the whole, on one scale. What is called the same is one cell. */
-async function checkPictures(page, ask, kind, from, to) {
-    const tests = {came: `a.alloc_seq > ${from} AND ${LIVE_AT(to)}`, went: `${LIVE_AT(from)} AND NOT ${LIVE_AT(to)}`}, sumOf = (rows, key) => rows.reduce((sum, row) => sum + row[key], 0);
-    const parts = Object.entries(tests).map(([part, test]) => ({part, sign: part === 'came' ? '+' : '-', rows: ask('groups', `SELECT ${NAMES[kind]} AS name, sum(a.size_bytes) AS bytes, count(*) AS count ${BLOCKS} AND ${test} GROUP BY 1`)})), whole = Math.max(...parts.map(({rows}) => sumOf(rows, 'bytes')));
+async function checkPictures(page, kind, changed) {
+    const sumOf = (some, key) => some.reduce((sum, row) => sum + row[key], 0), rowsOfPart = (part) => [...new Set(changed.map((row) => row.name))].map((name) => changed.filter((row) => row.name === name)).map((some) => ({name: some[0].name, bytes: sumOf(some, `${part}_bytes`), count: sumOf(some, `${part}_count`)})).filter((row) => row.count > 0);
+    const parts = [{part: 'came', sign: '+', rows: rowsOfPart('came')}, {part: 'went', sign: '-', rows: rowsOfPart('went')}], whole = Math.max(...parts.map(({rows}) => sumOf(rows, 'bytes')));
     for (const {part, sign, rows} of parts) {
         const all = rows.map((row) => [row.name, `${sign}${formatBytes(row.bytes)}`, formatCount(row.count)].join()), shown = (await cellsBelow(page, `#live-${part}`)).map((cell) => [cell[0].replace(/^[+-] /, ''), ...cell.slice(1)].join());
         if (kind !== 'stack')
@@ -135,10 +139,10 @@ async function testChange(browser, tools) {
         await tools.goTo(page, `#since=${since}&at=${at}`);
         for (const kind of Object.keys(NAMES)) {
             await page.click(`#live .row >> nth=0 >> text="${kind}"`);
-            const rows = changeRows(ask, kind, from, to);
+            const changed = askChange(ask, kind, from, to), rows = changeRows(kind, changed);
             assert.deepEqual(sorted((await allCells(page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(rows), `${kind} from ${since} to ${at}`);
             if (kind !== 'module')
-                await checkPictures(page, ask, kind, from, to);
+                await checkPictures(page, kind, changed);
         }
         const [whole] = ask('groups', `SELECT sum(a.alloc_seq > ${from} AND ${LIVE_AT(to)}) AS came, sum(${LIVE_AT(from)} AND NOT ${LIVE_AT(to)}) AS went, sum(${LIVE_AT(from)} AND ${LIVE_AT(to)}) AS stayed ${BLOCKS}`);
         assert.ok(whole.stayed > 0 && whole.came + whole.went > 0, 'something stayed, and something did not');
@@ -165,7 +169,7 @@ async function testPicks(browser, tools) {
     await page.mouse.click(box.x + box.width * 0.8, box.y + 100);
     await page.waitForFunction((seq) => !location.hash.includes(`at=${seq}`), step.seq);
     const [, at] = (await page.evaluate(() => location.hash)).match(/at=(\d+)/);
-    assert.deepEqual(sorted((await allCells(page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(changeRows(ask, 'site', step.seq, Number(at))), 'a click on the timeline is a moment');
+    assert.deepEqual(sorted((await allCells(page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(changeRows('site', askChange(ask, 'site', step.seq, Number(at)))), 'a click on the timeline is a moment');
     await picture(page, 'groups-change');
     await close();
     const oom = await open(browser, 'oom'), [failed] = ask('oom', "SELECT min(seq) AS seq FROM moment AS m JOIN _moment_kind AS k USING (kind) WHERE k.name = 'failure'");
@@ -178,7 +182,7 @@ async function testPicks(browser, tools) {
     await oom.close();
     const ranged = await open(browser, 'groups', '#from=100&to=300');
     await ranged.page.click('#live-since >> text=begin and end of the range');
-    assert.deepEqual(sorted((await allCells(ranged.page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(changeRows(ask, 'site', 100, 300)));
+    assert.deepEqual(sorted((await allCells(ranged.page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(changeRows('site', askChange(ask, 'site', 100, 300))));
     await ranged.close();
     const sums = await open(browser, 'sums', '#since=end');
     assert.ok((await sums.page.textContent('#live')).includes('What changed is not known here'));
