@@ -69,7 +69,8 @@ function keepHash(model, state) {
         clearTimeout(waits);
         waits = setTimeout(() => history.replaceState(null, '', `#${state.hash()}`), 120);
     });
-    window.addEventListener('hashchange', () => state.set(valuesOf(model, location.hash)));
+    /* By now the address may be that of a change before it, which has waited till then. */
+    window.addEventListener('hashchange', (event) => state.set(valuesOf(model, new URL(event.newURL).hash)));
 }
 
 /* What the first picture has: the rest is filled in when the blocks have come, a panel after the other. */
