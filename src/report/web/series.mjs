@@ -268,13 +268,13 @@ function exactSource(model) {
     return {live, outside, reserved, isExact: true, hasSegments: (heap) => model.segments.has(heap.heap_id)};
 }
 
-function usageSource() {
-    const live = (heap) => liveOfUsage(heap.usage);
+function usageSource(model) {
+    const live = (heap) => remember(model, `live ${heap.heap_id}`, () => liveOfUsage(heap.usage));
     return {live, outside: live, reserved: (heap) => reservedOfUsage(heap.usage), isExact: false, hasSegments: () => false};
 }
 
 export function sourceFor(model, heap) {
-    return hasEveryBlock(model, heap.input) ? exactSource(model) : usageSource();
+    return hasEveryBlock(model, heap.input) ? exactSource(model) : usageSource(model);
 }
 
 /* Which heaps make up the memory of the device that `heap` is of, itself first; of the host it is the heap alone. */
