@@ -20,8 +20,10 @@
 #include "drain/recover.h"
 #include "tool/common/steps.h"
 #include "tool/common/trace_map.h"
+#include "trace/block.h"
 
 #define EVENTS_BETWEEN_PROGRESS 4096
+#define HEADER_BYTES            16384 /* of a block, read at once: more than a header has of some 600 threads */
 
 /* ---- Opening ---- */
 
@@ -52,6 +54,23 @@ static uint64_t input_bytes(const ingest *run)
 
 /* ---- Reading ---- */
 
+/* Does a whole block stand behind the other up to the end, the last of them one that ends a recording? Headers are read for it:
+ * of a map, all pages would count as this program's memory. */
+static bool is_ended(const nm_trace_file *file)
+{
+    uint8_t head[HEADER_BYTES];
+    nm_block_header header = {0};
+
+    for (uint64_t at = 0; at < file->bytes; at += header.block_bytes) {
+        ssize_t got = pread(file->fd, head, sizeof head, (off_t)at);
+
+        if (got < 0 || nm_block_read_header((nm_bytes){head, (size_t)got}, &header, NULL) != NM_OK ||
+            header.block_bytes > file->bytes - at)
+            return false;
+    }
+    return (header.flags & NM_BLOCK_FINAL) != 0;
+}
+
 /* Gives the source what the rings of an unfinished recording still hold. Rings that cannot be read lose only their own
  * events: the trace is loaded without them, and counted as cut off. */
 static nm_status recover_rings(ingest *run, nm_error *err)
@@ -65,7 +84,8 @@ static nm_status recover_rings(ingest *run, nm_error *err)
     nm_status status = NM_OK;
 
     nm_source_summary(run->source, &summary);
-    if (input_bytes(run) == 0 || strcmp(summary.kind, "trace") != 0 || trace_map_open(&files, &map, NULL) != NM_OK)
+    if (input_bytes(run) == 0 || strcmp(summary.kind, "trace") != 0 || is_ended(&files.items[files.count - 1]) ||
+        trace_map_open(&files, &map, NULL) != NM_OK)
         return NM_OK;
     if (nm_recover_rings(map.bytes, &recovery, NULL) == NM_OK && recovery.is_needed) {
         run->is_running = recovery.is_running;
