@@ -11,7 +11,9 @@ Python's own pickler does with objects that occur again.
 import struct
 import sys
 
-STACKS, FRAMES, LIVE, BATCH = 500, 20, 1000, 1000  # entries between MARK and APPENDS: what Python's pickler takes
+STACKS, FRAMES, LIVE = 500, 20, 1000
+PLACES = 8 * LIVE  # addresses, which come again as those of a pool do
+BATCH = 1000  # entries between MARK and APPENDS: what Python's pickler takes
 
 
 class Pickle:
@@ -105,7 +107,7 @@ def entries():
     live = []
     i = 0
     while True:
-        addr, size = 0x7F0000000000 + i * 0x300000, 512 * (1 + i * 7919 % 4096)
+        addr, size = 0x7F0000000000 + i % PLACES * 0x300000, 512 * (1 + i * 7919 % 4096)
         yield "alloc", addr, size, i
         live.append((addr, size))
         if len(live) > LIVE:

@@ -10,6 +10,7 @@
  */
 #include "source/pickle.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,7 @@ struct nm_pickle {
         uint32_t **items; /* pages, NULL where none of their entries is set */
         size_t count, capacity;
     } pages;
+    uint32_t *ignored_page; /* stands for each page whose entries are all ignored; NULL: there is none yet */
     uint64_t memo_count; /* entries set */
     struct {
         nm_pickle_cell *items; /* numbers and pairs that stand in the memo, each once */
@@ -152,9 +154,34 @@ static inline uint32_t memo_get(const nm_pickle *pickle, uint64_t index)
     return pickle->pages.items[page][index % PAGE_ENTRIES];
 }
 
-/* A page of the memo in which nothing is set yet. */
+static bool is_all_ignored(const uint32_t *entries)
+{
+    for (size_t i = 0; i < PAGE_ENTRIES; i++)
+        if (entries[i] != CODE_IGNORED)
+            return false;
+    return true;
+}
+
+/* Nearly all that a large pickle numbers are entries of its traces, which nothing names again: a page of nothing else
+ * is kept once for all. */
+static void memo_fold(nm_pickle *pickle, size_t page)
+{
+    uint32_t *entries = page < pickle->pages.count ? pickle->pages.items[page] : NULL;
+
+    if (entries == NULL || entries == pickle->ignored_page || !is_all_ignored(entries))
+        return;
+    if (pickle->ignored_page == NULL)
+        pickle->ignored_page = entries;
+    else
+        free(entries);
+    pickle->pages.items[page] = pickle->ignored_page;
+}
+
+/* A page of the memo in which nothing is set yet. The one before the last is as it will stay, mostly. */
 static nm_status memo_page(nm_pickle *pickle, size_t page, nm_error *err)
 {
+    if (page >= 2)
+        memo_fold(pickle, page - 2);
     nm_status status =
         nm_array_grow(&pickle->pages.items, &pickle->pages.capacity, page + 1, sizeof *pickle->pages.items, err);
 
@@ -176,9 +203,11 @@ static inline nm_status memo_set(nm_pickle *pickle, uint64_t index, uint32_t ent
 
     if (page >= pickle->pages.count || pickle->pages.items[page] == NULL)
         status = memo_page(pickle, page, err);
-    if (status == NM_OK)
-        pickle->pages.items[page][index % PAGE_ENTRIES] = entry;
-    return status;
+    if (status != NM_OK)
+        return status;
+    assert(pickle->pages.items[page] != pickle->ignored_page); /* all its entries are set, and none is open */
+    pickle->pages.items[page][index % PAGE_ENTRIES] = entry;
+    return NM_OK;
 }
 
 /* Numbers, truth values and pairs have no room in four bytes: they are kept once each, and numbered. */
@@ -1033,7 +1062,9 @@ void nm_pickle_free(nm_pickle *pickle)
     if (pickle == NULL)
         return;
     for (size_t i = 0; i < pickle->pages.count; i++)
-        free(pickle->pages.items[i]);
+        if (pickle->pages.items[i] != pickle->ignored_page)
+            free(pickle->pages.items[i]);
+    free(pickle->ignored_page);
     free(pickle->pages.items);
     free(pickle->cells.items);
     free(pickle->marks.items);

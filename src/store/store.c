@@ -40,13 +40,12 @@ struct nm_store {
     nm_frame_name_counts name_counts;
 };
 
-/* The file is private until it is published, so SQLite need not protect it: no journal, no sync, no locks. 128 MiB of
- * cache keep the pages that late rows of old allocations go to. */
+/* The file is private until it is published, so SQLite need not protect it: no journal, no sync, no locks. */
 static const char open_sql[] = "PRAGMA page_size = 16384;"
                                "PRAGMA journal_mode = OFF;"
                                "PRAGMA synchronous = OFF;"
                                "PRAGMA main.locking_mode = EXCLUSIVE;" /* an input that is attached is only read */
-                               "PRAGMA cache_size = -131072;"
+                               "PRAGMA cache_size = -32768;"
                                "PRAGMA encoding = 'UTF-8';"
                                "PRAGMA trusted_schema = OFF;"
                                "PRAGMA temp_store = MEMORY;";
@@ -55,6 +54,9 @@ nm_status nm_store_check_output(const char *path, const nm_store_options *option
 {
     return nm_output_check(path, options->is_forced, options->input_fd, err);
 }
+
+/* Where SQLite inserts every row, the pages have to be kept that late rows of old allocations go to. */
+static const char plain_sql[] = "PRAGMA cache_size = -131072";
 
 static nm_status create_file(nm_store *store, nm_error *err)
 {
@@ -99,6 +101,8 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
         status = nm_db_open(store->temporary_path, &store->db, err);
     if (status == NM_OK)
         status = nm_db_exec(store->db, open_sql, err);
+    if (status == NM_OK && (options->is_plain || store->role == NM_STORE_MERGED))
+        status = nm_db_exec(store->db, plain_sql, err);
     if (status == NM_OK)
         status = nm_db_exec(store->db, "BEGIN", err);
     if (status == NM_OK)
