@@ -67,7 +67,7 @@ struct nm_pickle {
         size_t count, capacity;
     } pages;
     uint32_t *ignored_page; /* stands for each page whose entries are all ignored; NULL: there is none yet */
-    uint64_t memo_count; /* entries set */
+    uint64_t memo_count;    /* entries set */
     struct {
         nm_pickle_cell *items; /* numbers and pairs that stand in the memo, each once */
         size_t count, capacity;

@@ -42,7 +42,7 @@ typedef struct site_sum {
 /* Changes of sites, and the places of these in the order in which they are added up. */
 typedef struct sorted {
     const nm_step_changes *all;
-    const size_t *order;
+    const uint32_t *order;
 } sorted;
 
 typedef struct writer {
@@ -214,8 +214,8 @@ static nm_status read_sites(sqlite3 *db, nm_map *site_of, nm_error *err)
 
 static int compare(const void *left, const void *right, void *changes)
 {
-    const nm_step_site_row *a = nm_step_change(changes, *(const size_t *)left);
-    const nm_step_site_row *b = nm_step_change(changes, *(const size_t *)right);
+    const nm_step_site_row *a = nm_step_change(changes, *(const uint32_t *)left);
+    const nm_step_site_row *b = nm_step_change(changes, *(const uint32_t *)right);
 
     if (a->heap_id != b->heap_id)
         return a->heap_id < b->heap_id ? -1 : 1;
@@ -225,7 +225,7 @@ static int compare(const void *left, const void *right, void *changes)
 }
 
 /* From here on the changes are those of sites, whose number stands where that of the stack did; and their order. */
-static nm_status turn_to_sites(sqlite3 *db, nm_step_changes *changes, size_t **order, nm_error *err)
+static nm_status turn_to_sites(sqlite3 *db, nm_step_changes *changes, uint32_t **order, nm_error *err)
 {
     nm_map site_of = {0};
     nm_status status = read_sites(db, &site_of, err);
@@ -237,11 +237,11 @@ static nm_status turn_to_sites(sqlite3 *db, nm_step_changes *changes, size_t **o
         change->stack_id = site == NULL ? 0 : *site;
     }
     nm_map_free(&site_of);
-    *order = malloc((changes->count + 1) * sizeof **order);
+    *order = changes->count > UINT32_MAX ? NULL : malloc((changes->count + 1) * sizeof **order);
     if (*order == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     for (size_t i = 0; i < changes->count; i++)
-        (*order)[i] = i;
+        (*order)[i] = (uint32_t)i;
     qsort_r(*order, changes->count, sizeof **order, compare, changes);
     return status;
 }
@@ -252,7 +252,7 @@ nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, 
                                      "heap_id site_frame_id generation until_generation live_bytes live_count "};
     static const nm_columns growth = {"_site_growth", "heap_id site_frame_id step_count growth_bytes_per_step "
                                                       "growth_count_per_step growth_fit_ratio "};
-    size_t *order = NULL;
+    uint32_t *order = NULL;
     writer to = {.db = db};
     nm_status status = nm_db_exec(db, spans_sql, err);
 
