@@ -45,7 +45,7 @@ static const char open_sql[] = "PRAGMA page_size = 16384;"
                                "PRAGMA journal_mode = OFF;"
                                "PRAGMA synchronous = OFF;"
                                "PRAGMA main.locking_mode = EXCLUSIVE;" /* an input that is attached is only read */
-                               "PRAGMA cache_size = -32768;"
+                               "PRAGMA cache_size = -16384;"
                                "PRAGMA encoding = 'UTF-8';"
                                "PRAGMA trusted_schema = OFF;"
                                "PRAGMA temp_store = MEMORY;";
