@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An array in pieces.
+ * An array in pieces: one that grows as a whole would be there twice while it is copied, and leave holes behind.
  */
 #include "store/step_changes.h"
 

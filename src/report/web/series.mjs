@@ -290,9 +290,12 @@ function heapsOfDevice(model, heap) {
 function leaveOut(driver, pools, count) {
     if (pools.length === 0)
         return driver;
-    const rest = new Float64Array(count);
+    const rest = new Float64Array(driver);
+    for (const pool of pools)
+        for (let i = 0; i < count; i++)
+            rest[i] -= pool[i];
     for (let i = 0; i < count; i++)
-        rest[i] = Math.max(0, driver[i] - pools.reduce((sum, pool) => sum + pool[i], 0));
+        rest[i] = rest[i] > 0 ? rest[i] : 0;
     return rest;
 }
 
