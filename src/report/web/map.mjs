@@ -157,8 +157,11 @@ function pixelView(view, width, height, ratio) {
     return {scale: shifted, low: view.low, high: view.high, width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio))};
 }
 
+const LINES_MAX = 100; /* lanes: of more, lines between them would hide what lies in them */
+
 function drawLanes(context, model, heap, view, plotHeight) {
     const lanes = model.lanes.get(heap.heap_id) ?? [], perByte = plotHeight / (view.high - view.low);
+    const ground = colourOf('card'), muted = colourOf('muted'), hasLines = lanes.length < LINES_MAX;
     let taken = -Infinity;
     context.font = '11px ui-monospace, monospace';
     context.textAlign = 'right';
@@ -166,11 +169,13 @@ function drawLanes(context, model, heap, view, plotHeight) {
         const y = MAP_TOP + (lane.offset - view.low) * perByte, tall = lane.size_bytes * perByte;
         if (y + tall < MAP_TOP || y > MAP_TOP + plotHeight)
             continue;
-        context.fillStyle = colourOf('card');
-        context.fillRect(view.scale.left, Math.round(y) - 0.5, view.scale.right - view.scale.left, lanes.length < 100 ? 1 : 0);
+        if (hasLines) {
+            context.fillStyle = ground;
+            context.fillRect(view.scale.left, Math.round(y) - 0.5, view.scale.right - view.scale.left, 1);
+        }
         const middle = Math.max(y, MAP_TOP) + Math.min(tall, plotHeight) / 2 + 4;
         if (middle - taken > 14 && tall > 8) {
-            context.fillStyle = colourOf('muted');
+            context.fillStyle = muted;
             context.fillText(formatBytes(lane.size_bytes), view.scale.left - 8, middle);
             taken = middle;
         }
