@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Processes and not threads: an input is foreign data, and SQLite needs no locks. A worker says at its end what came of it, in
- * one message, and waits until its line is closed: then its part goes, whoever closed it.
+ * one message, and waits until what holds it is closed: then its part goes, whoever closed that.
  */
 #include "tool/ingest/workers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,11 +34,17 @@ typedef struct worker_message {
 } worker_message;
 
 typedef struct worker {
-    pid_t pid; /* 0: not begun, or gone */
-    int line;
+    pid_t pid;      /* 0: not begun, or gone */
+    int line;       /* what it says is read here */
+    int hold;       /* it stays until this is closed */
     nm_buffer told; /* of its message, so far */
     bool is_done;   /* the message is whole, or nothing more comes */
 } worker;
+
+/* What a worker has of its lines. */
+typedef struct worker_ends {
+    int line, hold;
+} worker_ends;
 
 struct ingest_workers {
     ingest *run; /* borrowed */
@@ -51,12 +57,18 @@ struct ingest_workers {
 
 /* ---- A worker ------------------------------------------------------------------------------------------------------ */
 
+static void close_lines(const worker *one)
+{
+    nm_io_close(one->line);
+    nm_io_close(one->hold);
+}
+
 /* Nothing is heard of the others. */
 static void leave_others(const ingest_workers *workers)
 {
     for (size_t i = 0; i < workers->count; i++)
         if (workers->items[i].pid != 0)
-            nm_io_close(workers->items[i].line);
+            close_lines(&workers->items[i]);
 }
 
 static nm_status say(int line, const worker_message *message, const char *path, const char *subject, const char *losses)
@@ -70,7 +82,7 @@ static nm_status say(int line, const worker_message *message, const char *path, 
     return status == NM_OK ? nm_io_write(line, losses, message->losses_bytes, NULL) : status;
 }
 
-static void do_work(const ingest_workers *workers, ingest *run, size_t index, int line)
+static void do_work(const ingest_workers *workers, ingest *run, size_t index, worker_ends ends)
 {
     worker_message message = {.err = {.offset = NM_NO_OFFSET}};
     const char *path = "", *subject = "";
@@ -90,14 +102,14 @@ static void do_work(const ingest_workers *workers, ingest *run, size_t index, in
     message.path_bytes = strlen(path);
     message.subject_bytes = strlen(subject);
     message.losses_bytes = run->losses_bytes;
-    if (say(line, &message, path, subject, run->losses) == NM_OK)
-        while (read(line, &last, 1) < 0 && errno == EINTR)
+    if (say(ends.line, &message, path, subject, run->losses) == NM_OK)
+        while (read(ends.hold, &last, 1) < 0 && errno == EINTR)
             ;
     ingest_end_input(run);
 }
 
 /* In the new process. What it has of its parent's it neither closes nor removes. */
-static void begin_work(const ingest_workers *workers, size_t index, int line, pid_t parent)
+static void begin_work(const ingest_workers *workers, size_t index, worker_ends ends, pid_t parent)
 {
     ingest run = *workers->run;
 
@@ -111,31 +123,47 @@ static void begin_work(const ingest_workers *workers, size_t index, int line, pi
     run.name_counts = (nm_frame_name_counts){0};
     run.slot = workers->slots == NULL ? NULL : &workers->slots[index];
     if (getppid() == parent)
-        do_work(workers, &run, index, line);
+        do_work(workers, &run, index, ends);
     _exit(0);
+}
+
+/* Both lines: 0 is read and 1 is written. */
+static bool open_lines(int said[2], int held[2])
+{
+    if (pipe2(said, O_CLOEXEC) != 0)
+        return false;
+    if (pipe2(held, O_CLOEXEC) == 0)
+        return true;
+    int cause = errno;
+    nm_io_close(said[0]);
+    nm_io_close(said[1]);
+    errno = cause;
+    return false;
 }
 
 static nm_status begin(ingest_workers *workers, size_t index, nm_error *err)
 {
     pid_t parent = getpid();
     worker *one = &workers->items[index];
-    int lines[2];
+    int said[2], held[2];
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lines) != 0)
+    if (!open_lines(said, held))
         return nm_fail_errno(err, errno, "cannot start a process");
+    one->line = said[0];
+    one->hold = held[1];
     pid_t pid = fork();
     if (pid == 0) {
-        nm_io_close(lines[0]);
-        begin_work(workers, index, lines[1], parent);
+        close_lines(one);
+        begin_work(workers, index, (worker_ends){.line = said[1], .hold = held[0]}, parent);
     }
     int cause = errno;
-    nm_io_close(lines[1]);
+    nm_io_close(said[1]);
+    nm_io_close(held[0]);
     if (pid < 0) {
-        nm_io_close(lines[0]);
+        close_lines(one);
         return nm_fail_errno(err, cause, "cannot start a process");
     }
     one->pid = pid;
-    one->line = lines[0];
     workers->working++;
     return NM_OK;
 }
@@ -256,7 +284,7 @@ static int end(worker *one)
 
     if (one->pid == 0)
         return 0;
-    nm_io_close(one->line);
+    close_lines(one);
     while (waitpid(one->pid, &how, 0) < 0 && errno == EINTR)
         ;
     nm_buffer_free(&one->told);
