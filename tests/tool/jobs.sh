@@ -61,13 +61,18 @@ for n in 1 2; do
     "$scale_trace" -n 300000$n -t 7 -k 977 -l 10007 >long$n.zst || fail "no long trace"
 done
 
-two_work() { [ "$(pgrep -c -P $parent)" = 2 ] || ! kill -0 $parent 2>/dev/null; }
+# Of a process, by what /proc says: whose name is in brackets and may hold anything.
+children_of() { awk -v parent="$1" '{ sub(/.*[)] /, ""); if ($2 == parent) { split(FILENAME, part, "/"); print part[3] } }' /proc/[0-9]*/stat 2>/dev/null; }
+two_work() {
+    children=$(children_of $parent)
+    [ "$(wc -w <<<"$children")" = 2 ] || ! kill -0 $parent 2>/dev/null
+}
+
 begin_long() {
     rm -f long.db*
     "$ingest" --quiet -o long.db --jobs 2 long1.zst long2.zst 2>said &
     parent=$!
     until_true two_work || fail "no two processes: $(cat said)"
-    children=$(pgrep -P $parent)
 }
 gone() { ! kill -0 $children 2>/dev/null; }
 no_parts() { [ -z "$(find . -name 'long.db.[0-9].*')" ]; }
