@@ -81,7 +81,7 @@ begin_long
 kill -9 $(echo "$children" | head -1)
 wait $parent
 [ $? = 1 ] || fail "a process that was ended is no failure"
-grep -q '^npumem-ingest: long1.zst: the process that read it was ended by signal 9$' said || fail "said: $(cat said)"
+grep -q '^npumem-ingest: long[12].zst: the process that read it was ended by signal 9$' said || fail "said: $(cat said)"
 until_true gone || fail "others are still there"
 [ -z "$(find . -name 'long.db*')" ] || fail "left: $(find . -name 'long.db*')"
 
