@@ -24,8 +24,11 @@ nm_status nm_buffer_append(nm_buffer *buffer, const void *data, size_t len, nm_e
 nm_status nm_buffer_append_varint(nm_buffer *buffer, uint64_t value, nm_error *err);
 void nm_buffer_free(nm_buffer *buffer); /* leaves it empty and usable */
 
+/* For nm_array_grow: there is no room. */
+nm_status nm_array_enlarge(void *items, size_t *capacity, size_t count_needed, size_t item_bytes, nm_error *err);
+
 /*
- * A typed array is a struct {T *items; size_t count; size_t capacity;}. nm_array_reserve grows it to hold one more:
+ * A typed array is a struct {T *items; size_t count; size_t capacity;}. nm_array_grow grows it to hold one more:
  *
  *     struct { nm_row *items; size_t count; size_t capacity; } rows = {0};
  *     if ((status = nm_array_grow(&rows.items, &rows.capacity, rows.count + 1, sizeof *rows.items, err)) == NM_OK)
@@ -33,8 +36,6 @@ void nm_buffer_free(nm_buffer *buffer); /* leaves it empty and usable */
  *
  * `items` is the address of the array's pointer. New room is zeroed.
  */
-nm_status nm_array_enlarge(void *items, size_t *capacity, size_t count_needed, size_t item_bytes, nm_error *err);
-
 static inline nm_status nm_array_grow(void *items, size_t *capacity, size_t count_needed, size_t item_bytes,
                                       nm_error *err)
 {

@@ -6,8 +6,6 @@
  */
 #include <check.h>
 #include <ctype.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +14,7 @@
 #include "base/io.h"
 #include "store/database.h"
 #include "store/schema.h"
+#include "support/queries.h"
 
 /* All are in SQLite 3.26 as it is built everywhere. */
 static const char *const allowed_functions[] = {"abs",     "char",       "coalesce", "count",  "glob",   "group_concat",
@@ -80,33 +79,6 @@ START_TEST(views_call_old_functions_only)
 }
 END_TEST
 
-/* Calls `check` with the name and text of every query. */
-static int for_each_query(void (*check)(const char *name, const char *text))
-{
-    DIR *entries = opendir(NPUMEM_QUERY_DIR);
-    int count = 0;
-
-    ck_assert_ptr_nonnull(entries);
-    for (const struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
-        char path[512];
-        nm_buffer text = {0};
-        int fd = -1;
-
-        if (strstr(entry->d_name, ".sql") == NULL)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", NPUMEM_QUERY_DIR, entry->d_name);
-        ck_assert_int_eq(nm_io_open(path, O_RDONLY, 0, &fd, &err), NM_OK);
-        ck_assert_int_eq(nm_io_read_all(fd, 1 << 20, &text, &err), NM_OK);
-        ck_assert_int_eq(nm_buffer_append(&text, "", 1, &err), NM_OK);
-        nm_io_close(fd);
-        check(entry->d_name, (const char *)text.data);
-        nm_buffer_free(&text);
-        count++;
-    }
-    closedir(entries);
-    return count;
-}
-
 static void prepare_all(const char *name, const char *text)
 {
     while (*text != 0) {
@@ -133,7 +105,7 @@ START_TEST(queries_call_old_functions_only)
     sqlite3_close(base);
     snprintf(sql, sizeof sql, "ATTACH '%s' AS base", path);
     ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    ck_assert_int_ge(for_each_query(prepare_all), 10);
+    ck_assert_int_ge(queries_each(prepare_all), 10);
     nm_io_close(fd);
     unlink(path);
 }
@@ -169,7 +141,7 @@ START_TEST(no_later_form_of_sql_is_used)
 {
     for (const nm_embedded_text *file = nm_schema_files; file->name != NULL; file++)
         assert_old_words(file->name, file->text);
-    for_each_query(assert_old_words);
+    queries_each(assert_old_words);
     ck_assert(has_word("SELECT iif(a, 1, 2)", "IIF") && !has_word("-- iif\nSELECT 'iif' AS niif", "IIF"));
 }
 END_TEST

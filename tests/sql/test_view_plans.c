@@ -6,18 +6,15 @@
  * alias of such a table may stand for nothing else in the same statement and the views that it reads.
  */
 #include <check.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <regex.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/io.h"
 #include "store/schema.h"
 #include "support/load_text.h"
+#include "support/queries.h"
 #include "support/run.h"
 
 #define LINES_MAX   4096
@@ -238,29 +235,7 @@ static void check_query(const char *name, const char *text)
 
 START_TEST(no_query_reads_a_large_table_again_and_again)
 {
-    DIR *entries = opendir(NPUMEM_QUERY_DIR);
-    int count = 0;
-
-    ck_assert_ptr_nonnull(entries);
-    for (const struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
-        char query[512];
-        nm_buffer text = {0};
-        nm_error err;
-        int fd = -1;
-
-        if (strstr(entry->d_name, ".sql") == NULL)
-            continue;
-        snprintf(query, sizeof query, "%s/%s", NPUMEM_QUERY_DIR, entry->d_name);
-        ck_assert_int_eq(nm_io_open(query, O_RDONLY, 0, &fd, &err), NM_OK);
-        ck_assert_int_eq(nm_io_read_all(fd, 1 << 20, &text, &err), NM_OK);
-        ck_assert_int_eq(nm_buffer_append(&text, "", 1, &err), NM_OK);
-        nm_io_close(fd);
-        check_query(entry->d_name, (const char *)text.data);
-        nm_buffer_free(&text);
-        count++;
-    }
-    closedir(entries);
-    ck_assert_int_ge(count, 10);
+    ck_assert_int_ge(queries_each(check_query), 10);
 }
 END_TEST
 

@@ -277,9 +277,20 @@ static nm_status look_after(ingest_workers *workers, nm_error *err)
 
 /* ---- One of them --------------------------------------------------------------------------------------------------- */
 
-/* What waitpid says of it. */
-static int end(worker *one)
+/* Whoever was ended by a signal may have had no time to remove its part. */
+static void sweep(const ingest_workers *workers, size_t index)
 {
+    char *part = ingest_part_path(workers->run, index);
+
+    if (part != NULL)
+        nm_output_sweep(part);
+    free(part);
+}
+
+/* What waitpid says of it. */
+static int end(ingest_workers *workers, size_t index)
+{
+    worker *one = &workers->items[index];
     int how = 0;
 
     if (one->pid == 0)
@@ -289,18 +300,15 @@ static int end(worker *one)
         ;
     nm_buffer_free(&one->told);
     one->pid = 0;
+    if (WIFSIGNALED(how))
+        sweep(workers, index);
     return how;
 }
 
-/* Whoever ended it left it no time to remove its part. */
-static nm_status tell_end(const ingest_workers *workers, worker *one, nm_error *err)
+static nm_status tell_end(ingest_workers *workers, size_t index, nm_error *err)
 {
-    int how = end(one);
-    char *part = ingest_part_path(workers->run, (size_t)(one - workers->items));
+    int how = end(workers, index);
 
-    if (part != NULL)
-        nm_output_sweep(part);
-    free(part);
     if (WIFSIGNALED(how))
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the process that read it was ended by signal %d", WTERMSIG(how));
     return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the process that read it said nothing");
@@ -311,15 +319,16 @@ static char *text_at(const nm_buffer *told, size_t at, size_t len)
     return strndup((const char *)told->data + at, len);
 }
 
-static nm_status take(ingest_workers *workers, worker *one, nm_error *err)
+static nm_status take(ingest_workers *workers, size_t index, nm_error *err)
 {
+    const worker *one = &workers->items[index];
     ingest *run = workers->run;
     worker_message head;
     size_t at = sizeof head;
     nm_status status;
 
     if (!is_whole(&one->told))
-        return tell_end(workers, one, err);
+        return tell_end(workers, index, err);
     memcpy(&head, one->told.data, sizeof head);
     char *path = text_at(&one->told, at, head.path_bytes);
     free(workers->subject);
@@ -353,8 +362,8 @@ nm_status ingest_workers_merge(ingest_workers *workers, size_t index, nm_error *
             status = begin_more(workers, index, err);
     }
     if (status == NM_OK)
-        status = take(workers, one, err);
-    end(one);
+        status = take(workers, index, err);
+    end(workers, index);
     return status;
 }
 
@@ -366,7 +375,7 @@ void ingest_workers_free(ingest_workers *workers)
         if (workers->items[i].pid != 0)
             kill(workers->items[i].pid, SIGTERM);
     for (size_t i = 0; workers->items != NULL && i < workers->count; i++)
-        end(&workers->items[i]);
+        end(workers, i);
     if (workers->slots != NULL)
         munmap(workers->slots, workers->count * sizeof *workers->slots);
     free(workers->subject);
