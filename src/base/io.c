@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int system_open(const char *path, int flags, mode_t mode)
@@ -21,18 +22,37 @@ static int system_open(const char *path, int flags, mode_t mode)
     return open(path, flags, mode);
 }
 
-nm_io_calls nm_io = {system_open, read, write, fsync, rename, close, fdatasync, fallocate, pread, pwrite};
+static int system_openat(int folder, const char *name, int flags, mode_t mode)
+{
+    return openat(folder, name, flags, mode);
+}
+
+nm_io_calls nm_io = {system_open, read,   write,         fsync,    close,     fdatasync, fallocate,
+                     pread,       pwrite, system_openat, unlinkat, renameat2, mkdirat};
+
+static nm_status judge_open(int fd, nm_error *err)
+{
+    if (fd >= 0)
+        return NM_OK;
+    if (errno == EEXIST)
+        return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is already there");
+    return nm_fail_errno(err, errno, "cannot open");
+}
 
 nm_status nm_io_open(const char *path, int flags, mode_t mode, int *fd, nm_error *err)
 {
     do
         *fd = nm_io.open(path, flags | O_CLOEXEC, mode);
     while (*fd < 0 && errno == EINTR);
-    if (*fd >= 0)
-        return NM_OK;
-    if (errno == EEXIST)
-        return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is already there");
-    return nm_fail_errno(err, errno, "cannot open");
+    return judge_open(*fd, err);
+}
+
+nm_status nm_io_open_at(int folder, const char *name, int flags, mode_t mode, int *fd, nm_error *err)
+{
+    do
+        *fd = nm_io.openat(folder, name, flags | O_CLOEXEC, mode);
+    while (*fd < 0 && errno == EINTR);
+    return judge_open(*fd, err);
 }
 
 nm_status nm_io_read(int fd, void *data, size_t len, size_t *got, nm_error *err)
@@ -150,31 +170,23 @@ nm_status nm_io_copy(int from, int to, uint64_t most_bytes, uint64_t *copied_byt
     return status;
 }
 
-nm_status nm_io_sync_path(const char *path, nm_error *err)
+nm_status nm_io_sync(int fd, nm_error *err)
 {
-    int fd;
-    nm_status status = nm_io_open(path, O_RDONLY, 0, &fd, err);
-
-    if (status != NM_OK)
-        return status;
-    if (nm_io.fsync(fd) != 0)
-        status = nm_fail_errno(err, errno, "cannot sync");
-    nm_io_close(fd);
-    return status;
-}
-
-nm_status nm_io_replace(const char *from, const char *to, nm_error *err)
-{
-    return nm_io.rename(from, to) == 0 ? NM_OK : nm_fail_errno(err, errno, "cannot rename");
+    return nm_io.fsync(fd) == 0 ? NM_OK : nm_fail_errno(err, errno, "cannot sync");
 }
 
 nm_status nm_io_sync_folder(const char *path, nm_error *err)
 {
     char folder[PATH_MAX];
+    int fd = -1;
 
     if (snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
-    return nm_io_sync_path(dirname(folder), err);
+    nm_status status = nm_io_open(dirname(folder), O_RDONLY, 0, &fd, err);
+    if (status == NM_OK)
+        status = nm_io_sync(fd, err);
+    nm_io_close(fd);
+    return status;
 }
 
 uint64_t nm_io_data_end(int fd, uint64_t size_bytes)

@@ -18,18 +18,24 @@ typedef struct nm_io_calls {
     ssize_t (*read)(int fd, void *data, size_t len);
     ssize_t (*write)(int fd, const void *data, size_t len);
     int (*fsync)(int fd);
-    int (*rename)(const char *from, const char *to);
     int (*close)(int fd);
     int (*fdatasync)(int fd);
     int (*fallocate)(int fd, int mode, off_t offset, off_t len);
     ssize_t (*pread)(int fd, void *data, size_t len, off_t offset);
     ssize_t (*pwrite)(int fd, const void *data, size_t len, off_t offset);
+    int (*openat)(int folder, const char *name, int flags, mode_t mode); /* these four for base/door.c */
+    int (*unlinkat)(int folder, const char *name, int flags);
+    int (*renameat2)(int from_folder, const char *from, int to_folder, const char *to, unsigned flags);
+    int (*mkdirat)(int folder, const char *name, mode_t mode);
 } nm_io_calls;
 
 extern nm_io_calls nm_io; /* the system's own calls, unless a test has put others there */
 
-/* Opens with O_CLOEXEC. *fd is the caller's to close with nm_io_close. */
+/* Opens with O_CLOEXEC what the user named; what we derive is opened by nm_door_open_at. *fd is the caller's to close with
+ * nm_io_close. */
 nm_status nm_io_open(const char *path, int flags, mode_t mode, int *fd, nm_error *err);
+nm_status nm_io_open_at(int folder, const char *name, int flags, mode_t mode, int *fd,
+                        nm_error *err); /* follows links */
 
 /* Reads until `len` bytes or the end of the file; *got says how many. */
 nm_status nm_io_read(int fd, void *data, size_t len, size_t *got, nm_error *err);
@@ -49,8 +55,8 @@ nm_status nm_io_open_temporary(int *fd, nm_error *err);
 /* Appends what is left in `from` to `to`, but no more than `most_bytes`; *copied_bytes says how much that was. */
 nm_status nm_io_copy(int from, int to, uint64_t most_bytes, uint64_t *copied_bytes, nm_error *err);
 
-/* Writes the file's (or folder's) data to the disk. */
-nm_status nm_io_sync_path(const char *path, nm_error *err);
+/* Writes the file's data to the disk. */
+nm_status nm_io_sync(int fd, nm_error *err);
 
 /* Where the data of a file of `size_bytes` ends: behind that, a sparse file has a hole. `size_bytes` where its file system
  * does not tell. The file's own position stays. */
@@ -58,9 +64,6 @@ uint64_t nm_io_data_end(int fd, uint64_t size_bytes);
 
 /* Passes over the hole that the file's position is in: how many bytes of nothing; 0: it is data, or no file. */
 uint64_t nm_io_skip_hole(int fd);
-
-/* Renames; what stood at `to` is gone. */
-nm_status nm_io_replace(const char *from, const char *to, nm_error *err);
 
 /* Syncs the folder of the file, so that a new name survives a power cut. */
 nm_status nm_io_sync_folder(const char *path, nm_error *err);

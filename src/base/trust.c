@@ -25,6 +25,12 @@ bool nm_trust_is_safe_folder(const char *path, const struct stat *info, uid_t us
            ((info->st_mode & (S_IWGRP | S_IWOTH)) == 0 || (info->st_mode & S_ISVTX) != 0);
 }
 
+bool nm_trust_is_ours(const struct stat *info, uid_t user)
+{
+    return (info->st_uid == user || info->st_uid == 0) &&
+           ((info->st_mode & S_IWOTH) == 0 || (info->st_mode & S_ISVTX) != 0);
+}
+
 bool nm_trust_parent(const char *path, char *parent, size_t parent_bytes)
 {
     const char *slash = strrchr(path, '/');

@@ -18,6 +18,9 @@ bool nm_trust_is_own(const struct stat *info, mode_t type, uid_t user);
  * it, and it is writable by nobody else, or sticky? */
 bool nm_trust_is_safe_folder(const char *path, const struct stat *info, uid_t user);
 
+/* May it be swept, obeyed or believed: is it `user`'s or root's, and not everybody's to write to, unless sticky? */
+bool nm_trust_is_ours(const struct stat *info, uid_t user);
+
 /* The folder that `path` lies in ("." where it names none). False: it does not fit. */
 bool nm_trust_parent(const char *path, char *parent, size_t parent_bytes);
 

@@ -16,19 +16,18 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/door.h"
 #include "base/io.h"
 #include "base/shown.h"
 #include "report/stack_line.h"
-#include "store/cleanup.h"
 #include "store/database.h"
 #include "store/publish.h"
 #include "store/schema.h"
 
 struct nm_csv {
     nm_csv_options options;
-    char *folder;           /* owned */
-    char *temporary_folder; /* owned */
-    bool is_made;           /* the temporary folder is there */
+    char *folder;   /* owned */
+    nm_draft draft; /* once there is a file to write */
     struct {
         char **items; /* owned: file names, without folder */
         size_t count, capacity;
@@ -192,13 +191,6 @@ nm_status nm_csv_write(sqlite3_stmt *statement, bool has_bom, FILE *file, nm_err
 
 /* ---- Files ---- */
 
-static nm_status make_path(const char *folder, const char *name, char path[PATH_MAX], nm_error *err)
-{
-    if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
-    return NM_OK;
-}
-
 static nm_status add_name(nm_csv *csv, const char *view, nm_error *err)
 {
     char *name = NULL;
@@ -257,22 +249,20 @@ static nm_status list_views(nm_csv *csv, nm_error *err)
 
 static nm_status check_folder(const nm_csv *csv, nm_error *err)
 {
-    char path[PATH_MAX];
+    int folder = nm_door_folder(csv->folder);
     struct stat info;
     nm_status status = NM_OK;
 
-    if (stat(csv->folder, &info) != 0)
-        return NM_OK;
-    if (!S_ISDIR(info.st_mode))
+    if (folder < 0 && errno == ENOTDIR && nm_door_look(csv->folder, &info))
         return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is there and is no folder");
-    for (size_t index = 0; status == NM_OK && index < csv->names.count; index++) {
-        status = make_path(csv->folder, csv->names.items[index], path, err);
-        if (status != NM_OK || lstat(path, &info) != 0)
+    for (size_t index = 0; folder >= 0 && status == NM_OK && index < csv->names.count; index++) {
+        if (!nm_door_look_at(folder, csv->names.items[index], &info))
             continue;
         if (S_ISDIR(info.st_mode) || !csv->options.is_forced)
             status = nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "%s is already there (--force replaces it)",
                              csv->names.items[index]);
     }
+    nm_io_close(folder);
     return status;
 }
 
@@ -286,9 +276,7 @@ static nm_status keep_folder_name(nm_csv *csv, const char *folder, nm_error *err
     if (length == 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "the folder has no name");
     csv->folder = strndup(folder, length);
-    if (csv->folder == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    return nm_output_temporary(csv->folder, &csv->temporary_folder, err);
+    return csv->folder != NULL ? NM_OK : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
 }
 
 static nm_status open_folder(const char *folder, const char *const *names, size_t name_count,
@@ -327,20 +315,17 @@ nm_status nm_csv_open_named(const char *folder, const char *const *names, size_t
 
 static nm_status write_file(nm_csv *csv, const char *name, csv_table *table, nm_error *err)
 {
-    char path[PATH_MAX];
-    FILE *file = NULL;
-    nm_status status = make_path(csv->temporary_folder, name, path, err);
+    FILE *file = nm_draft_file(&csv->draft, name);
+    nm_status status = file != NULL ? NM_OK : nm_fail_errno(err, errno, "cannot write %s", name);
 
-    if (status == NM_OK)
-        status = nm_cleanup_add(path, err);
-    if (status == NM_OK && (file = fopen(path, "wxe")) == NULL)
-        status = nm_fail_errno(err, errno, "cannot write %s", name);
     table->file = file;
     if (status == NM_OK)
         status = write_table(table, csv->options.has_bom, err);
+    if (status == NM_OK)
+        status = fflush(file) == 0 ? nm_io_sync(fileno(file), err) : nm_fail_errno(err, errno, "cannot write %s", name);
     if (file != NULL && fclose(file) != 0 && status == NM_OK)
         status = nm_fail_errno(err, errno, "cannot write %s", name);
-    return status == NM_OK ? nm_io_sync_path(path, err) : status;
+    return status;
 }
 
 static nm_status write_view(nm_csv *csv, sqlite3 *db, const char *name, nm_stack_lines *lines, nm_error *err)
@@ -361,17 +346,7 @@ static nm_status write_view(nm_csv *csv, sqlite3 *db, const char *name, nm_stack
 
 static nm_status make_folder(nm_csv *csv, nm_error *err)
 {
-    nm_status status;
-
-    if (csv->is_made)
-        return NM_OK;
-    nm_output_sweep(csv->folder);
-    status = nm_cleanup_add(csv->temporary_folder, err);
-    if (status == NM_OK && mkdir(csv->temporary_folder, 0777) != 0)
-        status = nm_fail_errno(err, errno, "cannot make a folder");
-    if (status == NM_OK)
-        csv->is_made = true;
-    return status;
+    return csv->draft.path != NULL ? NM_OK : nm_draft_begin_folder(csv->folder, &csv->draft, err);
 }
 
 nm_status nm_csv_write_views(nm_csv *csv, sqlite3 *db, nm_error *err)
@@ -397,57 +372,37 @@ nm_status nm_csv_write_named(nm_csv *csv, const char *name, sqlite3_stmt *statem
     return status == NM_OK ? write_file(csv, file_name, &table, err) : status;
 }
 
-static nm_status move_file(nm_csv *csv, const char *name, nm_error *err)
-{
-    char from[PATH_MAX];
-    char to[PATH_MAX];
-    nm_status status = make_path(csv->temporary_folder, name, from, err);
-
-    if (status == NM_OK)
-        status = make_path(csv->folder, name, to, err);
-    if (status == NM_OK)
-        status = nm_io_replace(from, to, err);
-    if (status == NM_OK)
-        nm_cleanup_forget(from);
-    return status;
-}
-
 nm_status nm_csv_publish(nm_csv *csv, nm_error *err)
 {
     nm_status status = check_folder(csv, err); /* again: the load may have taken hours */
 
-    if (status == NM_OK && mkdir(csv->folder, 0777) != 0 && errno != EEXIST)
-        status = nm_fail_errno(err, errno, "cannot make the folder");
-    for (size_t index = 0; status == NM_OK && index < csv->names.count; index++)
-        status = move_file(csv, csv->names.items[index], err);
-    return status;
+    if (status == NM_OK)
+        status = make_folder(csv, err);
+    return status == NM_OK ? nm_draft_publish_files(&csv->draft, csv->names.items, csv->names.count, err) : status;
 }
 
 nm_status nm_csv_settle(const nm_csv *csv, nm_error *err)
 {
-    char path[PATH_MAX];
-    nm_status status = make_path(csv->folder, ".", path, err);
+    char *inside = NULL;
+    nm_status status = NM_OK;
 
-    if (status == NM_OK && csv->names.count > 0)
-        status = nm_output_settle(path, err);
+    if (csv->names.count == 0)
+        return NM_OK;
+    if (asprintf(&inside, "%s/.", csv->folder) < 0)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    status = nm_output_settle(inside, err);
+    free(inside);
     return status;
 }
 
 void nm_csv_close(nm_csv *csv)
 {
-    char path[PATH_MAX];
-
     if (csv == NULL)
         return;
-    for (size_t index = 0; index < csv->names.count; index++) {
-        if (csv->is_made && make_path(csv->temporary_folder, csv->names.items[index], path, NULL) == NM_OK)
-            nm_cleanup_remove(path);
+    nm_draft_end(&csv->draft);
+    for (size_t index = 0; index < csv->names.count; index++)
         free(csv->names.items[index]);
-    }
-    if (csv->is_made)
-        nm_cleanup_remove(csv->temporary_folder);
     free(csv->names.items);
     free(csv->folder);
-    free(csv->temporary_folder);
     free(csv);
 }

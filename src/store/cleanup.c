@@ -6,31 +6,39 @@
 #include "store/cleanup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-typedef struct cleanup_path {
-    struct cleanup_path *next; /* added earlier */
-    char path[];
-} cleanup_path;
+#include "base/door.h"
+#include "base/io.h"
 
-static cleanup_path *newest_path; /* changed with the signals blocked, so a handler sees a whole list */
+typedef struct cleanup_name {
+    struct cleanup_name *next; /* added earlier */
+    int folder, own_fd;
+    char name[];
+} cleanup_name;
+
+static cleanup_name *newest_name; /* changed with the signals blocked, so a handler sees a whole list */
 
 static const int end_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-static void remove_path(const char *path)
+/* What it calls is async-signal-safe. */
+static void remove_name(const cleanup_name *node)
 {
-    if (unlink(path) != 0 && (errno == EISDIR || errno == EPERM))
-        rmdir(path);
+    if (node->own_fd >= 0)
+        nm_door_remove_folder_at(node->folder, node->name, node->own_fd, 1);
+    else if (nm_door_remove_at(node->folder, node->name) != 0 && (errno == EISDIR || errno == EPERM))
+        nm_io.unlinkat(node->folder, node->name, AT_REMOVEDIR);
 }
 
-/* unlink, rmdir, signal and raise are async-signal-safe. */
+/* signal and raise are async-signal-safe, too. */
 static void clean_and_die(int signal_number)
 {
-    for (const cleanup_path *node = newest_path; node != NULL; node = node->next)
-        remove_path(node->path);
+    for (const cleanup_name *node = newest_name; node != NULL; node = node->next)
+        remove_name(node);
     signal(signal_number, SIG_DFL);
     raise(signal_number); /* blocked until this handler returns */
 }
@@ -58,56 +66,57 @@ static void block_signals(sigset_t *old)
     sigprocmask(SIG_BLOCK, &set, old);
 }
 
-nm_status nm_cleanup_add(const char *path, nm_error *err)
+nm_status nm_cleanup_add(int folder, const char *name, int own_fd, nm_error *err)
 {
-    size_t bytes = strlen(path) + 1;
-    cleanup_path *node = malloc(sizeof *node + bytes);
+    size_t bytes = strlen(name) + 1;
+    cleanup_name *node = malloc(sizeof *node + bytes);
     sigset_t old;
 
     if (node == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    memcpy(node->path, path, bytes);
+    node->folder = folder;
+    node->own_fd = own_fd;
+    memcpy(node->name, name, bytes);
     block_signals(&old);
-    node->next = newest_path;
-    newest_path = node;
+    node->next = newest_name;
+    newest_name = node;
     sigprocmask(SIG_SETMASK, &old, NULL);
     return NM_OK;
 }
 
-/* The newest entry of that path leaves the list. */
-static void take_off(const char *path)
-{
-    for (cleanup_path **link = &newest_path; *link != NULL; link = &(*link)->next) {
-        cleanup_path *node = *link;
-
-        if (strcmp(node->path, path) == 0) {
-            *link = node->next;
-            free(node);
-            return;
-        }
-    }
-}
-
 void nm_cleanup_disown(void)
 {
-    newest_path = NULL;
+    newest_name = NULL;
 }
 
-void nm_cleanup_forget(const char *path)
+/* All entries of that name leave the list. */
+static void take_off(int folder, const char *name, bool is_removed)
 {
+    cleanup_name **link = &newest_name;
     sigset_t old;
 
     block_signals(&old);
-    take_off(path);
+    while (*link != NULL) {
+        cleanup_name *node = *link;
+
+        if (node->folder != folder || strcmp(node->name, name) != 0) {
+            link = &node->next;
+            continue;
+        }
+        if (is_removed)
+            remove_name(node);
+        *link = node->next;
+        free(node);
+    }
     sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-void nm_cleanup_remove(const char *path)
+void nm_cleanup_forget(int folder, const char *name)
 {
-    sigset_t old;
+    take_off(folder, name, false);
+}
 
-    block_signals(&old);
-    remove_path(path);
-    take_off(path);
-    sigprocmask(SIG_SETMASK, &old, NULL);
+void nm_cleanup_remove(int folder, const char *name)
+{
+    take_off(folder, name, true);
 }

@@ -11,13 +11,14 @@
 /* Takes over the three signals, but for those that the program was started with ignored. */
 void nm_cleanup_install(void);
 
-/* Paths are removed in the reverse order of their adding: a folder first, then its files. */
-nm_status nm_cleanup_add(const char *path, nm_error *err);
+/* A name in an open folder: of a file or an empty folder; or, with `own_fd`, of the open folder that is to be emptied before.
+ * Both descriptors stay the caller's, and open until the name is forgotten. */
+nm_status nm_cleanup_add(int folder, const char *name, int own_fd, nm_error *err);
 
-void nm_cleanup_forget(const char *path); /* it has been published, or is gone */
+void nm_cleanup_forget(int folder, const char *name); /* it has been published, or is gone */
 /* In a new process: what is on the list is its parent's. */
 void nm_cleanup_disown(void);
 
-void nm_cleanup_remove(const char *path); /* unlink or rmdir, and forget */
+void nm_cleanup_remove(int folder, const char *name); /* at once, and forget */
 
 #endif

@@ -1,37 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A file gets its name by a rename after it has been synced, and the folder is synced then: a reader finds the old one
- * or the new one. Whether a temporary file still has an owner is told by its lock, or by its number where there are no
- * locks.
+ * or the new one. Whether a draft still has an owner is told by its lock, or by its number where there are no locks. A folder
+ * of files has a mark in it that carries the lock, and that says that what lies beside it is ours to remove: whoever may
+ * write to the folder around can give any folder the name of a draft.
  */
 #include "store/publish.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
+#include "base/trust.h"
+#include "store/cleanup.h"
 
-static nm_status check_no_journal(const char *path, nm_error *err)
+#define SCRATCH_SUFFIX ".rows"
+#define MARK_NAME      ".npumem"
+
+/* ---- May it stand there? -------------------------------------------------------------------------------------------- */
+
+static nm_status check_no_journal(int folder, const char *name, nm_error *err)
 {
     static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
     char beside[PATH_MAX];
     struct stat info;
 
     for (size_t index = 0; index < sizeof suffixes / sizeof suffixes[0]; index++) {
-        if (snprintf(beside, sizeof beside, "%s%s", path, suffixes[index]) >= (int)sizeof beside)
+        if (snprintf(beside, sizeof beside, "%s%s", name, suffixes[index]) >= (int)sizeof beside)
             return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
-        if (lstat(beside, &info) == 0)
+        if (nm_door_look_at(folder, beside, &info))
             return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET,
                            "%s of another database lies beside it: somebody uses it, or it needs recovery",
                            suffixes[index]);
@@ -39,16 +44,13 @@ static nm_status check_no_journal(const char *path, nm_error *err)
     return NM_OK;
 }
 
-nm_status nm_output_check(const char *path, bool is_forced, int input_fd, nm_error *err)
+static nm_status check_name(int folder, const char *name, bool is_forced, int input_fd, nm_error *err)
 {
     struct stat info;
-    struct stat input;
 
-    if (path[0] == 0)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "the output has no name");
-    if (lstat(path, &info) != 0)
-        return check_no_journal(path, err);
-    if (input_fd >= 0 && fstat(input_fd, &input) == 0 && input.st_dev == info.st_dev && input.st_ino == info.st_ino)
+    if (!nm_door_look_at(folder, name, &info))
+        return check_no_journal(folder, name, err);
+    if (input_fd >= 0 && nm_door_is_at(folder, name, input_fd))
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is the input itself");
     if (!S_ISREG(info.st_mode))
         return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is %s, not a file",
@@ -57,35 +59,23 @@ nm_status nm_output_check(const char *path, bool is_forced, int input_fd, nm_err
                                                : "a device or pipe");
     if (!is_forced)
         return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is already there (--force replaces it)");
-    return check_no_journal(path, err);
+    return check_no_journal(folder, name, err);
 }
 
-nm_status nm_output_temporary(const char *path, char **out, nm_error *err)
+/* Where there is no folder, who makes the file says so. */
+nm_status nm_output_check(const char *path, bool is_forced, int input_fd, nm_error *err)
 {
-    if (asprintf(out, "%s.%ld.tmp", path, (long)getpid()) < 0) {
-        *out = NULL;
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    }
-    return NM_OK;
-}
+    const char *name;
 
-#define SCRATCH_SUFFIX ".rows"
-
-/* Where the file system has no files without a name, it has one until it is open. */
-nm_status nm_output_scratch(const char *temporary, int *fd, nm_error *err)
-{
-    char path[PATH_MAX];
-
-    if (snprintf(path, sizeof path, "%s" SCRATCH_SUFFIX, temporary) >= (int)sizeof path)
-        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
-    if (nm_io_open(dirname(path), O_TMPFILE | O_RDWR, 0600, fd, NULL) == NM_OK)
-        return NM_OK;
-    snprintf(path, sizeof path, "%s" SCRATCH_SUFFIX, temporary);
-    nm_status status = nm_io_open(path, O_CREAT | O_EXCL | O_RDWR, 0600, fd, err);
-    if (status == NM_OK)
-        unlink(path);
+    if (path[0] == 0)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "the output has no name");
+    int folder = nm_door_folder_of(path, &name);
+    nm_status status = folder < 0 ? NM_OK : check_name(folder, name, is_forced, input_fd, err);
+    nm_io_close(folder);
     return status;
 }
+
+/* ---- What others left ----------------------------------------------------------------------------------------------- */
 
 /* Is `name` BASE.PID.tmp of a process that is no more, or what nm_output_scratch could not unlink? */
 static bool is_stale_name(const char *name, const char *base)
@@ -101,83 +91,248 @@ static bool is_stale_name(const char *name, const char *base)
     return errno == 0 && is_ours && pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
-/* A process of another container has a number that means nothing here: the lock on its file says that it lives. */
-static bool is_locked(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    bool is_held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
-
-    if (fd >= 0)
-        close(fd);
-    return is_held;
-}
-
-static void remove_stale(const char *path)
+static bool is_ours(int fd, mode_t type)
 {
     struct stat info;
 
-    if (lstat(path, &info) != 0 || is_locked(path))
+    return fstat(fd, &info) == 0 && (info.st_mode & S_IFMT) == type && nm_trust_is_ours(&info, geteuid());
+}
+
+/* Opens a file that is ours and that nobody holds. A process of another container has a number that means nothing here: the
+ * lock on its file says that it lives. */
+static int open_forsaken(int folder, const char *name)
+{
+    int fd = -1;
+
+    if (nm_door_open_at(folder, name, O_RDONLY | O_NONBLOCK, 0, &fd, NULL) != NM_OK)
+        return -1;
+    if (is_ours(fd, S_IFREG) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    nm_io_close(fd);
+    return -1;
+}
+
+static void remove_stale_file(int folder, const char *name)
+{
+    int fd = open_forsaken(folder, name);
+
+    if (fd >= 0 && nm_door_is_at(folder, name, fd))
+        nm_door_remove_at(folder, name);
+    nm_io_close(fd);
+}
+
+static void remove_stale_folder(int folder, const char *name)
+{
+    int fd = nm_door_folder_at(folder, name);
+    int mark = fd >= 0 && is_ours(fd, S_IFDIR) ? open_forsaken(fd, MARK_NAME) : -1;
+
+    if (mark >= 0)
+        nm_door_remove_folder_at(folder, name, fd, 1);
+    nm_io_close(mark);
+    nm_io_close(fd);
+}
+
+static void sweep(int folder, const char *base)
+{
+    DIR *entries = folder < 0 ? NULL : nm_door_list_at(folder);
+    const struct dirent *entry;
+    struct stat info;
+
+    if (entries == NULL)
         return;
-    if (S_ISREG(info.st_mode))
-        unlink(path);
-    else if (S_ISDIR(info.st_mode))
-        nm_output_remove_folder(path);
+    while ((entry = readdir(entries)) != NULL) {
+        if (!is_stale_name(entry->d_name, base) || !nm_door_look_at(folder, entry->d_name, &info))
+            continue;
+        if (S_ISREG(info.st_mode)) /* which of the two, that is all: each judges what it opens */
+            remove_stale_file(folder, entry->d_name);
+        else if (S_ISDIR(info.st_mode))
+            remove_stale_folder(folder, entry->d_name);
+    }
+    closedir(entries);
 }
 
 void nm_output_sweep(const char *path)
 {
-    char for_folder[PATH_MAX];
-    char for_base[PATH_MAX];
-    char found[PATH_MAX];
+    const char *name;
+    int folder = nm_door_folder_of(path, &name);
 
-    if (snprintf(for_folder, sizeof for_folder, "%s", path) >= (int)sizeof for_folder)
-        return;
-    memcpy(for_base, for_folder, sizeof for_base);
-    const char *folder = dirname(for_folder);
-    const char *base = basename(for_base);
-    DIR *entries = opendir(folder);
-    if (entries == NULL)
-        return;
-    for (const struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
-        if (is_stale_name(entry->d_name, base) &&
-            snprintf(found, sizeof found, "%s/%s", folder, entry->d_name) < (int)sizeof found)
-            remove_stale(found);
+    sweep(folder, name);
+    nm_io_close(folder);
+}
+
+/* ---- A draft -------------------------------------------------------------------------------------------------------- */
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
+static nm_status name_draft(const char *path, nm_draft *out, nm_error *err)
+{
+    const char *name;
+
+    *out = (nm_draft){.path = strdup(path), .folder = -1, .fd = -1, .mark_fd = -1};
+    if (out->path == NULL || asprintf(&out->temporary_path, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+        out->temporary_path = NULL;
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     }
-    closedir(entries);
+    out->folder = nm_door_folder_of(out->path, &name);
+    if (out->folder < 0)
+        return nm_fail_errno(err, errno, "cannot open");
+    sweep(out->folder, name);
+    return NM_OK;
 }
 
-void nm_output_remove_folder(const char *path)
+/* What could not be made is not to be removed. */
+static nm_status forget_draft(nm_draft *draft, nm_status status)
 {
-    DIR *entries = opendir(path);
-
-    if (entries == NULL)
-        return;
-    for (const struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (status != NM_OK && draft->fd < 0) {
+        free(draft->temporary_path);
+        draft->temporary_path = NULL;
     }
-    closedir(entries);
-    rmdir(path);
+    return status;
 }
 
-static nm_status rename_to_free_name(const char *from, const char *to, nm_error *err)
+nm_status nm_draft_begin(const char *path, nm_draft *out, nm_error *err)
 {
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-        return NM_OK;
-    if (errno == EEXIST)
-        return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "has appeared meanwhile (--force replaces it)");
-    if (errno != EINVAL && errno != ENOSYS)
-        return nm_fail_errno(err, errno, "cannot rename");
-    return nm_io_replace(from, to, err); /* a file system without that flag: nm_output_check has looked */
-}
-
-nm_status nm_output_publish(const char *temporary, const char *path, bool is_forced, nm_error *err)
-{
-    nm_status status = nm_io_sync_path(temporary, err);
+    nm_status status = name_draft(path, out, err);
+    const char *name = out->temporary_path == NULL ? NULL : name_of(out->temporary_path);
 
     if (status == NM_OK)
-        status = is_forced ? nm_io_replace(temporary, path, err) : rename_to_free_name(temporary, path, err);
+        status = nm_cleanup_add(out->folder, name, -1, err);
+    if (status == NM_OK) {
+        status = nm_door_open_at(out->folder, name, O_RDWR | O_CREAT | O_EXCL, 0666, &out->fd, err);
+        if (status != NM_OK)
+            nm_cleanup_forget(out->folder, name);
+    }
+    out->mark_fd = out->fd;
+    if (status == NM_OK)
+        flock(out->fd, LOCK_EX | LOCK_NB); /* where the file system has no locks, a living number must do */
+    return forget_draft(out, status);
+}
+
+/* Twice on the list: from before it is there, and as what is to be emptied. */
+nm_status nm_draft_begin_folder(const char *path, nm_draft *out, nm_error *err)
+{
+    nm_status status = name_draft(path, out, err);
+    const char *name = out->temporary_path == NULL ? NULL : name_of(out->temporary_path);
+
+    out->is_folder = true;
+    if (status == NM_OK)
+        status = nm_cleanup_add(out->folder, name, -1, err);
+    if (status == NM_OK && (nm_door_make_folder_at(out->folder, name, 0777) != 0 ||
+                            (out->fd = nm_door_folder_at(out->folder, name)) < 0)) {
+        status = nm_fail_errno(err, errno, "cannot make a folder");
+        nm_cleanup_forget(out->folder, name);
+    }
+    if (status == NM_OK)
+        status = nm_cleanup_add(out->folder, name, out->fd, err);
+    if (status == NM_OK)
+        status = nm_door_open_at(out->fd, MARK_NAME, O_RDWR | O_CREAT | O_EXCL, 0600, &out->mark_fd, err);
+    if (status == NM_OK)
+        flock(out->mark_fd, LOCK_EX | LOCK_NB);
+    return forget_draft(out, status);
+}
+
+static FILE *stream_of(int fd)
+{
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (file == NULL)
+        nm_io_close(fd);
+    return file;
+}
+
+FILE *nm_draft_stream(const nm_draft *draft)
+{
+    return stream_of(fcntl(draft->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+}
+
+FILE *nm_draft_file(const nm_draft *draft, const char *name)
+{
+    int fd = -1;
+
+    nm_door_open_at(draft->fd, name, O_WRONLY | O_CREAT | O_EXCL, 0666, &fd, NULL);
+    return stream_of(fd);
+}
+
+/* Where the file system has no files without a name, it has one until it is open. */
+nm_status nm_output_scratch(const char *temporary, int *fd, nm_error *err)
+{
+    char scratch[PATH_MAX];
+    const char *name;
+    int folder = nm_door_folder_of(temporary, &name);
+    nm_status status = NM_OK;
+
+    *fd = -1;
+    if (snprintf(scratch, sizeof scratch, "%s" SCRATCH_SUFFIX, name) >= (int)sizeof scratch)
+        status = nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
+    if (status == NM_OK && nm_door_open_at(folder, ".", O_TMPFILE | O_RDWR, 0600, fd, NULL) != NM_OK) {
+        status = nm_door_open_at(folder, scratch, O_CREAT | O_EXCL | O_RDWR, 0600, fd, err);
+        if (status == NM_OK)
+            nm_door_remove_at(folder, scratch);
+    }
+    nm_io_close(folder);
     return status;
+}
+
+/* ---- Its place ------------------------------------------------------------------------------------------------------ */
+
+static nm_status check_same(const nm_draft *draft, const char *name, nm_error *err)
+{
+    return nm_door_is_at(draft->folder, name, draft->fd)
+               ? NM_OK
+               : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "somebody has put another file in the place of the new one");
+}
+
+/* Looked at before and after: what is between them cannot be prevented, but it is not taken for ours. */
+nm_status nm_draft_publish(nm_draft *draft, bool is_forced, nm_error *err)
+{
+    const char *temporary = name_of(draft->temporary_path), *name = name_of(draft->path);
+    nm_status status = nm_io_sync(draft->fd, err);
+
+    if (status == NM_OK)
+        status = check_same(draft, temporary, err);
+    if (status == NM_OK)
+        status = nm_door_move(draft->folder, temporary, draft->folder, name, is_forced, err);
+    if (status != NM_OK)
+        return status;
+    nm_cleanup_forget(draft->folder, temporary);
+    free(draft->temporary_path);
+    draft->temporary_path = NULL;
+    return check_same(draft, name, err);
+}
+
+nm_status nm_draft_publish_files(nm_draft *draft, char *const *names, size_t count, nm_error *err)
+{
+    const char *name = name_of(draft->path);
+    int to = -1;
+
+    if (nm_door_make_folder_at(draft->folder, name, 0777) != 0 && errno != EEXIST)
+        return nm_fail_errno(err, errno, "cannot make the folder");
+    nm_status status =
+        nm_io_open_at(draft->folder, name, O_PATH | O_DIRECTORY, 0, &to, err); /* the user's may be a link */
+    for (size_t i = 0; i < count && status == NM_OK; i++)
+        status = nm_door_move(draft->fd, names[i], to, names[i], true, err);
+    nm_io_close(to);
+    return status;
+}
+
+void nm_draft_end(nm_draft *draft)
+{
+    if (draft->temporary_path != NULL)
+        nm_cleanup_remove(draft->folder, name_of(draft->temporary_path));
+    if (draft->path != NULL) {
+        if (draft->mark_fd != draft->fd)
+            nm_io_close(draft->mark_fd);
+        nm_io_close(draft->fd);
+        nm_io_close(draft->folder);
+    }
+    free(draft->temporary_path);
+    free(draft->path);
+    *draft = (nm_draft){0};
 }
 
 nm_status nm_output_settle(const char *path, nm_error *err)

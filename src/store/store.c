@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/io.h"
-#include "store/cleanup.h"
 #include "store/loader.h"
+#include "store/own_file.h"
 #include "store/plumbing.h"
 #include "store/prune.h"
 #include "store/publish.h"
@@ -27,13 +27,11 @@
 struct nm_store {
     nm_store_role role;
     nm_retention retention;
-    char *path;           /* owned */
-    char *temporary_path; /* owned; NULL once it has its place */
+    nm_draft draft;
     int64_t server_minutes;
     bool is_forced, is_redacted, adopts_thresholds;
     bool has_checked_pages; /* of large tables, as they still are: SQLite has written no row of theirs */
     nm_redact redact;       /* what was replaced */
-    int lock_fd;            /* holds the lock that says that the temporary file has a living owner */
     sqlite3 *db;
     nm_loader loader;
     uint64_t unknown_reference_count; /* once the loader is closed */
@@ -57,17 +55,6 @@ nm_status nm_store_check_output(const char *path, const nm_store_options *option
 
 /* Where SQLite inserts every row, the pages have to be kept that late rows of old allocations go to. */
 static const char plain_sql[] = "PRAGMA cache_size = -131072";
-
-static nm_status create_file(nm_store *store, nm_error *err)
-{
-    nm_status status = nm_cleanup_add(store->temporary_path, err);
-
-    if (status == NM_OK)
-        status = nm_io_open(store->temporary_path, O_RDWR | O_CREAT | O_EXCL, 0666, &store->lock_fd, err);
-    if (status == NM_OK)
-        flock(store->lock_fd, LOCK_EX | LOCK_NB); /* where the file system has no locks, a living number must do */
-    return status;
-}
 
 static nm_status write_meta(nm_store *store, nm_error *err)
 {
@@ -95,10 +82,8 @@ static void note_change(void *context, int operation, const char *database, cons
 
 static nm_status create_database(nm_store *store, const nm_store_options *options, nm_error *err)
 {
-    nm_status status = create_file(store, err);
+    nm_status status = nm_db_open_own(store->draft.temporary_path, store->draft.fd, &store->db, err);
 
-    if (status == NM_OK)
-        status = nm_db_open(store->temporary_path, &store->db, err);
     if (status == NM_OK)
         status = nm_db_exec(store->db, open_sql, err);
     if (status == NM_OK && (options->is_plain || store->role == NM_STORE_MERGED))
@@ -122,7 +107,8 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
     /* What is emptied or rewritten as a whole, SQLite says nothing of. */
     store->has_checked_pages = options->retention == NM_RETENTION_ALL && !store->is_redacted;
     sqlite3_update_hook(store->db, note_change, store);
-    const nm_bulk_options bulk = {.path = store->temporary_path, .fd = store->lock_fd, .is_plain = options->is_plain};
+    const nm_bulk_options bulk = {
+        .path = store->draft.temporary_path, .fd = store->draft.fd, .is_plain = options->is_plain};
     return nm_loader_open(store->db, options->retention, &bulk, &store->loader, err);
 }
 
@@ -136,19 +122,13 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
         return status;
     if (store == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    store->lock_fd = -1;
     store->role = options->role;
     store->retention = options->retention;
     store->server_minutes = options->server_minutes;
     store->is_forced = options->is_forced;
     store->adopts_thresholds = options->adopts_thresholds;
     store->is_redacted = options->is_redacted && options->role != NM_STORE_PART;
-    store->path = strdup(path);
-    if (store->path == NULL)
-        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if (status == NM_OK)
-        status = nm_output_temporary(path, &store->temporary_path, err);
-    nm_output_sweep(path);
+    status = nm_draft_begin(path, &store->draft, err);
     if (status == NM_OK)
         status = create_database(store, options, err);
     store->loader.namer = options->namer;
@@ -296,13 +276,18 @@ nm_status nm_store_seal(nm_store *part, const char **path, nm_error *err)
     if (sqlite3_close(part->db) != SQLITE_OK)
         return nm_db_fail(part->db, err);
     part->db = NULL;
-    *path = part->temporary_path;
+    *path = part->draft.temporary_path;
     return NM_OK;
 }
 
 nm_status nm_store_merge_part(nm_store *store, const char *path, nm_error *err)
 {
-    return nm_merge_database(store->db, path, &(nm_merge_options){.is_own = true}, err);
+    nm_status status = nm_own_file_begin(path, err);
+
+    if (status == NM_OK)
+        status = nm_merge_database(store->db, path, &(nm_merge_options){.is_own = true}, err);
+    nm_own_file_end();
+    return status;
 }
 
 nm_status nm_store_merge_file(nm_store *store, const char *path, nm_error *err)
@@ -347,32 +332,20 @@ const nm_frame_name_counts *nm_store_name_counts(const nm_store *store)
 
 nm_status nm_store_publish(nm_store *store, nm_error *err)
 {
-    nm_status status = NM_OK;
-
     if (sqlite3_close(store->db) != SQLITE_OK)
         return nm_db_fail(store->db, err);
     store->db = NULL;
-    status = nm_output_publish(store->temporary_path, store->path, store->is_forced, err);
-    if (status == NM_OK) {
-        nm_cleanup_forget(store->temporary_path);
-        free(store->temporary_path);
-        store->temporary_path = NULL;
-    }
-    return status;
+    return nm_draft_publish(&store->draft, store->is_forced, err);
 }
 
 nm_status nm_store_take(nm_store *store, int *fd, nm_error *err)
 {
-    nm_status status;
-
     if (sqlite3_close(store->db) != SQLITE_OK)
         return nm_db_fail(store->db, err);
     store->db = NULL;
-    status = nm_io_open(store->temporary_path, O_RDONLY, 0, fd, err);
-    nm_cleanup_remove(store->temporary_path);
-    free(store->temporary_path);
-    store->temporary_path = NULL;
-    return status;
+    *fd = fcntl(store->draft.fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    nm_draft_end(&store->draft);
+    return *fd >= 0 && lseek(*fd, 0, SEEK_SET) == 0 ? NM_OK : nm_fail_errno(err, errno, "cannot read");
 }
 
 nm_status nm_store_redact(nm_store *store, nm_redact_role role, nm_bytes text, nm_buffer *out, nm_error *err)
@@ -386,11 +359,7 @@ void nm_store_close(nm_store *store)
         return;
     nm_loader_close(&store->loader);
     sqlite3_close(store->db);
-    nm_io_close(store->lock_fd);
-    if (store->temporary_path != NULL)
-        nm_cleanup_remove(store->temporary_path);
+    nm_draft_end(&store->draft);
     nm_redact_free(&store->redact);
-    free(store->temporary_path);
-    free(store->path);
     free(store);
 }

@@ -52,18 +52,18 @@ CALL(int, ftruncate, (int fd, off_t len), (fd, len))
 CALL(int, ftruncate64, (int fd, off_t len), (fd, len))
 CALL(int, fsync, (int fd), (fd))
 CALL(int, fdatasync, (int fd), (fd))
-CALL(int, rename, (const char *from, const char *to), (from, to))
 CALL(int, renameat2, (int from_fd, const char *from, int to_fd, const char *to, unsigned flags),
      (from_fd, from, to_fd, to, flags))
-CALL(int, unlink, (const char *path), (path))
+CALL(int, unlinkat, (int folder, const char *name, int flags), (folder, name, flags))
+CALL(int, mkdirat, (int folder, const char *name, mode_t mode), (folder, name, mode))
 CALL(int, close, (int fd), (fd))
 
 /* The mode is there only where a file may be made. */
-#define CALL_OPEN(name)                                                                                                \
-    __attribute__((visibility("default"))) int name(const char *path, int flags, ...);                                 \
-    int name(const char *path, int flags, ...)                                                                         \
+#define CALL_OPEN(name, parameters, arguments)                                                                         \
+    __attribute__((visibility("default"))) int name parameters;                                                        \
+    int name parameters                                                                                                \
     {                                                                                                                  \
-        int (*next)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, #name);                \
+        int(*next) parameters = (int(*) parameters)dlsym(RTLD_NEXT, #name);                                            \
         va_list more;                                                                                                  \
         unsigned mode = 0;                                                                                             \
                                                                                                                        \
@@ -73,8 +73,10 @@ CALL(int, close, (int fd), (fd))
             mode = va_arg(more, unsigned);                                                                             \
             va_end(more);                                                                                              \
         }                                                                                                              \
-        return next(path, flags, mode);                                                                                \
+        return next arguments;                                                                                         \
     }
 
-CALL_OPEN(open)
-CALL_OPEN(open64)
+CALL_OPEN(open, (const char *path, int flags, ...), (path, flags, mode))
+CALL_OPEN(open64, (const char *path, int flags, ...), (path, flags, mode))
+CALL_OPEN(openat, (int folder, const char *name, int flags, ...), (folder, name, flags, mode))
+CALL_OPEN(openat64, (int folder, const char *name, int flags, ...), (folder, name, flags, mode))

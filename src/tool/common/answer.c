@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,37 +53,23 @@ static nm_status check_output(const answer_request *request, nm_error *err)
     return status;
 }
 
-/* The lock says that the file has a living owner, as nm_output_sweep asks: it stays open as standard output. */
-static nm_status lead_output(const char *path, nm_error *err)
+/* The draft's lock goes on to standard output. */
+static nm_status lead_output(const char *path, nm_draft *draft, nm_error *err)
 {
-    int fd = -1;
-    nm_status status = nm_cleanup_add(path, err);
+    nm_status status = nm_draft_begin(path, draft, err);
 
-    if (status == NM_OK)
-        status = nm_io_open(path, O_WRONLY | O_CREAT | O_EXCL, 0666, &fd, err);
-    if (status != NM_OK) {
-        nm_cleanup_forget(path);
-        return status;
-    }
-    flock(fd, LOCK_EX | LOCK_NB);
-    if (dup2(fd, STDOUT_FILENO) < 0)
+    if (status == NM_OK && dup2(draft->fd, STDOUT_FILENO) < 0)
         status = nm_fail_errno(err, errno, "cannot write");
-    nm_io_close(fd);
-    if (status != NM_OK)
-        nm_cleanup_remove(path);
     return status;
 }
 
-static nm_status publish(const answer_request *request, const char *temporary, nm_error *err)
+static nm_status publish(const answer_request *request, nm_draft *draft, nm_error *err)
 {
     nm_status status = fflush(stdout) == 0 && ferror(stdout) == 0 ? NM_OK : nm_fail_errno(err, errno, "cannot write");
 
     if (status == NM_OK)
-        status = nm_output_publish(temporary, request->path, request->is_forced, err);
-    if (status != NM_OK)
-        return status;
-    nm_cleanup_forget(temporary);
-    return nm_output_settle(request->path, err);
+        status = nm_draft_publish(draft, request->is_forced, err);
+    return status == NM_OK ? nm_output_settle(request->path, err) : status;
 }
 
 static int report(const answer_request *request, const nm_error *err)
@@ -93,22 +78,21 @@ static int report(const answer_request *request, const nm_error *err)
     return err->status == NM_ERR_USAGE ? EXIT_USAGE : (int)request->failed;
 }
 
-static int run_into(const answer_request *request, const char *temporary, int (*run)(const void *context),
+static int run_into(const answer_request *request, nm_draft *draft, int (*run)(const void *context),
                     const void *context)
 {
     nm_error err = {.offset = NM_NO_OFFSET};
     int result = run(context);
 
-    if (result != (int)request->failed && result != EXIT_USAGE && publish(request, temporary, &err) != NM_OK)
+    if (result != (int)request->failed && result != EXIT_USAGE && publish(request, draft, &err) != NM_OK)
         result = report(request, &err);
-    nm_cleanup_remove(temporary); /* nothing, where it has its name */
     return result;
 }
 
 int answer_run(const answer_request *request, int (*run)(const void *context), const void *context)
 {
     static char shown[PATH_MAX];
-    char *temporary = NULL;
+    nm_draft draft = {0};
     nm_error err = {.offset = NM_NO_OFFSET};
     nm_status status;
 
@@ -120,13 +104,9 @@ int answer_run(const answer_request *request, int (*run)(const void *context), c
     }
     name = nm_shown_text(shown, sizeof shown, request->path);
     status = check_output(request, &err);
-    if (status == NM_OK) {
-        nm_output_sweep(request->path);
-        status = nm_output_temporary(request->path, &temporary, &err);
-    }
     if (status == NM_OK)
-        status = lead_output(temporary, &err);
-    int result = status == NM_OK ? run_into(request, temporary, run, context) : report(request, &err);
-    free(temporary);
+        status = lead_output(request->path, &draft, &err);
+    int result = status == NM_OK ? run_into(request, &draft, run, context) : report(request, &err);
+    nm_draft_end(&draft);
     return result;
 }

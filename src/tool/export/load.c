@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "store/cleanup.h"
 #include "tool/common/exit_status.h"
@@ -37,23 +38,9 @@ static bool is_database(const char *path)
 
 static nm_status make_folder(export_input *input, nm_error *err)
 {
-    const char *place = getenv("TMPDIR");
-    nm_status status;
+    nm_status status = nm_door_make_temporary("npumem-export", input->folder, &input->folder_fd, err);
 
-    if (place == NULL || place[0] == 0)
-        place = "/tmp";
-    if (snprintf(input->folder, sizeof input->folder - 16, "%s/npumem-export-XXXXXX", place) >=
-        (int)sizeof input->folder - 16) {
-        input->folder[0] = 0;
-        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the path of the temporary folder is too long");
-    }
-    if (mkdtemp(input->folder) == NULL) {
-        input->folder[0] = 0;
-        return nm_fail_errno(err, errno, "cannot make a temporary folder");
-    }
-    status = nm_cleanup_add(input->folder, err);
-    snprintf(input->file, sizeof input->file, "%.*s/input.db", (int)sizeof input->folder - 16, input->folder);
-    return status == NM_OK ? nm_cleanup_add(input->file, err) : status;
+    return status == NM_OK ? nm_cleanup_add(AT_FDCWD, input->folder, input->folder_fd, err) : status;
 }
 
 static void become_ingest(const char *path, const char *file)
@@ -69,13 +56,13 @@ static void become_ingest(const char *path, const char *file)
     _exit(CANNOT_RUN);
 }
 
-static nm_status load(const char *path, export_input *input, bool *is_said, nm_error *err)
+static nm_status load(const char *path, const char *file, export_input *input, bool *is_said, nm_error *err)
 {
     int status = 0;
     pid_t child = fork();
 
     if (child == 0)
-        become_ingest(path, input->file);
+        become_ingest(path, file);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (child < 0)
@@ -96,17 +83,23 @@ nm_status export_input_open(const char *path, export_input *out, bool *is_said, 
     *out = (export_input){0};
     if (is_database(path))
         return nm_foreign_open(path, true, &out->database, err);
+    char *file = NULL;
     status = make_folder(out, err);
+    if (status == NM_OK && asprintf(&file, "%s/input.db", out->folder) < 0)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_OK)
-        status = load(path, out, is_said, err);
-    return status == NM_OK ? nm_foreign_open(out->file, true, &out->database, err) : status;
+        status = load(path, file, out, is_said, err);
+    if (status == NM_OK)
+        status = nm_foreign_open(file, true, &out->database, err);
+    free(file);
+    return status;
 }
 
 void export_input_close(export_input *input)
 {
     nm_foreign_close(input->database);
-    if (input->file[0] != 0)
-        nm_cleanup_remove(input->file);
-    if (input->folder[0] != 0)
-        nm_cleanup_remove(input->folder);
+    if (input->folder[0] == 0)
+        return;
+    nm_cleanup_remove(AT_FDCWD, input->folder);
+    nm_io_close(input->folder_fd);
 }

@@ -12,8 +12,9 @@
 
 typedef struct export_input {
     nm_foreign *database;
-    char folder[PATH_MAX], file[PATH_MAX]; /* of the temporary database; empty where there is none */
-    bool is_partial;                       /* npumem-ingest said that something of it is missing */
+    char folder[PATH_MAX]; /* that the temporary database lies in; empty where there is none */
+    int folder_fd;         /* owned, then */
+    bool is_partial;       /* npumem-ingest said that something of it is missing */
 } export_input;
 
 /* `path` "-" is standard input. NM_ERR_IO where npumem-ingest failed: it has said why, and *is_said is true. */

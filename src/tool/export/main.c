@@ -23,7 +23,7 @@ typedef struct export_run {
     const export_options *options;
     const char *subject; /* what an error is about */
     char *output;        /* owned; NULL: standard output */
-    char *temporary;     /* owned */
+    nm_draft draft;
     FILE *file;
     export_input input;
     bool is_said; /* the error, by another program */
@@ -73,11 +73,8 @@ static nm_status open_output(export_run *run, nm_error *err)
     if (run->output == NULL)
         return NM_OK;
     run->file = NULL;
-    nm_output_sweep(run->output);
-    status = nm_output_temporary(run->output, &run->temporary, err);
-    if (status == NM_OK)
-        status = nm_cleanup_add(run->temporary, err);
-    if (status == NM_OK && (run->file = fopen(run->temporary, "wxe")) == NULL)
+    status = nm_draft_begin(run->output, &run->draft, err);
+    if (status == NM_OK && (run->file = nm_draft_stream(&run->draft)) == NULL)
         status = nm_fail_errno(err, errno, "cannot write");
     return status;
 }
@@ -94,9 +91,7 @@ static nm_status close_output(export_run *run, nm_error *err)
     run->file = NULL;
     if (is_bad)
         return nm_fail_errno(err, errno, "cannot write");
-    nm_status status = nm_output_publish(run->temporary, run->output, run->options->is_forced, err);
-    if (status == NM_OK)
-        nm_cleanup_forget(run->temporary);
+    nm_status status = nm_draft_publish(&run->draft, run->options->is_forced, err);
     return status == NM_OK ? nm_output_settle(run->output, err) : status;
 }
 
@@ -136,11 +131,9 @@ static int run_export(const export_options *options)
         fprintf(stderr, "npumem-export: %s: %s\n", nm_shown_text(name, sizeof name, run.subject), err.text);
     if (run.file != NULL && run.file != stdout)
         fclose(run.file);
-    if (status != NM_OK && run.temporary != NULL)
-        nm_cleanup_remove(run.temporary);
+    nm_draft_end(&run.draft);
     export_input_close(&run.input);
     free(run.output);
-    free(run.temporary);
     if (status != NM_OK)
         return status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
     if (!run.input.is_partial)

@@ -8,15 +8,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "store/cleanup.h"
-#include "store/publish.h"
-
 nm_status ingest_page_open(ingest_page *page, const char *path, bool is_forced, nm_error *err)
 {
     *page = (ingest_page){.path = path, .is_forced = is_forced};
     if (path == NULL)
         return NM_OK;
-    nm_output_sweep(path);
     return nm_output_check(path, is_forced, -1, err);
 }
 
@@ -44,10 +40,8 @@ nm_status ingest_page_write(ingest_page *page, sqlite3 *db, const nm_html_option
 
     if (page->path == NULL)
         return NM_OK;
-    status = nm_output_temporary(page->path, &page->temporary, err);
-    if (status == NM_OK)
-        status = nm_cleanup_add(page->temporary, err);
-    if (status == NM_OK && (file = fopen(page->temporary, "wxe")) == NULL)
+    status = nm_draft_begin(page->path, &page->draft, err);
+    if (status == NM_OK && (file = nm_draft_stream(&page->draft)) == NULL)
         status = nm_fail_errno(err, errno, "cannot write");
     if (status == NM_OK)
         status = fill(page, file, db, options, err);
@@ -58,15 +52,7 @@ nm_status ingest_page_write(ingest_page *page, sqlite3 *db, const nm_html_option
 
 nm_status ingest_page_publish(ingest_page *page, nm_error *err)
 {
-    nm_status status =
-        page->path == NULL ? NM_OK : nm_output_publish(page->temporary, page->path, page->is_forced, err);
-
-    if (status == NM_OK && page->temporary != NULL) {
-        nm_cleanup_forget(page->temporary);
-        free(page->temporary);
-        page->temporary = NULL;
-    }
-    return status;
+    return page->path == NULL ? NM_OK : nm_draft_publish(&page->draft, page->is_forced, err);
 }
 
 nm_status ingest_page_settle(const ingest_page *page, nm_error *err)
@@ -76,8 +62,6 @@ nm_status ingest_page_settle(const ingest_page *page, nm_error *err)
 
 void ingest_page_close(ingest_page *page)
 {
-    if (page->temporary != NULL)
-        nm_cleanup_remove(page->temporary);
-    free(page->temporary);
+    nm_draft_end(&page->draft);
     *page = (ingest_page){0};
 }

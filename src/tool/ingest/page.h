@@ -8,10 +8,11 @@
 #include <stdbool.h>
 
 #include "report/html.h"
+#include "store/publish.h"
 
 typedef struct ingest_page {
     const char *path; /* borrowed; NULL: none was asked for, and nothing below does anything */
-    char *temporary;  /* owned; NULL: nothing lies there */
+    nm_draft draft;
     bool is_forced;
 } ingest_page;
 

@@ -15,12 +15,13 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/door.h"
 #include "base/io.h"
 #include "store/cleanup.h"
 #include "store/database.h"
 
 #define WHATIF_PROGRAM "npumem-whatif"
-#define TABLE_NAME     "/settings.csv"
+#define TABLE_NAME     "settings.csv"
 #define CANNOT_RUN     127
 #define SETTINGS_MAX   64
 #define CELLS_MAX      64
@@ -29,37 +30,29 @@
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 typedef struct scratch {
-    char folder[PATH_MAX], table[PATH_MAX + sizeof TABLE_NAME]; /* "": not made */
+    char folder[PATH_MAX]; /* "": not made */
+    int folder_fd;
 } scratch;
 
 static nm_status make_scratch(scratch *at, nm_error *err)
 {
-    const char *place = getenv("TMPDIR");
-    int len = snprintf(at->folder, sizeof at->folder, "%s/npumem-report-XXXXXX",
-                       place == NULL || place[0] == 0 ? "/tmp" : place);
-    nm_status status;
+    nm_status status = nm_door_make_temporary("npumem-report", at->folder, &at->folder_fd, err);
 
-    if (len >= (int)sizeof at->folder || mkdtemp(at->folder) == NULL) {
-        at->folder[0] = 0;
-        return nm_fail_errno(err, errno, "cannot make a temporary folder");
-    }
-    snprintf(at->table, sizeof at->table, "%s" TABLE_NAME, at->folder);
-    status = nm_cleanup_add(at->folder, err);
-    return status == NM_OK ? nm_cleanup_add(at->table, err) : status;
+    return status == NM_OK ? nm_cleanup_add(AT_FDCWD, at->folder, at->folder_fd, err) : status;
 }
 
 static void remove_scratch(scratch *at)
 {
-    if (at->table[0] != 0)
-        nm_cleanup_remove(at->table);
-    if (at->folder[0] != 0)
-        nm_cleanup_remove(at->folder);
+    if (at->folder[0] == 0)
+        return;
+    nm_cleanup_remove(AT_FDCWD, at->folder);
+    nm_io_close(at->folder_fd);
 }
 
 /* What it prints is the table that we read, and what it says that we say. */
-static void become_whatif(const char *path, int64_t heap_id, const char *table)
+static void become_whatif(const char *path, int64_t heap_id, const char *folder)
 {
-    char program[PATH_MAX], heap[24];
+    char program[PATH_MAX], table[PATH_MAX + sizeof TABLE_NAME], heap[24];
     ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - sizeof WHATIF_PROGRAM);
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     char *slash;
@@ -68,18 +61,19 @@ static void become_whatif(const char *path, int64_t heap_id, const char *table)
     slash = strrchr(program, '/');
     strcpy(slash == NULL ? program : slash + 1, WHATIF_PROGRAM);
     snprintf(heap, sizeof heap, "%" PRId64, heap_id);
+    snprintf(table, sizeof table, "%s/" TABLE_NAME, folder);
     if (nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0)
         execl(program, WHATIF_PROGRAM, "--compare", "--heap", heap, "--csv", table, "--", path, (char *)NULL);
     _exit(CANNOT_RUN);
 }
 
-static nm_status run_whatif(const char *path, int64_t heap_id, const char *table, nm_error *err)
+static nm_status run_whatif(const char *path, int64_t heap_id, const char *folder, nm_error *err)
 {
     int status = 0;
     pid_t child = fork();
 
     if (child == 0)
-        become_whatif(path, heap_id, table);
+        become_whatif(path, heap_id, folder);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (child < 0)
@@ -145,11 +139,11 @@ static nm_html_setting setting_of(const table *at)
     };
 }
 
-static nm_status read_text(const char *path, char **text, nm_error *err)
+static nm_status read_text(int folder, char **text, nm_error *err)
 {
     nm_buffer buffer = {0};
     int fd = -1;
-    nm_status status = nm_io_open(path, O_RDONLY, 0, &fd, err);
+    nm_status status = nm_door_open_at(folder, TABLE_NAME, O_RDONLY | O_NONBLOCK, 0, &fd, err);
 
     if (status == NM_OK)
         status = nm_io_read_all(fd, TABLE_BYTES, &buffer, err);
@@ -160,13 +154,13 @@ static nm_status read_text(const char *path, char **text, nm_error *err)
     return status;
 }
 
-static nm_status read_table(const char *path, report_settings *out, nm_error *err)
+static nm_status read_table(int folder, report_settings *out, nm_error *err)
 {
     table at = {0};
     char *rest = NULL;
     nm_error why; /* it is enough that there is none */
 
-    if (read_text(path, &out->text, &why) != NM_OK)
+    if (read_text(folder, &out->text, &why) != NM_OK)
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "npumem whatif has no answer: it says why");
     out->items = calloc(SETTINGS_MAX, sizeof *out->items);
     if (out->items == NULL)
@@ -191,9 +185,9 @@ static nm_status ask(const char *path, report_settings *out, nm_error *err)
     nm_status status = make_scratch(&at, err);
 
     if (status == NM_OK)
-        status = run_whatif(path, out->whatif.heap_id, at.table, err);
+        status = run_whatif(path, out->whatif.heap_id, at.folder, err);
     if (status == NM_OK)
-        status = read_table(at.table, out, err);
+        status = read_table(at.folder_fd, out, err);
     remove_scratch(&at);
     return status;
 }

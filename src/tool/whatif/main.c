@@ -255,24 +255,14 @@ static nm_status check_csv(whatif *run, nm_error *err)
 /* Beside, and then in its place: there is the whole table or none. */
 static nm_status publish_csv(const whatif_options *options, const char *text, size_t text_bytes, nm_error *err)
 {
-    char *temporary = NULL;
-    int fd = -1;
-    nm_status status = nm_output_temporary(options->csv_path, &temporary, err);
+    nm_draft draft;
+    nm_status status = nm_draft_begin(options->csv_path, &draft, err);
 
     if (status == NM_OK)
-        status = nm_cleanup_add(temporary, err);
+        status = nm_io_write(draft.fd, text, text_bytes, err);
     if (status == NM_OK)
-        status = nm_io_open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666, &fd, err);
-    if (status == NM_OK)
-        status = nm_io_write(fd, text, text_bytes, err);
-    nm_io_close(fd);
-    if (status == NM_OK)
-        status = nm_output_publish(temporary, options->csv_path, options->is_forced, err);
-    if (status == NM_OK)
-        nm_cleanup_forget(temporary);
-    else if (fd >= 0)
-        nm_cleanup_remove(temporary);
-    free(temporary);
+        status = nm_draft_publish(&draft, options->is_forced, err);
+    nm_draft_end(&draft);
     return status == NM_OK ? nm_output_settle(options->csv_path, err) : status;
 }
 

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Thin: what each call of the kernel's is here is its form with a descriptor, with the flags that nobody may forget. Folders
+ * are held by O_PATH, which asks for no right to list them. What a signal's handler calls takes no memory: entries are read
+ * by the system call itself.
+ */
+#include "base/door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+#define ENTRIES_BYTES 4096
+
+/* ---- Paths of the user ---------------------------------------------------------------------------------------------- */
+
+bool nm_door_look(const char *path, struct stat *info)
+{
+    return stat(path, info) == 0;
+}
+
+bool nm_door_leads_to(const char *path, mode_t type)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && (info.st_mode & S_IFMT) == type;
+}
+
+bool nm_door_allows(const char *path, int rights)
+{
+    return access(path, rights) == 0;
+}
+
+bool nm_door_resolve(const char *path, char resolved[PATH_MAX])
+{
+    return realpath(path, resolved) != NULL;
+}
+
+nm_status nm_door_open_file(const char *path, int *fd, struct stat *info, nm_error *err)
+{
+    nm_status status = nm_io_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, fd, err);
+
+    if (status != NM_OK)
+        return status;
+    if (fstat(*fd, info) == 0 && S_ISREG(info->st_mode))
+        return NM_OK;
+    nm_io_close(*fd);
+    *fd = -1;
+    return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a file");
+}
+
+static int open_folder(int folder, const char *path, int flags)
+{
+    int fd;
+
+    do
+        fd = nm_io.openat(folder, path, flags | O_DIRECTORY | O_CLOEXEC, 0);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+int nm_door_folder(const char *path)
+{
+    return open_folder(AT_FDCWD, path == NULL ? "" : path, O_PATH);
+}
+
+int nm_door_folder_of(const char *path, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = slash == NULL ? 0 : (size_t)(slash - path);
+    char parent[PATH_MAX];
+
+    *name = slash == NULL ? path : slash + 1;
+    if (slash != NULL && slash[1] == 0)
+        *name = ".";
+    if (slash == NULL)
+        return nm_door_folder(path[0] == 0 ? "" : ".");
+    if (len >= sizeof parent) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(parent, path, len);
+    parent[len] = 0;
+    return nm_door_folder(len == 0 ? "/" : parent);
+}
+
+DIR *nm_door_list(const char *path)
+{
+    int folder = open_folder(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+    DIR *list = folder < 0 ? NULL : fdopendir(folder);
+
+    if (list == NULL)
+        nm_io_close(folder);
+    return list;
+}
+
+int nm_door_remove(const char *path)
+{
+    const char *name;
+    int folder = nm_door_folder_of(path, &name);
+    int result = folder < 0 ? -1 : nm_door_remove_at(folder, name), failure = errno;
+
+    nm_io_close(folder);
+    errno = failure;
+    return result;
+}
+
+nm_status nm_door_make_temporary(const char *stem, char path[PATH_MAX], int *folder, nm_error *err)
+{
+    const char *place = getenv("TMPDIR");
+    char made[PATH_MAX];
+
+    *folder = -1;
+    path[0] = 0;
+    if (place == NULL || place[0] == 0)
+        place = "/tmp";
+    if (snprintf(made, sizeof made, "%s/%s-XXXXXX", place, stem) >= (int)sizeof made)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the path of the temporary folder is too long");
+    if (mkdtemp(made) == NULL)
+        return nm_fail_errno(err, errno, "cannot make a temporary folder in %.80s", place);
+    *folder = open_folder(AT_FDCWD, made, O_RDONLY | O_NOFOLLOW);
+    if (*folder < 0)
+        return nm_fail_errno(err, errno, "cannot make a temporary folder in %.80s", place);
+    strcpy(path, made);
+    return NM_OK;
+}
+
+/* ---- Names in an open folder ---------------------------------------------------------------------------------------- */
+
+nm_status nm_door_open_at(int folder, const char *name, int flags, mode_t mode, int *fd, nm_error *err)
+{
+    return nm_io_open_at(folder, name, flags | O_NOFOLLOW, mode, fd, err);
+}
+
+int nm_door_folder_at(int folder, const char *name)
+{
+    return open_folder(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+}
+
+bool nm_door_look_at(int folder, const char *name, struct stat *info)
+{
+    return fstatat(folder, name, info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool nm_door_is_at(int folder, const char *name, int fd)
+{
+    struct stat open, there;
+
+    return fstat(fd, &open) == 0 && nm_door_look_at(folder, name, &there) && open.st_dev == there.st_dev &&
+           open.st_ino == there.st_ino;
+}
+
+DIR *nm_door_list_at(int folder)
+{
+    int again = open_folder(folder, ".", O_RDONLY);
+    DIR *list = again < 0 ? NULL : fdopendir(again);
+
+    if (list == NULL)
+        nm_io_close(again);
+    return list;
+}
+
+int nm_door_make_folder_at(int folder, const char *name, mode_t mode)
+{
+    return nm_io.mkdirat(folder, name, mode);
+}
+
+/* Some file systems do not know the flag: who calls has looked. */
+nm_status nm_door_move(int from_folder, const char *from, int to_folder, const char *to, bool is_forced, nm_error *err)
+{
+    int result = nm_io.renameat2(from_folder, from, to_folder, to, is_forced ? 0 : RENAME_NOREPLACE);
+
+    if (result != 0 && !is_forced && errno == EEXIST)
+        return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "has appeared meanwhile (--force replaces it)");
+    if (result != 0 && !is_forced && (errno == EINVAL || errno == ENOSYS))
+        result = nm_io.renameat2(from_folder, from, to_folder, to, 0);
+    return result == 0 ? NM_OK : nm_fail_errno(err, errno, "cannot rename");
+}
+
+int nm_door_remove_at(int folder, const char *name)
+{
+    return nm_io.unlinkat(folder, name, 0);
+}
+
+/* ---- Removing folders ----------------------------------------------------------------------------------------------- */
+
+/* As getdents64(2) gives it. */
+typedef struct kernel_entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t entry_bytes;
+    uint8_t type;
+    char name[];
+} kernel_entry;
+
+static bool is_dots(const char *name)
+{
+    return name[0] == '.' && (name[1] == 0 || (name[1] == '.' && name[2] == 0));
+}
+
+static void remove_entry(int folder, const char *name, unsigned levels)
+{
+    if (is_dots(name) || nm_io.unlinkat(folder, name, 0) == 0 || levels < 2)
+        return;
+    int below = nm_door_folder_at(folder, name);
+    if (below >= 0)
+        nm_door_remove_folder_at(folder, name, below, levels - 1);
+    nm_io_close(below);
+}
+
+void nm_door_empty(int folder, unsigned levels)
+{
+    _Alignas(kernel_entry) char entries[ENTRIES_BYTES];
+    int list = open_folder(folder, ".", O_RDONLY);
+    long got;
+
+    while (list >= 0 && (got = syscall(SYS_getdents64, list, entries, sizeof entries)) > 0)
+        for (long at = 0; at < got;) {
+            const kernel_entry *entry = (const kernel_entry *)(const void *)(entries + at);
+
+            remove_entry(folder, entry->name, levels);
+            at += entry->entry_bytes;
+        }
+    nm_io_close(list);
+}
+
+void nm_door_remove_folder_at(int folder, const char *name, int fd, unsigned levels)
+{
+    nm_door_empty(fd, levels);
+    if (nm_door_is_at(folder, name, fd))
+        nm_io.unlinkat(folder, name, AT_REMOVEDIR);
+}
