@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -54,6 +53,16 @@ nm_status nm_door_open_file(const char *path, int *fd, struct stat *info, nm_err
     nm_io_close(*fd);
     *fd = -1;
     return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a file");
+}
+
+FILE *nm_door_stream(const char *path)
+{
+    int fd = -1;
+    FILE *file = nm_io_open(path, O_RDONLY, 0, &fd, NULL) == NM_OK ? fdopen(fd, "r") : NULL;
+
+    if (file == NULL)
+        nm_io_close(fd);
+    return file;
 }
 
 static int open_folder(int folder, const char *path, int flags)
@@ -119,7 +128,7 @@ nm_status nm_door_make_temporary(const char *stem, char path[PATH_MAX], int *fol
 
     *folder = -1;
     path[0] = 0;
-    if (place == NULL || place[0] == 0)
+    if (place == NULL || place[0] != '/')
         place = "/tmp";
     if (snprintf(made, sizeof made, "%s/%s-XXXXXX", place, stem) >= (int)sizeof made)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the path of the temporary folder is too long");
@@ -147,6 +156,13 @@ int nm_door_folder_at(int folder, const char *name)
 bool nm_door_look_at(int folder, const char *name, struct stat *info)
 {
     return fstatat(folder, name, info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool nm_door_leads_to_at(int folder, const char *name, mode_t type)
+{
+    struct stat info;
+
+    return fstatat(folder, name, &info, 0) == 0 && (info.st_mode & S_IFMT) == type;
 }
 
 bool nm_door_is_at(int folder, const char *name, int fd)
@@ -218,7 +234,7 @@ static void remove_entry(int folder, const char *name, unsigned levels)
 void nm_door_empty(int folder, unsigned levels)
 {
     _Alignas(kernel_entry) char entries[ENTRIES_BYTES];
-    int list = open_folder(folder, ".", O_RDONLY);
+    int list = levels == 0 ? -1 : open_folder(folder, ".", O_RDONLY);
     long got;
 
     while (list >= 0 && (got = syscall(SYS_getdents64, list, entries, sizeof entries)) > 0)

@@ -18,6 +18,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -39,6 +40,9 @@ bool nm_door_resolve(const char *path, char resolved[PATH_MAX]);
 /* Opens a regular file to read it, without waiting for anything. Else NM_ERR_FORMAT, "not a file". */
 nm_status nm_door_open_file(const char *path, int *fd, struct stat *info, nm_error *err);
 
+/* To be read as by fopen, which waits for the writer of a pipe. NULL: errno. */
+FILE *nm_door_stream(const char *path);
+
 /* The folder that `path` stands in, and its name there: borrowed from `path`; "." where that ends with a slash. */
 int nm_door_folder_of(const char *path, const char **name);
 
@@ -50,7 +54,7 @@ DIR *nm_door_list(const char *path);
 /* Removes a file (or a link itself) that is known by its path alone. 0, or -1. */
 int nm_door_remove(const char *path);
 
-/* A new folder STEM-XXXXXX, for the user alone, in $TMPDIR or else /tmp. Gives its path, and the folder itself, open. */
+/* A new folder STEM-XXXXXX, for the user alone, in $TMPDIR (an absolute path) or else /tmp. Gives its path, and the folder itself, open. */
 nm_status nm_door_make_temporary(const char *stem, char path[PATH_MAX], int *folder, nm_error *err);
 
 /* ---- Names in an open folder: links are not followed ---------------------------------------------------------------- */
@@ -61,6 +65,9 @@ nm_status nm_door_open_at(int folder, const char *name, int flags, mode_t mode, 
 int nm_door_folder_at(int folder, const char *name); /* a folder in it, to be listed, too */
 
 bool nm_door_look_at(int folder, const char *name, struct stat *info); /* a link itself */
+
+/* But this follows one: for what lies in a folder of the user's and is only read. */
+bool nm_door_leads_to_at(int folder, const char *name, mode_t type);
 
 /* Does the name stand for the file that is open as `fd`, now? */
 bool nm_door_is_at(int folder, const char *name, int fd);
@@ -76,7 +83,7 @@ nm_status nm_door_move(int from_folder, const char *from, int to_folder, const c
 /* Removes a file, a link itself. */
 int nm_door_remove_at(int folder, const char *name);
 
-/* Empties the open folder, so many levels deep (1: of files), and stays in it. May be called by a signal's handler. */
+/* Empties the open folder, so many levels deep (1: of files; 0: not at all), and stays in it. May be called by a signal's handler. */
 void nm_door_empty(int folder, unsigned levels);
 
 /* Empties the folder NAME, if it is the one that is open as `fd`, and removes it when nothing is left. For handlers, too. */

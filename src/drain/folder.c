@@ -6,7 +6,6 @@
  */
 #include "drain/folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,10 +17,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "base/trust.h"
 
-#define FILE_PATH_BYTES (NM_FOLDER_PATH_BYTES + 32)
+#define FILE_NAME_BYTES 32
 #define TRIAL_FOLDER    "trial"
 #define FILE_BYTES_MAX  ((size_t)NM_RING_BYTES_MAX + NM_RING_HEADER_BYTES)
 
@@ -30,7 +30,7 @@
 #define WAIT_SECOND_US  250000
 
 /* A mapping shared by two processes is only coherent where one kernel holds the pages. */
-static bool is_local(const char *path)
+static bool is_local(int folder)
 {
     /* Numbers of statfs(2), as older kernel headers do not have all their names. */
     static const uint32_t refused[] = {0x6969 /* NFS */,
@@ -46,7 +46,7 @@ static bool is_local(const char *path)
                                        0x47504653 /* GPFS */};
     struct statfs info;
 
-    if (statfs(path, &info) != 0)
+    if (fstatfs(folder, &info) != 0)
         return false;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if ((uint32_t)info.f_type == refused[i])
@@ -54,35 +54,40 @@ static bool is_local(const char *path)
     return true;
 }
 
-static bool has_room(const char *path, uint64_t room_bytes)
+static bool has_room(int folder, uint64_t room_bytes)
 {
     struct statfs info;
 
-    return statfs(path, &info) == 0 && (uint64_t)info.f_bavail * (uint64_t)info.f_bsize >= room_bytes;
+    return fstatfs(folder, &info) == 0 && (uint64_t)info.f_bavail * (uint64_t)info.f_bsize >= room_bytes;
 }
 
-static bool is_safe(const char *path)
+static bool is_safe(int folder, const char *path)
 {
     struct stat info;
 
-    return stat(path, &info) == 0 && nm_trust_is_safe_folder(path, &info, geteuid());
+    return folder >= 0 && fstat(folder, &info) == 0 && nm_trust_is_safe_folder(path, &info, geteuid());
 }
 
-static bool is_safe_parent(const char *path)
+/* The folder that `path` is to be in, where nobody else can put another in its place; and its name there. -1: it is not. */
+static int open_safe_parent(const char *path, const char **name)
 {
     char parent[NM_FOLDER_PATH_BYTES];
+    int folder = nm_door_folder_of(path, name);
 
-    return nm_trust_parent(path, parent, sizeof parent) && is_safe(parent);
+    if (nm_trust_parent(path, parent, sizeof parent) && is_safe(folder, parent))
+        return folder;
+    nm_io_close(folder);
+    return -1;
 }
 
 /* The folder itself, no link to it, and this user's alone. -1: it is not. */
-static int open_own_folder(const char *path)
+static int open_own_folder(int parent, const char *name)
 {
     struct stat info;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = parent < 0 ? -1 : nm_door_folder_at(parent, name);
 
     if (fd >= 0 && (fstat(fd, &info) != 0 || !nm_trust_is_own(&info, S_IFDIR, geteuid()))) {
-        close(fd);
+        nm_io_close(fd);
         fd = -1;
     }
     return fd;
@@ -90,8 +95,22 @@ static int open_own_folder(const char *path)
 
 static bool is_usable(const char *path, uint64_t room_bytes)
 {
-    return path != NULL && path[0] == '/' && access(path, W_OK | X_OK) == 0 && is_local(path) &&
-           has_room(path, room_bytes) && is_safe(path);
+    int folder = path != NULL && path[0] == '/' ? nm_door_folder(path) : -1;
+    bool is_so = folder >= 0 && nm_door_allows(path, W_OK | X_OK) && is_local(folder) && has_room(folder, room_bytes) &&
+                 is_safe(folder, path);
+
+    nm_io_close(folder);
+    return is_so;
+}
+
+/* It is there, and others can write to it. */
+static bool is_unsafe(const char *path)
+{
+    int folder = nm_door_folder(path);
+    bool is_so = nm_door_allows(path, F_OK) && !is_safe(folder, path);
+
+    nm_io_close(folder);
+    return is_so;
 }
 
 nm_status nm_folder_choose(const char *wanted, uint64_t room_bytes, char path[NM_FOLDER_PATH_BYTES], nm_error *err)
@@ -99,7 +118,7 @@ nm_status nm_folder_choose(const char *wanted, uint64_t room_bytes, char path[NM
     const char *places[] = {wanted, "/dev/shm", getenv("TMPDIR"), "/tmp"};
     uint64_t name = 0;
 
-    if (wanted != NULL && access(wanted, F_OK) == 0 && !is_safe(wanted))
+    if (wanted != NULL && is_unsafe(wanted))
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET,
                        "the ring folder must be this user's or root's, and others must not write to it");
     if (wanted != NULL && !is_usable(wanted, room_bytes))
@@ -147,10 +166,10 @@ static void fill_session(nm_ring_session *session, const nm_folder_options *opti
 }
 
 /* Preallocates: a sparse file on a full file system would kill whoever writes to its mapping. */
-static nm_status map_new_session(const char *file, nm_ring_session **out, nm_error *err)
+static nm_status map_new_session(int folder, nm_ring_session **out, nm_error *err)
 {
     int fd;
-    nm_status status = nm_io_open(file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600, &fd, err);
+    nm_status status = nm_door_open_at(folder, NM_RING_SESSION_FILE, O_RDWR | O_CREAT | O_EXCL, 0600, &fd, err);
 
     if (status != NM_OK)
         return status;
@@ -166,46 +185,57 @@ static nm_status map_new_session(const char *file, nm_ring_session **out, nm_err
     return status;
 }
 
+static void remove_session(int parent, const char *name);
+
+/* Makes the folder and maps its session file, which is still empty. */
+static nm_status make_session(int parent, const char *name, nm_folder *out, nm_error *err)
+{
+    nm_status status;
+
+    if (nm_door_make_folder_at(parent, name, 0700) != 0)
+        return nm_fail_errno(err, errno, "cannot make the ring folder");
+    out->fd = open_own_folder(parent, name);
+    status = out->fd >= 0 ? map_new_session(out->fd, &out->session, err)
+                          : nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "cannot open the ring folder");
+    if (status != NM_OK) {
+        nm_io_close(out->fd);
+        remove_session(parent, name);
+    }
+    return status;
+}
+
 nm_status nm_folder_create(const char *path, const nm_folder_options *options, nm_folder *out, nm_error *err)
 {
-    char file[FILE_PATH_BYTES];
     uint8_t trace_id[16];
+    const char *name;
+    nm_status status;
 
     *out = (nm_folder){0};
     if (snprintf(out->path, sizeof out->path, "%s", path) >= (int)sizeof out->path)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "the ring folder's path is too long");
     if (getrandom(trace_id, sizeof trace_id, 0) != sizeof trace_id)
         return nm_fail_errno(err, errno, "cannot get random bytes");
-    if (!is_safe_parent(path))
+    int parent = open_safe_parent(path, &name);
+    if (parent < 0)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "others can write to where the ring folder is to be");
-    if (mkdir(path, 0700) != 0)
-        return nm_fail_errno(err, errno, "cannot make the ring folder");
-
-    snprintf(file, sizeof file, "%s/" NM_RING_SESSION_FILE, path);
-    nm_status status = map_new_session(file, &out->session, err);
+    status = make_session(parent, name, out, err);
+    nm_io_close(parent);
     if (status == NM_OK)
         fill_session(out->session, options, trace_id);
-    else
-        nm_folder_remove(path);
     return status;
 }
 
 nm_status nm_folder_create_trial(const nm_folder *folder, nm_folder *out, nm_error *err)
 {
-    char path[FILE_PATH_BYTES], file[FILE_PATH_BYTES + 32];
+    nm_status status;
 
     *out = (nm_folder){0};
-    if (snprintf(path, sizeof path, "%s/" TRIAL_FOLDER, folder->path) >= (int)sizeof out->path)
+    if (snprintf(out->path, sizeof out->path, "%.*s/" TRIAL_FOLDER, (int)sizeof out->path, folder->path) >=
+        (int)sizeof out->path)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "the ring folder's path is too long");
-    memcpy(out->path, path, strlen(path) + 1);
-    if (mkdir(path, 0700) != 0)
-        return nm_fail_errno(err, errno, "cannot make a folder in the ring folder");
-    snprintf(file, sizeof file, "%s/" NM_RING_SESSION_FILE, path);
-    nm_status status = map_new_session(file, &out->session, err);
+    status = make_session(folder->fd, TRIAL_FOLDER, out, err);
     if (status == NM_OK)
         memcpy(out->session, folder->session, sizeof *out->session);
-    else
-        nm_folder_remove(path);
     return status;
 }
 
@@ -235,12 +265,12 @@ static nm_status read_data(int fd, uint8_t *data, size_t bytes, nm_error *err)
 
 /* Reads a whole file of a session, refusing links and what is not ours to read. Memory follows what the file holds, not
  * how long it is said to be. */
-static nm_status copy_file(const char *file, size_t min_bytes, void **data, size_t *bytes, nm_error *err)
+static nm_status copy_file(int folder, const char *name, size_t min_bytes, void **data, size_t *bytes, nm_error *err)
 {
     struct stat info;
     int fd;
 
-    if (nm_io_open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0, &fd, err) != NM_OK)
+    if (nm_door_open_at(folder, name, O_RDONLY | O_NONBLOCK, 0, &fd, err) != NM_OK)
         return NM_END;
     nm_status status = NM_END;
     if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size >= min_bytes &&
@@ -255,29 +285,24 @@ static nm_status copy_file(const char *file, size_t min_bytes, void **data, size
     return status;
 }
 
-static bool is_own_folder(const char *path)
-{
-    int fd = is_safe_parent(path) ? open_own_folder(path) : -1;
-
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
-}
-
 nm_status nm_folder_open_copy(const char *path, nm_folder *out, nm_error *err)
 {
-    char file[FILE_PATH_BYTES];
+    const char *name;
     void *data = NULL;
     size_t bytes = 0;
 
     *out = (nm_folder){.is_copy = true};
     if (snprintf(out->path, sizeof out->path, "%s", path) >= (int)sizeof out->path)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "the ring folder's path is too long");
-    if (!is_own_folder(path))
+    int parent = open_safe_parent(path, &name);
+    out->fd = open_own_folder(parent, name);
+    nm_io_close(parent);
+    if (out->fd < 0)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the ring folder is not there or not this user's");
-    snprintf(file, sizeof file, "%s/" NM_RING_SESSION_FILE, path);
-    if (copy_file(file, sizeof(nm_ring_session), &data, &bytes, err) != NM_OK)
+    if (copy_file(out->fd, NM_RING_SESSION_FILE, sizeof(nm_ring_session), &data, &bytes, err) != NM_OK) {
+        nm_io_close(out->fd);
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the ring folder has no session file");
+    }
 
     out->session = data;
     out->session_bytes = bytes;
@@ -290,8 +315,10 @@ nm_status nm_folder_open_copy(const char *path, nm_folder *out, nm_error *err)
 
 void nm_folder_close(nm_folder *folder)
 {
-    if (folder->session != NULL)
-        nm_folder_unmap(folder, folder->session, folder->is_copy ? folder->session_bytes : sizeof(nm_ring_session));
+    if (folder->session == NULL)
+        return;
+    nm_folder_unmap(folder, folder->session, folder->is_copy ? folder->session_bytes : sizeof(nm_ring_session));
+    nm_io_close(folder->fd);
     folder->session = NULL;
 }
 
@@ -301,38 +328,60 @@ static bool is_numbered_file(const char *name)
            name[2 + strspn(name + 2, "0123456789")] == 0;
 }
 
-static void remove_files(const char *path)
+static void remove_files(int folder)
 {
-    int fd = open_own_folder(path);
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *list = nm_door_list_at(folder);
     struct dirent *entry;
 
-    if (folder == NULL && fd >= 0)
-        close(fd);
-    if (folder == NULL)
-        return;
-    while ((entry = readdir(folder)) != NULL)
+    while (list != NULL && (entry = readdir(list)) != NULL)
         if (is_numbered_file(entry->d_name) || strcmp(entry->d_name, NM_RING_SESSION_FILE) == 0 ||
             strcmp(entry->d_name, NM_RING_CONTROL_FILE) == 0)
-            unlinkat(dirfd(folder), entry->d_name, 0);
-    closedir(folder);
+            nm_door_remove_at(folder, entry->d_name);
+    if (list != NULL)
+        closedir(list);
+}
+
+/* With a trial's that it may hold. */
+static void remove_session(int parent, const char *name)
+{
+    int fd = open_own_folder(parent, name), trial = open_own_folder(fd, TRIAL_FOLDER);
+
+    if (trial >= 0) {
+        remove_files(trial);
+        nm_door_remove_folder_at(fd, TRIAL_FOLDER, trial, 0);
+    }
+    if (fd >= 0) {
+        remove_files(fd);
+        nm_door_remove_folder_at(parent, name, fd, 0);
+    }
+    nm_io_close(trial);
+    nm_io_close(fd);
 }
 
 void nm_folder_remove(const char *path)
 {
-    char trial[FILE_PATH_BYTES];
+    const char *name;
+    int parent = nm_door_folder_of(path, &name);
 
-    remove_files(path);
-    if (rmdir(path) == 0 || snprintf(trial, sizeof trial, "%s/" TRIAL_FOLDER, path) >= (int)sizeof trial)
-        return;
-    remove_files(trial);
-    rmdir(trial);
-    rmdir(path);
+    remove_session(parent, name);
+    nm_io_close(parent);
+}
+
+/* By its path, as a program would look for it. */
+static DIR *list_by_path(const nm_folder *folder)
+{
+    const char *name;
+    int parent = nm_door_folder_of(folder->path, &name), fd = parent < 0 ? -1 : nm_door_folder_at(parent, name);
+    DIR *list = fd < 0 ? NULL : nm_door_list_at(fd);
+
+    nm_io_close(fd);
+    nm_io_close(parent);
+    return list;
 }
 
 uint64_t nm_folder_count_refused(const nm_folder *folder, int *why, bool *is_gone)
 {
-    DIR *listed = opendir(folder->path);
+    DIR *listed = list_by_path(folder);
     char target[32] = "";
     struct dirent *entry;
     uint64_t count = 0;
@@ -352,27 +401,27 @@ uint64_t nm_folder_count_refused(const nm_folder *folder, int *why, bool *is_gon
     return count;
 }
 
-static void file_path(const nm_folder *folder, char prefix, uint64_t number, char file[FILE_PATH_BYTES])
+static void file_name(char prefix, uint64_t number, char name[FILE_NAME_BYTES])
 {
-    snprintf(file, FILE_PATH_BYTES, "%s/%c.%llu", folder->path, prefix, (unsigned long long)number);
+    snprintf(name, FILE_NAME_BYTES, "%c.%llu", prefix, (unsigned long long)number);
 }
 
 void nm_folder_remove_file(const nm_folder *folder, char prefix, uint64_t number)
 {
-    char file[FILE_PATH_BYTES];
+    char name[FILE_NAME_BYTES];
 
-    file_path(folder, prefix, number, file);
-    unlink(file);
+    file_name(prefix, number, name);
+    nm_door_remove_at(folder->fd, name);
 }
 
 nm_status nm_folder_try_ring(const nm_folder *folder, nm_error *err)
 {
     const size_t bytes = NM_RING_HEADER_BYTES + NM_RING_BYTES_MIN;
-    char file[FILE_PATH_BYTES];
+    char name[FILE_NAME_BYTES];
     int fd;
 
-    file_path(folder, 'r', 0, file);
-    nm_status status = nm_io_open(file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600, &fd, err);
+    file_name('r', 0, name);
+    nm_status status = nm_door_open_at(folder->fd, name, O_RDWR | O_CREAT | O_EXCL, 0600, &fd, err);
     if (status != NM_OK)
         return status;
     int failure = posix_fallocate(fd, 0, (off_t)bytes);
@@ -382,17 +431,17 @@ nm_status nm_folder_try_ring(const nm_folder *folder, nm_error *err)
     else
         munmap(data, bytes);
     nm_io_close(fd);
-    unlink(file);
+    nm_door_remove_at(folder->fd, name);
     return status;
 }
 
 /* What cannot be had now (of memory, of descriptors) is looked for again. */
-static nm_status map_file(const char *file, size_t min_bytes, void **data, size_t *bytes)
+static nm_status map_file(int folder, const char *name, size_t min_bytes, void **data, size_t *bytes)
 {
     struct stat info;
     int fd;
 
-    if (nm_io_open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0, &fd, NULL) != NM_OK)
+    if (nm_door_open_at(folder, name, O_RDWR | O_NONBLOCK, 0, &fd, NULL) != NM_OK)
         return NM_END;
     nm_status status = NM_END;
     if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size >= min_bytes &&
@@ -408,10 +457,11 @@ static nm_status map_file(const char *file, size_t min_bytes, void **data, size_
 nm_status nm_folder_map(const nm_folder *folder, char prefix, uint64_t number, size_t min_bytes, void **data,
                         size_t *bytes, nm_error *err)
 {
-    char file[FILE_PATH_BYTES];
+    char name[FILE_NAME_BYTES];
 
-    file_path(folder, prefix, number, file);
-    return folder->is_copy ? copy_file(file, min_bytes, data, bytes, err) : map_file(file, min_bytes, data, bytes);
+    file_name(prefix, number, name);
+    return folder->is_copy ? copy_file(folder->fd, name, min_bytes, data, bytes, err)
+                           : map_file(folder->fd, name, min_bytes, data, bytes);
 }
 
 void nm_folder_unmap(const nm_folder *folder, void *data, size_t bytes)

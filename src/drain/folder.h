@@ -29,6 +29,7 @@ typedef struct nm_folder_options {
 
 typedef struct nm_folder {
     char path[NM_FOLDER_PATH_BYTES];
+    int fd;                   /* the folder, open while there is a session; owned */
     nm_ring_session *session; /* mapped (drain) or copied (recovery) */
     bool is_copy;             /* not mapped: for a recovery */
     size_t session_bytes;     /* of a copy */
@@ -46,7 +47,7 @@ nm_status nm_folder_open_copy(const char *path, nm_folder *out, nm_error *err);
 
 void nm_folder_close(nm_folder *folder); /* leaves the files */
 
-/* Removes the session's files and the folder; what else lies there stays. */
+/* Removes the session's files and the folder, if it is this user's own; what else lies there stays. */
 void nm_folder_remove(const char *path);
 
 /* Makes FOLDER/trial, a session like FOLDER's own, for a trial run: what becomes of it does not touch the recording. Closed

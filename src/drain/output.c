@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "drain/clock.h"
 
@@ -31,15 +32,26 @@ nm_status nm_output_claim(int fd, nm_error *err)
     return nm_fail(err, NM_ERR_BUSY, NM_NO_OFFSET, "is being recorded");
 }
 
-nm_status nm_output_create(const char *path, int *fd, nm_error *err)
+nm_status nm_output_create_at(int folder, const char *name, int *fd, nm_error *err)
 {
-    nm_status status = nm_io_open(path, O_RDWR | O_CREAT | O_EXCL, 0666, fd, err);
+    nm_status status = nm_door_open_at(folder, name, O_RDWR | O_CREAT | O_EXCL, 0666, fd, err);
 
     if (status != NM_OK || nm_output_claim(*fd, err) == NM_OK)
         return status;
     nm_io_close(*fd); /* who came between replaces it */
     *fd = -1;
     return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is already there");
+}
+
+nm_status nm_output_create(const char *path, int *fd, nm_error *err)
+{
+    const char *name;
+    int folder = nm_door_folder_of(path, &name);
+    nm_status status =
+        folder < 0 ? nm_fail_errno(err, errno, "cannot open") : nm_output_create_at(folder, name, fd, err);
+
+    nm_io_close(folder);
+    return status;
 }
 
 /* ---- A file -------------------------------------------------------------------------------------------------------- */

@@ -65,5 +65,6 @@ nm_status nm_output_claim(int fd, nm_error *err);
 
 /* Makes the file, claimed. NM_ERR_EXISTS: something is there, be it a link that leads nowhere. */
 nm_status nm_output_create(const char *path, int *fd, nm_error *err);
+nm_status nm_output_create_at(int folder, const char *name, int *fd, nm_error *err);
 
 #endif

@@ -7,13 +7,14 @@
 #include "drain/parts.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/door.h"
 #include "base/io.h"
 #include "drain/output.h"
 
@@ -41,14 +42,21 @@ static nm_status add_part(nm_parts *parts, nm_trace_part part, nm_error *err)
 
 nm_status nm_parts_init(nm_parts *parts, const char *name, uint64_t bytes_max, uint64_t steps_max, nm_error *err)
 {
+    const char *base;
+
     *parts = (nm_parts){.name = strdup(name), .bytes_max = bytes_max, .steps_max = steps_max};
     if (parts->name == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    parts->folder = nm_door_folder_of(name, &base);
+    if (parts->folder < 0)
+        return nm_fail_errno(err, errno, "cannot open the folder of the parts");
     return add_part(parts, (nm_trace_part){0}, err);
 }
 
 void nm_parts_fini(nm_parts *parts)
 {
+    if (parts->name != NULL)
+        nm_io_close(parts->folder);
     free(parts->name);
     free(parts->items);
     *parts = (nm_parts){0};
@@ -84,18 +92,26 @@ bool nm_parts_is_due(const nm_parts *parts, uint64_t step_count, bool is_pressed
     return last(parts)->bytes >= bytes || (!is_pressed && nm_parts_is_step_due(parts, step_count));
 }
 
+/* "NAME.007" in its folder, in what nm_part_path has given; NULL is fine. */
+static const char *base_of(const char *path)
+{
+    const char *slash = path == NULL ? NULL : strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
 static nm_status create_part(nm_parts *parts, nm_trace_part part, int *fd, nm_error *err)
 {
     char *path = nm_part_path(parts->name, part.number);
     nm_status status = path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
 
     if (status == NM_OK)
-        status = nm_output_create(path, fd, err);
+        status = nm_output_create_at(parts->folder, base_of(path), fd, err);
     if (status == NM_OK) {
         status = add_part(parts, part, err);
         if (status != NM_OK) {
             nm_io_close(*fd);
-            unlink(path);
+            nm_door_remove_at(parts->folder, base_of(path));
         }
     }
     free(path);
@@ -120,7 +136,7 @@ static void remove_part(const nm_parts *parts, size_t index)
     char *path = nm_part_path(parts->name, parts->items[index].number);
 
     if (path != NULL)
-        unlink(path);
+        nm_door_remove_at(parts->folder, base_of(path));
     free(path);
 }
 

@@ -21,6 +21,7 @@ typedef struct nm_trace_part {
 
 typedef struct nm_parts { /* a zeroed one: the recording is one file */
     char *name;           /* owned; without the number */
+    int folder;           /* owned, where there is a name: all parts stand in it, wherever the name leads later */
     uint64_t bytes_max;   /* the newest bytes to keep; 0: by steps */
     uint64_t steps_max;   /* the newest steps to keep */
     nm_trace_part *items; /* owned; the last one is being written */

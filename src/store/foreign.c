@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/door.h"
 #include "store/database.h"
 #include "store/read_limit.h"
 #include "store/schema.h"
@@ -147,7 +148,7 @@ static nm_status check_file(const char *path, nm_error *err)
 {
     struct stat info;
 
-    if (stat(path, &info) != 0)
+    if (!nm_door_look(path, &info))
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "cannot open: no such file");
     if (!S_ISREG(info.st_mode))
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a file");

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 
+#include "base/door.h"
+
 #define STEPS_BETWEEN_LOOKS 10000
 #define STEPS_FREE          (INT64_C(10) * 1000 * 1000)
 #define STEPS_PER_BYTE      10
@@ -30,7 +32,7 @@ uint64_t nm_read_limit_file_bytes(const char *path)
 {
     struct stat info;
 
-    if (stat(path, &info) != 0 || info.st_size < 0)
+    if (!nm_door_look(path, &info) || info.st_size < 0)
         return 0;
     uint64_t held_bytes = (uint64_t)info.st_blocks * 512 * 8;
     return (uint64_t)info.st_size < held_bytes ? (uint64_t)info.st_size : held_bytes;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/door.h"
 #include "store/database.h"
 #include "store/schema.h"
 
@@ -136,7 +137,7 @@ static int write_pages(sqlite3 *db, const char *type, const char *order, nm_erro
 
 static bool copy_intro(const char *path)
 {
-    FILE *file = fopen(path, "r");
+    FILE *file = nm_door_stream(path);
     int c;
 
     if (file == NULL)

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/buffer.h"
+#include "base/door.h"
 #include "base/strings.h"
 
 typedef struct known_file { /* the best one of a build id */
@@ -88,7 +89,7 @@ nm_status nm_symbol_folders_add(nm_symbol_folders *folders, const char *path, nm
     if (walk == NULL)
         status = nm_fail_errno(err, errno, "cannot look through the folder");
     while (status == NM_OK && (entry = fts_read(walk)) != NULL) {
-        if (entry->fts_info == FTS_F || (entry->fts_info == FTS_SL && stat(entry->fts_path, &info) == 0))
+        if (entry->fts_info == FTS_F || (entry->fts_info == FTS_SL && nm_door_look(entry->fts_path, &info)))
             status = add_file(folders, entry->fts_path, err);
         else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS)
             folders->listener.tell(folders->listener.context, entry->fts_path, strerror(entry->fts_errno));

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "symbol/folders.h"
 
 #define SECTIONS_MAX   65536
@@ -146,13 +147,14 @@ static bool is_native(const Elf64_Ehdr *header)
 nm_status nm_symbol_identify(const char *path, nm_symbol_identity *out, nm_error *err)
 {
     /* Not blocking: a pipe under this name would never open. */
-    elf_reader reader = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    elf_reader reader = {.fd = -1};
     struct stat info;
-    nm_status status = NM_END;
+    nm_status status = nm_io_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, &reader.fd, err);
 
     *out = (nm_symbol_identity){0};
-    if (reader.fd < 0)
-        return nm_fail_errno(err, errno, "cannot open");
+    if (status != NM_OK)
+        return status;
+    status = NM_END;
     if (fstat(reader.fd, &info) == 0 && S_ISREG(info.st_mode)) {
         reader.file_bytes = (uint64_t)info.st_size;
         if (read_at(&reader, 0, &reader.header, sizeof reader.header) && is_native(&reader.header)) {

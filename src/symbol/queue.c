@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/buffer.h"
+#include "base/door.h"
 #include "base/map.h"
 #include "base/strings.h"
 #include "symbol/symbol.h"
@@ -59,7 +60,7 @@ static bool is_same_file(const nm_symbols *symbols, const char *path, uint64_t i
 {
     struct stat info;
 
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+    if (!nm_door_look(path, &info) || !S_ISREG(info.st_mode))
         return false;
     return inode == 0 || info.st_ino == inode || info.st_ctime < symbols->started;
 }

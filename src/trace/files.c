@@ -8,7 +8,6 @@
 #include "trace/files.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "trace/block.h"
 
@@ -35,7 +35,7 @@ bool nm_trace_files_is_single(const char *path)
 {
     struct stat info;
 
-    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+    return nm_door_look(path, &info) && !S_ISDIR(info.st_mode);
 }
 
 static const char *base_name(const char *path)
@@ -88,13 +88,12 @@ static nm_status recognise(nm_trace_file *file, nm_error *err)
 
 /* ---- Finding ------------------------------------------------------------------------------------------------------- */
 
-static nm_status add_file(nm_trace_files *files, const char *path, int flags, nm_error *err)
+/* Takes over `fd`. */
+static nm_status add_open(nm_trace_files *files, int fd, const char *path, nm_error *err)
 {
-    nm_trace_file file = {.path = strdup(path), .fd = -1};
+    nm_trace_file file = {.path = strdup(path), .fd = fd};
     nm_status status = file.path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
 
-    if (status == NM_OK)
-        status = nm_io_open(path, flags | O_NONBLOCK, 0, &file.fd, err); /* a pipe in a folder is not waited for */
     if (status == NM_OK)
         status = recognise(&file, err);
     if (files->is_closed) {
@@ -112,6 +111,14 @@ static nm_status add_file(nm_trace_files *files, const char *path, int flags, nm
     return status;
 }
 
+static nm_status add_file(nm_trace_files *files, const char *path, int flags, nm_error *err)
+{
+    int fd = -1;
+    nm_status status = nm_io_open(path, flags | O_NONBLOCK, 0, &fd, err);
+
+    return status == NM_OK ? add_open(files, fd, path, err) : status;
+}
+
 /* Is the entry `name` with a number behind it? NULL: any is. */
 static bool is_named(const char *entry, const char *name)
 {
@@ -120,40 +127,49 @@ static bool is_named(const char *entry, const char *name)
     return name == NULL || (stem == strlen(name) && entry[stem] != 0 && memcmp(entry, name, stem) == 0);
 }
 
-/* The next regular file in the folder that is named so; its path is the caller's. NM_END: there is none. */
-static nm_status next_file(DIR *stream, const char *folder, const char *name, char **path, nm_error *err)
+/* The next entry of the folder that is named so and leads to a file; a pipe is not even opened. NULL: there is none. */
+static const char *next_file(DIR *stream, const char *name)
 {
     const struct dirent *entry;
-    struct stat info;
 
-    while ((entry = readdir(stream)) != NULL) {
-        if (!is_named(entry->d_name, name))
-            continue;
-        if (asprintf(path, "%s/%s", folder, entry->d_name) < 0)
-            return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-        if (stat(*path, &info) == 0 && S_ISREG(info.st_mode))
-            return NM_OK;
-        free(*path);
-    }
-    return NM_END;
+    while ((entry = readdir(stream)) != NULL)
+        if (is_named(entry->d_name, name) && nm_door_leads_to_at(dirfd(stream), entry->d_name, S_IFREG))
+            return entry->d_name;
+    return NULL;
+}
+
+/* What is found in a folder of the user's may be a link to what is read, but not to what is written to. */
+static nm_status add_entry(nm_trace_files *files, int folder, const char *folder_path, const char *entry, int flags,
+                           nm_error *err)
+{
+    bool is_read = (flags & O_ACCMODE) == O_RDONLY;
+    char *path = NULL;
+    int fd = -1;
+    nm_status status = asprintf(&path, "%s/%s", folder_path, entry) < 0
+                           ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                           : NM_OK;
+
+    if (status == NM_OK)
+        status = is_read ? nm_io_open_at(folder, entry, flags | O_NONBLOCK, 0, &fd, err)
+                         : nm_door_open_at(folder, entry, flags | O_NONBLOCK, 0, &fd, err);
+    if (status == NM_OK)
+        status = add_open(files, fd, path, err);
+    free(path);
+    return status == NM_END ? NM_OK : status;
 }
 
 /* Adds what is a trace among the entries of `folder`: all, or those that are `name` with a number behind it. */
 static nm_status add_folder(nm_trace_files *files, const char *folder, const char *name, int flags, nm_error *err)
 {
-    DIR *stream = opendir(folder);
+    DIR *stream = nm_door_list(folder);
     nm_status status = stream == NULL ? nm_fail_errno(err, errno, "cannot read the folder") : NM_OK;
-    char *path = NULL;
+    const char *entry;
 
-    while (status == NM_OK && (status = next_file(stream, folder, name, &path, err)) == NM_OK) {
-        status = add_file(files, path, flags, err);
-        free(path);
-        if (status == NM_END)
-            status = NM_OK;
-    }
+    while (status == NM_OK && (entry = next_file(stream, name)) != NULL)
+        status = add_entry(files, dirfd(stream), folder, entry, flags, err);
     if (stream != NULL)
         closedir(stream);
-    return status == NM_END ? NM_OK : status;
+    return status;
 }
 
 /* The folder that the path is in; NULL: no memory. */
@@ -164,33 +180,34 @@ static char *folder_of(const char *path)
     return slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-static bool is_begun_trace(const char *path)
+static bool is_begun_trace(int folder, const char *name)
 {
+    struct stat info;
     uint8_t magic[4];
     size_t got = 0;
     int fd;
 
-    if (nm_io_open(path, O_RDONLY | O_NONBLOCK, 0, &fd, NULL) != NM_OK)
+    if (nm_door_open_at(folder, name, O_RDONLY | O_NONBLOCK, 0, &fd, NULL) != NM_OK)
         return false;
-    nm_status status = nm_io_read(fd, magic, sizeof magic, &got, NULL);
+    nm_status status =
+        fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ? NM_END : nm_io_read(fd, magic, sizeof magic, &got, NULL);
     nm_io_close(fd);
     return status == NM_OK && (got == 0 || (got == sizeof magic && nm_get_u32(magic) == NM_BLOCK_MAGIC));
 }
 
-size_t nm_trace_files_visit(const char *name, void (*visit)(void *context, const char *path), void *context)
+size_t nm_trace_files_visit(const char *name, void (*visit)(void *context, int folder, const char *part), void *context)
 {
-    char *folder = folder_of(name), *path = NULL;
-    DIR *stream = folder == NULL ? NULL : opendir(folder);
+    char *folder = folder_of(name);
+    DIR *stream = folder == NULL ? NULL : nm_door_list(folder);
+    const char *entry;
     size_t count = 0;
 
-    while (stream != NULL && next_file(stream, folder, base_name(name), &path, NULL) == NM_OK) {
-        if (is_begun_trace(path)) {
+    while (stream != NULL && (entry = next_file(stream, base_name(name))) != NULL)
+        if (is_begun_trace(dirfd(stream), entry)) {
             count++;
             if (visit != NULL)
-                visit(context, path);
+                visit(context, dirfd(stream), entry);
         }
-        free(path);
-    }
     if (stream != NULL)
         closedir(stream);
     free(folder);
@@ -216,7 +233,7 @@ static nm_status add_path(nm_trace_files *files, const char *path, int flags, nm
     size_t before = files->count;
     nm_status status;
 
-    if (stat(path, &info) != 0)
+    if (!nm_door_look(path, &info))
         return add_numbered(files, path, flags, err);
     if (!S_ISDIR(info.st_mode)) {
         status = add_file(files, path, flags, err);

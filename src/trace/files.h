@@ -31,7 +31,8 @@ bool nm_trace_files_is_single(const char *path);
 
 /*
  * Opens what the paths name with `flags`: files, folders, and names of which only NAME.NNN are there. What is no trace is
- * left out of a folder and refused elsewhere. NM_ERR_USAGE: they are of several recordings. NM_ERR_IO: nothing is there.
+ * left out of a folder and refused elsewhere. To be written to, nothing is opened through a link that was only found in a folder.
+ * NM_ERR_USAGE: they are of several recordings. NM_ERR_IO: nothing is there.
  */
 nm_status nm_trace_files_open(const char *const *paths, size_t path_count, int flags, nm_trace_files *out,
                               nm_error *err);
@@ -40,9 +41,10 @@ nm_status nm_trace_files_open(const char *const *paths, size_t path_count, int f
  * nothing is found. */
 nm_status nm_trace_files_find(const char *path, nm_trace_files *out, nm_error *err);
 
-/* Shows each NAME.NNN that is (the beginning of) a trace, or empty as a part that was just being begun; `visit` may be
- * NULL. Gives their number. */
-size_t nm_trace_files_visit(const char *name, void (*visit)(void *context, const char *path), void *context);
+/* Shows each NAME.NNN that is (the beginning of) a trace, or empty as a part that was just being begun: its name in the open
+ * folder. `visit` may be NULL. Gives their number. Links are not followed. */
+size_t nm_trace_files_visit(const char *name, void (*visit)(void *context, int folder, const char *part),
+                            void *context);
 void nm_trace_files_close(nm_trace_files *files);
 
 /* How much of the path is the name that the parts have in common: without a last ".NNN". */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/door.h"
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
@@ -65,7 +66,7 @@ static nm_status check_database(const char *path, nm_error *err)
 {
     struct stat info;
 
-    if (stat(path, &info) != 0)
+    if (!nm_door_look(path, &info))
         return nm_fail_errno(err, errno, "cannot open");
     return S_ISREG(info.st_mode) ? NM_OK : nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a file");
 }
@@ -240,7 +241,7 @@ static void say(const char *output, bool is_redacted)
     char name[PATH_MAX], size[NM_HUMAN_BYTES];
     struct stat info;
 
-    if (stat(output, &info) != 0)
+    if (!nm_door_look(output, &info))
         return;
     fprintf(stderr, "npumem-bundle: %s: %s%s\n", nm_shown_text(name, sizeof name, output),
             nm_human_bytes(size, (int64_t)info.st_size),

@@ -45,8 +45,9 @@ static nm_status check_output(const answer_request *request, nm_error *err)
     nm_status status = nm_output_check(request->path, request->is_forced, -1, err);
 
     for (size_t i = 0; i < request->input_count && status == NM_OK; i++) {
-        int input = open(request->inputs[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        int input = -1;
 
+        nm_io_open(request->inputs[i], O_RDONLY | O_NONBLOCK, 0, &input, NULL);
         status = nm_output_check(request->path, request->is_forced, input, err);
         nm_io_close(input);
     }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/door.h"
 #include "base/io.h"
 
 #define RANK_MAX 100000000 /* a larger number is a date, or chance */
@@ -28,7 +29,7 @@ static bool is_database(const char *path)
     bool is_one = false;
     int fd = -1;
 
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || nm_io_open(path, O_RDONLY, 0, &fd, NULL) != NM_OK)
+    if (!nm_door_leads_to(path, S_IFREG) || nm_door_open_file(path, &fd, &info, NULL) != NM_OK)
         return false;
     is_one = pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, database_head, sizeof head) == 0;
     nm_io_close(fd);

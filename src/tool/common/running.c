@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/door.h"
 #include "base/io.h"
 #include "trace/ring.h"
 
@@ -20,7 +21,7 @@
 
 bool running_is_pid(const char *text)
 {
-    return text[0] != 0 && text[strspn(text, "0123456789")] == 0 && access(text, F_OK) != 0;
+    return text[0] != 0 && text[strspn(text, "0123456789")] == 0 && !nm_door_allows(text, F_OK);
 }
 
 static nm_status read_proc(const char *pid, const char *name, nm_buffer *out, nm_error *err)
@@ -30,7 +31,7 @@ static nm_status read_proc(const char *pid, const char *name, nm_buffer *out, nm
     nm_status status;
 
     snprintf(path, sizeof path, "/proc/%.20s/%s", pid, name);
-    if (access(path, F_OK) != 0)
+    if (!nm_door_allows(path, F_OK))
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "there is no such process, nor a file of that name");
     status = nm_io_open(path, O_RDONLY, 0, &fd, err);
     if (status != NM_OK)

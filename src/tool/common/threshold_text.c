@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/number.h"
 #include "base/quantity.h"
 
@@ -116,7 +117,7 @@ nm_status threshold_take(const option_row *row, const char *argument, void *into
 
 nm_status threshold_take_file(const option_row *row, const char *argument, void *into, nm_error *err)
 {
-    FILE *file = fopen(argument, "re");
+    FILE *file = nm_door_stream(argument);
     nm_status status;
 
     if (file == NULL)

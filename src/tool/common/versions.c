@@ -8,7 +8,6 @@
 #include "tool/common/versions.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include <strings.h>
 
 #include "base/buffer.h"
+#include "base/door.h"
 #include "base/io.h"
 #include "base/map.h"
 
@@ -139,7 +139,7 @@ static bool find_package(const char *path, const char *package, char version[VER
             return false;
         *slash = 0;
     }
-    list = opendir(folder);
+    list = nm_door_list(folder);
     while (list != NULL && !is_found && (entry = readdir(list)) != NULL) {
         const char *name = entry->d_name, *end = strstr(name, ".dist-info");
         size_t len;

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/door.h"
+
 static const option_row rows[] = {
     {.name = "at",
      .kind = OPTION_TEXT,
@@ -78,13 +80,13 @@ static const options_program program = {
 /* Cuts "RUN.db@MOMENT" in two where a file of the longest such name is. NULL: it names a file, or nothing that is there. */
 static char *cut_moment(char *operand)
 {
-    if (access(operand, F_OK) == 0)
+    if (nm_door_allows(operand, F_OK))
         return NULL;
     for (char *at = operand + strlen(operand); at > operand; at--) {
         if (*at != '@')
             continue;
         *at = 0;
-        if (access(operand, F_OK) == 0)
+        if (nm_door_allows(operand, F_OK))
             return at + 1;
         *at = '@';
     }
@@ -95,7 +97,7 @@ static bool is_same_file(const char *a, const char *b)
 {
     struct stat first, second;
 
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+    return nm_door_look(a, &first) && nm_door_look(b, &second) && first.st_dev == second.st_dev &&
            first.st_ino == second.st_ino;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/door.h"
 #include "base/shown.h"
 #include "store/database.h"
 
@@ -68,7 +69,7 @@ static bool is_newer(const char *path, const struct stat *database)
 {
     struct stat info;
 
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_ino == database->st_ino)
+    if (!nm_door_look(path, &info) || !S_ISREG(info.st_mode) || info.st_ino == database->st_ino)
         return false;
     return info.st_mtim.tv_sec != database->st_mtim.tv_sec ? info.st_mtim.tv_sec > database->st_mtim.tv_sec
                                                            : info.st_mtim.tv_nsec > database->st_mtim.tv_nsec;
@@ -145,7 +146,8 @@ void ingest_say_newer(const ingest *run)
     char trace[PATH_MAX];
     int64_t input_count = 0;
 
-    if (stat(path, &database) != 0 || nm_db_get_int(run->db, "SELECT count(*) FROM input", &input_count, NULL) != NM_OK)
+    if (!nm_door_look(path, &database) ||
+        nm_db_get_int(run->db, "SELECT count(*) FROM input", &input_count, NULL) != NM_OK)
         return;
     if (say_newer_input(run, &database, input_count) || input_count != 1 || length < 4 ||
         strcmp(path + length - 3, ".db") != 0)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/door.h"
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
@@ -30,10 +31,9 @@
 /* "runs/a.zst" -> "runs/a.db" */
 static char *default_output(const char *input_name)
 {
-    struct stat info;
     const char *slash = strrchr(input_name, '/');
     const char *name = slash == NULL ? input_name : slash + 1;
-    const char *dot = stat(input_name, &info) == 0 && S_ISDIR(info.st_mode) ? NULL : strrchr(name, '.');
+    const char *dot = nm_door_leads_to(input_name, S_IFDIR) ? NULL : strrchr(name, '.');
     size_t kept = dot == NULL || dot == name ? strlen(input_name) : (size_t)(dot - input_name);
     char *path = NULL;
 
@@ -215,7 +215,7 @@ static uint64_t bytes_to_read(const ingest *run)
 
     for (size_t i = 0; i < run->inputs.count; i++)
         for (size_t j = 0; !run->inputs.items[i].is_database && j < run->inputs.items[i].path_count; j++)
-            if (stat(run->inputs.items[i].paths[j], &info) == 0 && S_ISREG(info.st_mode))
+            if (nm_door_look(run->inputs.items[i].paths[j], &info) && S_ISREG(info.st_mode))
                 bytes += (uint64_t)info.st_size;
     return bytes;
 }

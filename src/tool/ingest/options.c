@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/buffer.h"
+#include "base/door.h"
 #include "base/quantity.h"
 #include "tool/common/color.h"
 #include "tool/common/threshold_text.h"
@@ -30,7 +30,6 @@ static nm_status take_output(const option_row *row, const char *argument, void *
 static nm_status take_symbols(const option_row *row, const char *argument, void *into, nm_error *err)
 {
     ingest_options *options = into;
-    struct stat info;
     nm_status status = nm_array_grow(&options->symbol_folders.items, &options->symbol_folders.capacity,
                                      options->symbol_folders.count + 1, sizeof *options->symbol_folders.items, err);
 
@@ -38,7 +37,7 @@ static nm_status take_symbols(const option_row *row, const char *argument, void 
     if (status != NM_OK)
         return status;
     options->symbol_folders.items[options->symbol_folders.count++] = argument;
-    if (stat(argument, &info) != 0 || !S_ISDIR(info.st_mode))
+    if (!nm_door_leads_to(argument, S_IFDIR))
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a folder that is there");
     return NM_OK;
 }

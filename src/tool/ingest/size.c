@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/door.h"
 #include "base/human.h"
 #include "base/io.h"
 #include "trace/block.h"
@@ -37,7 +38,7 @@ static void add_file(const char *path, bool is_database, ingest_size *size)
     uint64_t bytes = 0;
     int fd = -1;
 
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
+    if (!nm_door_look(path, &info) || !S_ISREG(info.st_mode) || info.st_size == 0)
         return;
     if (is_database) {
         size->database_bytes += (uint64_t)info.st_size;

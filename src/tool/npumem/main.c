@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/shown.h"
 #include "tool/common/nearest.h"
 #include "tool/common/options.h"
@@ -83,7 +84,7 @@ static bool find_program(const char *name, char path[PATH_MAX])
     char folder[PATH_MAX];
 
     return is_name(name) && find_folder(folder) && snprintf(path, PATH_MAX, "%s/npumem-%s", folder, name) < PATH_MAX &&
-           access(path, F_OK) == 0;
+           nm_door_allows(path, F_OK);
 }
 
 static int refuse_unknown(const char *name)

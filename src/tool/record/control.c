@@ -18,6 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "drain/clock.h"
 #include "tool/common/running.h"
@@ -106,7 +107,7 @@ void record_control_close(record_control *control)
     while (control->client_count > 0)
         drop_client(control, 0);
     close(control->fd);
-    unlink(control->address.sun_path);
+    nm_door_remove(control->address.sun_path);
     free(control);
 }
 
@@ -268,7 +269,7 @@ static nm_status find_folder(const char *trace, char folder[sizeof((nm_session *
 
     if (running_is_pid(trace))
         return running_find_pid(trace, folder, err);
-    if (stat(trace, &info) == 0 && S_ISDIR(info.st_mode)) {
+    if (nm_door_leads_to(trace, S_IFDIR)) {
         snprintf(folder, sizeof((nm_session *)NULL)->ring_folder, "%s", trace);
         return NM_OK;
     }
@@ -288,19 +289,53 @@ static nm_status find_folder(const char *trace, char folder[sizeof((nm_session *
     return status;
 }
 
+/* Opens the socket's name, no link, without connecting to it. It is the caller's, or root's: whoever else may have put it there
+ * is not asked, but by root, whom no recording is closed to. */
+static nm_status open_socket(const char *folder, int *fd, nm_error *err)
+{
+    struct stat info;
+    int place = nm_door_folder(folder), failure;
+    nm_status status = place < 0 ? NM_ERR_IO : nm_door_open_at(place, NM_RING_CONTROL_FILE, O_PATH, 0, fd, NULL);
+
+    failure = errno;
+    nm_io_close(place);
+    if (status == NM_OK && fstat(*fd, &info) == 0 && S_ISSOCK(info.st_mode) &&
+        (info.st_uid == geteuid() || info.st_uid == 0 || geteuid() == 0))
+        return NM_OK;
+    if (status == NM_OK || failure == EACCES || failure == EPERM)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "is recorded by another user");
+    return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "its recording has ended");
+}
+
+/* To the socket that is open as `name_fd`; by its path where /proc is not there. */
+static int connect_by(int fd, int name_fd, const char *folder)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", name_fd);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return 0;
+    if (errno != ENOENT || socket_address(folder, &address, NULL) != NM_OK)
+        return -1;
+    return connect(fd, (const struct sockaddr *)&address, sizeof address);
+}
+
 static nm_status connect_to(const char *folder, int *fd, nm_error *err)
 {
-    struct sockaddr_un address;
-    nm_status status = socket_address(folder, &address, err);
+    int name_fd = -1;
+    nm_status status = open_socket(folder, &name_fd, err);
 
-    if (status != NM_OK)
+    if (status != NM_OK) {
+        nm_io_close(name_fd);
         return status;
+    }
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int result = *fd < 0 ? -1 : connect_by(*fd, name_fd, folder), failure = errno;
+    nm_io_close(name_fd);
     if (*fd < 0)
-        return nm_fail_errno(err, errno, "cannot make a socket");
-    if (connect(*fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return nm_fail_errno(err, failure, "cannot make a socket");
+    if (result == 0)
         return NM_OK;
-    int failure = errno;
     close(*fd);
     *fd = -1;
     if (failure == EACCES || failure == EPERM)

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "drain/clock.h"
 #include "tool/record/recording.h"
@@ -152,7 +153,7 @@ static bool open_door(const recording *work)
 /* Nobody finds us from here on; who holds the path already is told by the closed session. */
 static void remove_door(const char *path)
 {
-    unlink(path);
+    nm_door_remove(path);
     close(DOOR_FD);
 }
 

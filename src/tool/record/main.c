@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "base/shown.h"
 #include "drain/clock.h"
@@ -229,7 +230,7 @@ static nm_status append_recovered(const nm_trace_files *files, const trace_map *
     if (status == NM_OK && nm_io.fsync(fd) != 0)
         status = nm_fail_errno(err, errno, "cannot sync");
     if (status == NM_OK && is_torn)
-        unlink(last->path);
+        nm_door_remove(last->path);
     return status;
 }
 

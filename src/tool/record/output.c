@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "drain/output.h"
 #include "drain/parts.h"
@@ -27,34 +28,41 @@
 
 /* ---- What is no file ----------------------------------------------------------------------------------------------- */
 
+static bool is_special(mode_t mode)
+{
+    return !S_ISREG(mode) && !S_ISDIR(mode);
+}
+
 static bool is_special_file(const char *name, bool *is_fifo)
 {
     struct stat info;
 
-    if (stat(name, &info) != 0)
+    if (!nm_door_look(name, &info))
         return false;
     *is_fifo = S_ISFIFO(info.st_mode);
-    return !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+    return is_special(info.st_mode);
 }
 
-/* At once: a FIFO can be opened for writing while somebody reads it, and for a moment that is us. */
+/* At once: a FIFO can be opened for writing while somebody reads it, and for a moment that is us. A file that has come there
+ * meanwhile is not written to. */
 static nm_status open_special(const char *name, bool is_fifo, int *fd, nm_error *err)
 {
+    struct stat info;
     int reader = -1;
 
     if (is_fifo)
         nm_io_open(name, O_RDONLY | O_NONBLOCK, 0, &reader, NULL);
     nm_status status = nm_io_open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0, fd, err);
     nm_io_close(reader);
+    if (status == NM_OK && (fstat(*fd, &info) != 0 || !is_special(info.st_mode))) {
+        nm_io_close(*fd);
+        *fd = -1;
+        status = nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "has become another file");
+    }
     return status;
 }
 
 /* ---- --force ------------------------------------------------------------------------------------------------------- */
-
-static bool is_same(const struct stat *left, const struct stat *right)
-{
-    return left->st_dev == right->st_dev && left->st_ino == right->st_ino;
-}
 
 /* A recording whose program has just ended needs a moment to write the rest, and the disk one to take it. */
 static nm_status claim_patiently(int fd, nm_error *err)
@@ -69,33 +77,32 @@ static nm_status claim_patiently(int fd, nm_error *err)
 }
 
 /* Claims the file that is to go. *fd is -1 for a link, which is not followed. NM_END: another one is there by now. */
-static nm_status claim_old(const char *path, int *fd, struct stat *info, nm_error *err)
+static nm_status claim_old(int folder, const char *name, int *fd, nm_error *err)
 {
-    struct stat opened;
+    struct stat info;
     nm_status status;
 
     *fd = -1;
-    if (lstat(path, info) != 0)
+    if (!nm_door_look_at(folder, name, &info))
         return errno == ENOENT ? NM_END : nm_fail_errno(err, errno, "cannot open");
-    if (S_ISLNK(info->st_mode))
+    if (S_ISLNK(info.st_mode))
         return NM_OK;
-    if (S_ISDIR(info->st_mode))
+    if (S_ISDIR(info.st_mode))
         return nm_fail_errno(err, EISDIR, "cannot open");
-    status = nm_io_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0, fd, err);
+    status = nm_door_open_at(folder, name, O_RDWR | O_NONBLOCK, 0, fd, err);
     if (status != NM_OK)
         return status;
     status = claim_patiently(*fd, err);
-    if (status == NM_OK && (fstat(*fd, &opened) != 0 || lstat(path, info) != 0 || !is_same(&opened, info)))
-        status = NM_END;
-    return status;
+    return status == NM_OK && !nm_door_is_at(folder, name, *fd) ? NM_END : status;
 }
 
 /* It cannot be removed: the folder is another's, or it is mounted. It is written to if it is nobody else's. */
-static nm_status take_over(int failure, const struct stat *info, int *old, int *fd, nm_error *err)
+static nm_status take_over(int failure, int *old, int *fd, nm_error *err)
 {
-    bool is_ours = failure == EBUSY || (info->st_uid == geteuid() && info->st_nlink == 1);
+    struct stat info;
+    bool is_known = *old >= 0 && fstat(*old, &info) == 0;
 
-    if (*old < 0 || !is_ours)
+    if (!is_known || !(failure == EBUSY || (info.st_uid == geteuid() && info.st_nlink == 1)))
         return nm_fail_errno(err, failure, "cannot replace");
     if (ftruncate(*old, 0) != 0)
         return nm_fail_errno(err, errno, "cannot replace");
@@ -105,25 +112,33 @@ static nm_status take_over(int failure, const struct stat *info, int *old, int *
 }
 
 /* Whoever holds the old file's claim, and he alone, puts a new file there. */
-static nm_status replace_file(const char *path, int *fd, nm_error *err)
+static nm_status replace_at(int folder, const char *name, int *fd, nm_error *err)
 {
     nm_status status = NM_ERR_EXISTS;
-    struct stat info = {0};
     int old = -1;
 
-    *fd = -1;
     for (int i = 0; i < REPLACES_TRIED && (status == NM_ERR_EXISTS || status == NM_END); i++) {
-        status = nm_output_create(path, fd, err);
+        status = nm_output_create_at(folder, name, fd, err);
         if (status != NM_ERR_EXISTS)
             break;
-        status = claim_old(path, &old, &info, err);
-        if (status == NM_OK && unlink(path) != 0 && errno != ENOENT)
-            status = take_over(errno, &info, &old, fd, err);
+        status = claim_old(folder, name, &old, err);
+        if (status == NM_OK && nm_door_remove_at(folder, name) != 0 && errno != ENOENT)
+            status = take_over(errno, &old, fd, err);
         else if (status == NM_OK)
-            status = nm_output_create(path, fd, err);
+            status = nm_output_create_at(folder, name, fd, err);
         nm_io_close(old);
     }
     return status == NM_END ? nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is replaced again and again") : status;
+}
+
+static nm_status replace_file(const char *path, int *fd, nm_error *err)
+{
+    const char *name;
+    int folder = nm_door_folder_of(path, &name);
+    nm_status status = folder < 0 ? nm_fail_errno(err, errno, "cannot open") : replace_at(folder, name, fd, err);
+
+    nm_io_close(folder);
+    return status;
 }
 
 /* ---- Names --------------------------------------------------------------------------------------------------------- */
@@ -185,28 +200,32 @@ typedef struct claims {
 } claims;
 
 /* Is it being recorded? */
-static void check_part(void *context, const char *path)
+static void check_part(void *context, int folder, const char *part)
 {
     claims *found = context;
     int fd = -1;
 
-    if (found->status == NM_OK && nm_io_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0, &fd, NULL) == NM_OK)
+    if (found->status == NM_OK && nm_door_open_at(folder, part, O_RDWR | O_NONBLOCK, 0, &fd, NULL) == NM_OK)
         found->status = nm_output_claim(fd, found->err);
     nm_io_close(fd);
 }
 
-static void remove_part(void *context, const char *path)
+static void remove_part(void *context, int folder, const char *part)
 {
     (void)context;
-    unlink(path);
+    nm_door_remove_at(folder, part);
 }
 
 /* All that stands there, as the file of a trace that is not in parts would. */
-static void visit_all(const char *name, void (*visit)(void *context, const char *path), void *context)
+static void visit_all(const char *path, void (*visit)(void *context, int folder, const char *part), void *context)
 {
-    if (nm_trace_files_is_single(name))
-        visit(context, name);
-    nm_trace_files_visit(name, visit, context);
+    const char *name;
+    int folder = nm_trace_files_is_single(path) ? nm_door_folder_of(path, &name) : -1;
+
+    if (folder >= 0)
+        visit(context, folder, name);
+    nm_io_close(folder);
+    nm_trace_files_visit(path, visit, context);
 }
 
 /* A part that is written is there until the next one is: if none is claimed, nobody records. */

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "base/shown.h"
 #include "drain/clock.h"
@@ -72,7 +73,7 @@ static bool is_library(const char *folder, const char *below, const char *name, 
 
     if (snprintf(joined, sizeof joined, "%s/%s/%s", folder, below, name) >= (int)sizeof joined)
         return false;
-    return access(joined, R_OK) == 0 && realpath(joined, path) != NULL;
+    return nm_door_allows(joined, R_OK) && nm_door_resolve(joined, path);
 }
 
 nm_status recording_find_library(const record_options *options, char path[PATH_MAX], nm_error *err)
@@ -346,7 +347,7 @@ static void remove_output(const recording *work)
 {
     char *path = is_kept(work) ? nm_part_path((const char *)work->name.data, 0) : NULL;
 
-    unlink(path != NULL ? path : (const char *)work->name.data);
+    nm_door_remove(path != NULL ? path : (const char *)work->name.data);
     free(path);
 }
 

@@ -16,6 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/door.h"
+#include "base/io.h"
+
 #define INGEST_PROGRAM   "npumem-ingest"
 #define STATUS_WITH_LOSS 3 /* of npumem-ingest: the answers are there, and say what is missing */
 #define STATUS_NOT_FOUND 127
@@ -28,7 +31,7 @@ void record_ingest_program(char program[PATH_MAX])
     program[len > 0 ? len : 0] = 0;
     slash = strrchr(program, '/');
     strcpy(slash == NULL ? program : slash + 1, INGEST_PROGRAM);
-    if (access(program, X_OK) != 0)
+    if (!nm_door_allows(program, X_OK))
         strcpy(program, INGEST_PROGRAM);
 }
 
@@ -74,10 +77,12 @@ static bool name_database(const char *file, char database[PATH_MAX])
 void record_report(const char *trace, const char *file)
 {
     char database[PATH_MAX];
-    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666); /* a FIFO needs its reader now */
+    nm_error err = {0};
+    int fd = -1;
 
-    if (fd < 0) {
-        fprintf(stderr, "npumem-record: --report %s: %s\n", file, strerror(errno));
+    /* A FIFO needs its reader now. */
+    if (nm_io_open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666, &fd, &err) != NM_OK) {
+        fprintf(stderr, "npumem-record: --report %s: %s\n", file, err.text);
         return;
     }
     fcntl(fd, F_SETFL, 0);

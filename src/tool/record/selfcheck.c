@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "tool/record/output.h"
 #include "tool/record/output_name.h"
@@ -25,6 +26,7 @@
 #include "tool/selfcheck/torch.h"
 
 #define PYTHON           "python3"
+#define SCRIPT_NAME      "npumem_selfcheck.py"
 #define TRACE_NAME       "run.zst"
 #define DATABASE_NAME    "run.db"
 #define STANDIN_FOLDER   "../fixtures/cann" /* from the folder of the program, where it was built */
@@ -117,8 +119,9 @@ static bool write_script(selfcheck *check)
     nm_error err = {0};
     int fd = -1;
 
-    selfcheck_path(&check->place, "npumem_selfcheck.py", check->script);
-    nm_status status = nm_io_open(check->script, O_WRONLY | O_CREAT | O_TRUNC, 0600, &fd, &err);
+    selfcheck_path(&check->place, SCRIPT_NAME, check->script);
+    nm_status status =
+        nm_door_open_at(check->place.folder_fd, SCRIPT_NAME, O_WRONLY | O_CREAT | O_EXCL, 0600, &fd, &err);
     if (status == NM_OK)
         status = nm_io_write(fd, text, strlen(text), &err);
     nm_io_close(fd);
@@ -137,7 +140,7 @@ static bool find_standin(selfcheck *check)
     if (slash == NULL || slash + sizeof STANDIN_FOLDER + sizeof STANDIN_LIBRARY >= path + sizeof path)
         return false;
     strcpy(slash + 1, STANDIN_FOLDER "/" STANDIN_LIBRARY);
-    if (realpath(path, check->standin) == NULL) {
+    if (!nm_door_resolve(path, check->standin)) {
         check->standin[0] = 0;
         return false;
     }
@@ -288,10 +291,9 @@ static bool run_all(selfcheck *check, selfcheck_said *said)
 
 static bool has_trace(const selfcheck *check)
 {
-    char path[PATH_MAX];
+    struct stat info;
 
-    selfcheck_path(&check->place, TRACE_NAME, path);
-    return check->place.ended_by == 0 && access(path, F_OK) == 0;
+    return check->place.ended_by == 0 && nm_door_look_at(check->place.folder_fd, TRACE_NAME, &info);
 }
 
 static bool ingest(selfcheck *check)
@@ -392,7 +394,7 @@ static void free_result(selfcheck_result *result)
 /* Asked to end: nothing is left behind, and it ends as it was asked to. */
 static void end_by(int number, const char *file)
 {
-    unlink(file);
+    nm_door_remove(file);
     signal(number, SIG_DFL);
     raise(number);
 }

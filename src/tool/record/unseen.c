@@ -18,6 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "base/shown.h"
 
@@ -55,8 +56,9 @@ typedef struct file_head {
 
 static bool read_head(const char *path, file_head *head)
 {
+    struct stat info;
     int fd = -1;
-    bool is_read = nm_io_open(path, O_RDONLY, 0, &fd, NULL) == NM_OK;
+    bool is_read = nm_door_open_file(path, &fd, &info, NULL) == NM_OK;
 
     head->len = 0;
     is_read = is_read && nm_io_read(fd, head->bytes, HEAD_BYTES, &head->len, NULL) == NM_OK;
@@ -68,9 +70,7 @@ static bool read_head(const char *path, file_head *head)
 
 static bool is_program(const char *path)
 {
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+    return nm_door_leads_to(path, S_IFREG) && nm_door_allows(path, X_OK);
 }
 
 /* As execvp finds it. */
@@ -143,8 +143,8 @@ static unseen_reason judge_rights(const char *path)
 {
     struct stat info;
 
-    if (stat(path, &info) == 0 && (((info.st_mode & S_ISUID) != 0 && info.st_uid != getuid()) ||
-                                   ((info.st_mode & S_ISGID) != 0 && info.st_gid != getgid())))
+    if (nm_door_look(path, &info) && (((info.st_mode & S_ISUID) != 0 && info.st_uid != getuid()) ||
+                                      ((info.st_mode & S_ISGID) != 0 && info.st_gid != getgid())))
         return UNSEEN_RAISED;
     return getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0 ? UNSEEN_CAPABLE : UNSEEN_UNKNOWN;
 }

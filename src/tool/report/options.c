@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 
+#include "base/door.h"
 #include "report/html.h"
 
 static const option_row rows[] = {
@@ -68,7 +69,7 @@ static bool is_same_file(const char *a, const char *b)
 {
     struct stat first, second;
 
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+    return nm_door_look(a, &first) && nm_door_look(b, &second) && first.st_dev == second.st_dev &&
            first.st_ino == second.st_ino;
 }
 

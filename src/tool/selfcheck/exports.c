@@ -5,7 +5,6 @@
  */
 #include "tool/selfcheck/exports.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "tool/common/versions.h"
 #include "tool/selfcheck/figures.h"
@@ -230,7 +230,7 @@ static void take_folder_of(exports *found, const char *library)
     DIR *folder;
 
     snprintf(path, sizeof path, "%.*s/", len, library);
-    folder = opendir(path);
+    folder = nm_door_list(path);
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         size_t name_len = strlen(entry->d_name);
 

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "drain/clock.h"
 
 #define TEXT_BYTES_MAX   ((size_t)1 << 20)
 #define RUN_NS_MAX       (INT64_C(600) * 1000000000)
 #define GRACE_NS         (INT64_C(10) * 1000000000)
-#define DEPTH_MAX        32 /* descriptors that the removal may use */
+#define DEPTH_MAX        32 /* of what programs leave in it */
 #define OUTPUT_NAME      "output.txt"
 #define ERRORS_NAME      "errors.txt"
 #define EXIT_NOT_FOUND   127
@@ -41,35 +41,23 @@ static void waited_signals(sigset_t *set)
 
 nm_status selfcheck_place_open(selfcheck_place *place, nm_error *err)
 {
-    const char *temporary = getenv("TMPDIR");
     sigset_t waited;
 
     *place = (selfcheck_place){0};
-    if (temporary == NULL || temporary[0] != '/')
-        temporary = "/tmp";
-    if (snprintf(place->folder, sizeof place->folder, "%s/npumem-selfcheck-XXXXXX", temporary) >=
-            (int)sizeof place->folder ||
-        mkdtemp(place->folder) == NULL)
-        return nm_fail_errno(err, errno, "cannot make a folder in %.80s", temporary);
+    nm_status status = nm_door_make_temporary("npumem-selfcheck", place->folder, &place->folder_fd, err);
+    if (status != NM_OK)
+        return status;
     waited_signals(&waited);
     sigprocmask(SIG_BLOCK, &waited, &place->mask_before);
     return NM_OK;
-}
-
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-    (void)info;
-    (void)kind;
-    (void)place;
-    remove(path);
-    return 0;
 }
 
 void selfcheck_place_close(selfcheck_place *place)
 {
     if (place->folder[0] == 0)
         return;
-    nftw(place->folder, remove_one, DEPTH_MAX, FTW_DEPTH | FTW_PHYS);
+    nm_door_remove_folder_at(AT_FDCWD, place->folder, place->folder_fd, DEPTH_MAX);
+    nm_io_close(place->folder_fd);
     place->folder[0] = 0;
     sigprocmask(SIG_SETMASK, &place->mask_before, NULL);
 }
@@ -88,12 +76,11 @@ void selfcheck_path(const selfcheck_place *place, const char *name, char path[PA
 
 void selfcheck_read(const selfcheck_place *place, const char *name, nm_buffer *out)
 {
-    char path[PATH_MAX];
     int fd = -1;
 
     out->len = 0;
-    selfcheck_path(place, name, path);
-    if (nm_io_open(path, O_RDONLY, 0, &fd, NULL) == NM_OK && nm_buffer_reserve(out, TEXT_BYTES_MAX, NULL) == NM_OK &&
+    if (nm_door_open_at(place->folder_fd, name, O_RDONLY | O_NONBLOCK, 0, &fd, NULL) == NM_OK &&
+        nm_buffer_reserve(out, TEXT_BYTES_MAX, NULL) == NM_OK &&
         nm_io_read(fd, out->data, TEXT_BYTES_MAX - 1, &out->len, NULL) != NM_OK)
         out->len = 0;
     nm_io_close(fd);
@@ -117,10 +104,9 @@ static void set_library_folder(const char *folder)
 /* Above the three that it is to become one of, which may be closed here. */
 static int open_for_child(const selfcheck_place *place, const char *name)
 {
-    char path[PATH_MAX];
+    int fd = -1;
 
-    selfcheck_path(place, name, path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    nm_door_open_at(place->folder_fd, name, O_WRONLY | O_CREAT | O_TRUNC, 0600, &fd, NULL);
     return fd >= 0 && fd <= STDERR_FILENO ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : fd;
 }
 
@@ -135,7 +121,8 @@ static void run_child(const selfcheck_place *place, const char *const *arguments
         close(STDIN_FILENO); /* a bare container has no /dev */
     else
         dup2(in, STDIN_FILENO);
-    if (out < 0 || err < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 || chdir(place->folder) != 0)
+    if (out < 0 || err < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 ||
+        fchdir(place->folder_fd) != 0)
         _exit(EXIT_NOT_FOUND);
     if (library_folder != NULL)
         set_library_folder(library_folder);

@@ -13,9 +13,10 @@
 #include "base/buffer.h"
 
 typedef struct selfcheck_place {
-    char folder[PATH_MAX];
-    sigset_t mask_before; /* the signals that are waited for here are blocked meanwhile */
-    int ended_by;         /* signal that asks npumem-record itself to end; 0: none */
+    char folder[PATH_MAX]; /* "": not made */
+    int folder_fd;         /* owned, then */
+    sigset_t mask_before;  /* the signals that are waited for here are blocked meanwhile */
+    int ended_by;          /* signal that asks npumem-record itself to end; 0: none */
 } selfcheck_place;
 
 typedef struct selfcheck_run {

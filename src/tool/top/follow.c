@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "drain/clock.h"
 #include "drain/parts.h"
@@ -47,15 +48,14 @@ struct top_follow {
 /* ---- The session --------------------------------------------------------------------------------------------------- */
 
 /* False: it is not there, or of another layout. */
-static bool read_session(const char *folder, nm_ring_session *out)
+static bool read_session(const char *path, nm_ring_session *out)
 {
-    char path[PATH_MAX];
     size_t got = 0;
-    int fd = -1;
+    int folder = nm_door_folder(path), fd = -1;
+    nm_status status = nm_door_open_at(folder, NM_RING_SESSION_FILE, O_RDONLY | O_NONBLOCK, 0, &fd, NULL);
 
-    if (snprintf(path, sizeof path, "%s/" NM_RING_SESSION_FILE, folder) >= (int)sizeof path)
-        return false;
-    if (nm_io_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0, &fd, NULL) != NM_OK)
+    nm_io_close(folder);
+    if (status != NM_OK)
         return false;
     bool is_read = nm_io_read(fd, out, sizeof *out, &got, NULL) == NM_OK && got == sizeof *out;
     nm_io_close(fd);
@@ -119,10 +119,8 @@ static bool is_trace_of(const char *path, const uint8_t trace_id[16])
     struct stat info;
     ssize_t got = -1;
 
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-        return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0)
+    int fd = -1;
+    if (nm_door_leads_to(path, S_IFREG) && nm_door_open_file(path, &fd, &info, NULL) == NM_OK)
         got = pread(fd, begin, sizeof begin, 0);
     nm_io_close(fd);
     return got > 0 && nm_block_read_header((nm_bytes){begin, (size_t)got}, &header, NULL) == NM_OK &&
@@ -137,7 +135,7 @@ static nm_status find_in_recorder(const nm_ring_session *session, char **path, n
 
     *path = NULL;
     snprintf(folder, sizeof folder, "/proc/%lld/fd", (long long)session->drain_pid);
-    DIR *list = opendir(folder);
+    DIR *list = nm_door_list(folder);
     while (list != NULL && *path == NULL && (entry = readdir(list)) != NULL) {
         snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
         ssize_t len = entry->d_name[0] == '.' ? -1 : readlink(name, target, sizeof target - 1);
@@ -188,9 +186,9 @@ static nm_status find_path(const char *given, const char *pid, char **path, nm_e
 
         return status == NM_OK ? find_by_folder(folder, path, err) : status;
     }
-    if (!nm_trace_files_is_single(given) && (stat(given, &info) != 0 || !S_ISDIR(info.st_mode)))
+    if (!nm_trace_files_is_single(given) && !nm_door_leads_to(given, S_IFDIR))
         return find_last_part(given, path, err);
-    if (stat(given, &info) != 0)
+    if (!nm_door_look(given, &info))
         return nm_fail_errno(err, errno, "cannot open");
     if (snprintf(folder, sizeof folder, "%s", given) >= (int)sizeof folder)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "path is too long");
@@ -271,7 +269,7 @@ static nm_status open_path(char *path, top_follow **out, nm_error *err)
 static char *shown_name(const char *given, const char *path)
 {
     struct stat info;
-    bool is_place = given != NULL && stat(given, &info) == 0 && !S_ISREG(info.st_mode);
+    bool is_place = given != NULL && nm_door_look(given, &info) && !S_ISREG(info.st_mode);
 
     return given != NULL && !is_place ? strdup(given) : strndup(path, nm_trace_files_stem(path));
 }
@@ -324,10 +322,11 @@ static uint64_t part_number(const char *path)
     return strtoull(path + nm_trace_files_stem(path) + 1, NULL, 10);
 }
 
-static void note_newest(void *context, const char *path)
+static void note_newest(void *context, int folder, const char *part)
 {
-    uint64_t *newest = context, number = part_number(path);
+    uint64_t *newest = context, number = part_number(part);
 
+    (void)folder;
     *newest = number > *newest ? number : *newest;
 }
 
@@ -362,7 +361,7 @@ static nm_status go_on(top_follow *follow, bool *has_more, nm_error *err)
     char *next = name == NULL ? NULL : nm_part_path(name, part_number(follow->path) + 1);
     if (next == NULL) {
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    } else if (access(next, R_OK) == 0) {
+    } else if (nm_door_allows(next, R_OK)) {
         status = take_part(follow, next, err);
         *has_more = status == NM_OK;
     } else {

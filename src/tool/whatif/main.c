@@ -242,8 +242,9 @@ static nm_status check_csv(whatif *run, nm_error *err)
         return NM_OK;
     run->subject = options->csv_path;
     for (size_t i = 0; i < options->path_count && status == NM_OK; i++) {
-        int input = open(options->paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        int input = -1;
 
+        nm_io_open(options->paths[i], O_RDONLY | O_NONBLOCK, 0, &input, NULL);
         status = nm_output_check(options->csv_path, options->is_forced, input, err);
         nm_io_close(input);
     }
