@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "drain/clock.h"
@@ -104,7 +105,7 @@ static bool stat_program(int64_t pid, uint64_t *device, uint64_t *inode)
     struct stat info;
 
     snprintf(path, sizeof path, "/proc/%lld/exe", (long long)pid);
-    if (stat(path, &info) != 0)
+    if (!nm_door_look(path, &info))
         return false;
     *device = info.st_dev;
     *inode = info.st_ino;

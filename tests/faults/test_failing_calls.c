@@ -224,8 +224,8 @@ static bool can_trace(void)
     return is_able;
 }
 
-static const char *const start_calls[] = {"unlinkat", "getdents64", "fallocate", "mkdir",  "mkdirat",
-                                          "openat",   "getrandom",  "statfs",    "rename", "fcntl"};
+static const char *const start_calls[] = {"unlinkat",  "getdents64", "fallocate", "mkdirat", "openat",
+                                          "getrandom", "fstatfs",    "renameat2", "fcntl"};
 
 START_TEST(a_recorder_one_of_whose_calls_fails_loses_nothing_in_silence)
 {

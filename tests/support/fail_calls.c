@@ -48,6 +48,8 @@ static const struct {
     {"symlinkat", SYS_symlinkat},
     {"getrandom", SYS_getrandom},
     {"statfs", SYS_statfs},
+    {"fstatfs", SYS_fstatfs},
+    {"renameat2", SYS_renameat2},
     {"lseek", SYS_lseek},
 #ifdef SYS_mkdir
     {"mkdir", SYS_mkdir},

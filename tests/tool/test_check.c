@@ -353,7 +353,7 @@ START_TEST(rules_of_a_team_stand_in_a_file)
            "FAIL  max-reserved");
     expect("$C run.db 2>&1 >/dev/null | grep -c '^npumem-check: rules of .npumem-check$'", 0, "1");
     expect("$C run.db | grep -c '^ok    no-anomaly'", 0, "1");
-    expect("$C -q run.db 2>&1 | wc -c", 0, "0\n");
+    expect("$C -q run.db 2>&1", 1, "npumem-check: rules of .npumem-check\n");
     expect("$C run.db --no-anomaly", 0, "ok    no-anomaly");
     expect("$C run.db --no-anomaly --rules .npumem-check", 1, "FAIL  max-reserved");
     expect("cp run.db 'a#b.db'; printf 'baseline=a#b.db:+5%%\\n' > rules; $C run.db --rules rules", 0,
@@ -361,17 +361,55 @@ START_TEST(rules_of_a_team_stand_in_a_file)
     expect("printf 'max-reserved=1B\\nthreshold=fragmentation=1GiB\\n' > rules; $C run.db --rules rules", 1, "FAIL");
     expect("printf '# none yet\\n' > .npumem-check; $C run.db", 2, NULL);
     expect_failure("printf 'no-leak\\nno-leaks\\n' > rules; $C run.db --rules rules", 2,
-                   "rules: line 2: no rule 'no-leaks'");
+                   "rules: line 2: no such rule: one a line");
     expect_failure("printf 'no-leak=3' > rules; $C run.db --rules rules", 2, "line 1: no-leak takes no value");
     expect_failure("printf 'max-peak' > rules; $C run.db --rules rules", 2,
                    "line 1: max-peak needs a value, as max-peak=SIZE");
-    expect_failure("printf 'max-peak=60' > rules; $C run.db --rules rules", 2, "line 1: max-peak: needs a size");
-    expect_failure("printf 'output=x' > rules; $C run.db --rules rules", 2, "line 1: no rule 'output'");
+    expect_failure("printf 'max-peak=60' > rules; $C run.db --rules rules", 2,
+                   "line 1: max-peak: what stands behind it is not SIZE");
+    expect_failure("printf 'output=x' > rules; $C run.db --rules rules", 2, "line 1: no such rule");
     expect_failure("printf 'no-oom\\n\\000' > rules; $C run.db --rules rules", 2, "rules: holds no rules");
-    expect_failure("head -c 2000000 /dev/zero | tr '\\0' '#' > rules; $C run.db --rules rules", 2,
-                   "rules: holds no rules");
+    expect_failure("head -c 65537 /dev/zero | tr '\\0' '#' > rules; $C run.db --rules rules", 2,
+                   "rules: is larger than 64 KiB");
+    expect("{ echo no-anomaly; head -c 65525 /dev/zero | tr '\\0' '#'; } > rules; $C run.db --rules rules", 0,
+           "no-anomaly");
+    expect_failure("for i in $(seq 1001); do echo no-oom; done > rules; $C run.db --rules rules", 2,
+                   "line 1001: more than 1000 rules");
+    expect("for i in $(seq 1000); do echo no-leak; echo '#'; done > rules; $C run.db --rules rules | wc -l", 0, "1001");
     expect_failure("$C run.db --rules nowhere", 2, "nowhere: no such file");
-    expect_failure("$C run.db --rules .", 2, "cannot read: Is a directory");
+    expect_failure("$C run.db --rules .", 2, ".: not a file");
+}
+END_TEST
+
+/* Nobody has named it: whoever laid it there is neither waited for nor obeyed, and what a link leads to is not shown. */
+START_TEST(rules_that_nobody_named_are_obeyed_only_if_they_are_ours)
+{
+    expect_failure("mkfifo .npumem-check; timeout 20 $C run.db", 2, ".npumem-check: is not a regular file");
+    expect_failure("rm .npumem-check; mkdir .npumem-check; $C run.db", 2, ".npumem-check: is not a regular file");
+    expect_failure("rmdir .npumem-check; printf 'key = hunter2\n' > private; ln -s private .npumem-check; $C run.db", 2,
+                   ".npumem-check: is a symbolic link");
+    expect("$C run.db 2>&1 | grep -c hunter2", 1, "0");
+    expect("$C run.db --rules .npumem-check 2>&1 | grep -c 'hunter2\\|key'", 1, "0"); /* named, and followed */
+    expect_failure("$C run.db --rules .npumem-check", 2, "line 1: no such rule");
+    expect("printf 'max-reserved=hunter2\n' > private; $C run.db --rules private 2>&1 | grep -c hunter2", 1, "0");
+    expect("printf 'threshold=hunter2\n' > private; $C run.db --rules private 2>&1 | grep -c hunter2", 1, "0");
+    expect_failure("rm .npumem-check; echo no-anomaly > .npumem-check; chmod 666 .npumem-check; $C run.db", 2,
+                   ".npumem-check: may be written to by everybody");
+    expect("chmod 664 .npumem-check; $C run.db", 0, "no-anomaly");
+    expect_failure("mkfifo pipe; timeout 20 $C run.db --rules pipe", 2, "pipe: not a file");
+}
+END_TEST
+
+/* By root, who can give files away. */
+START_TEST(rules_of_another_user_are_not_obeyed)
+{
+    if (geteuid() != 0)
+        return;
+    expect_failure("echo no-anomaly > .npumem-check; chown 65534 .npumem-check; $C run.db", 2,
+                   ".npumem-check: belongs neither to this user, nor to root");
+    expect("$C run.db --rules .npumem-check", 0, "no-anomaly");
+    expect("chown 65534 .; $C run.db", 0, "no-anomaly");
+    expect("chown 0 . .npumem-check", 0, NULL);
 }
 END_TEST
 
@@ -486,6 +524,8 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, json_says_the_limit_of_what_is_not_there);
     tcase_add_test(tcase, usage_is_checked);
     tcase_add_test(tcase, rules_of_a_team_stand_in_a_file);
+    tcase_add_test(tcase, rules_that_nobody_named_are_obeyed_only_if_they_are_ours);
+    tcase_add_test(tcase, rules_of_another_user_are_not_obeyed);
     tcase_add_test(tcase, what_is_no_database_is_told_in_one_line);
     tcase_add_test(tcase, strange_content_is_read_as_it_is);
     tcase_add_test(tcase, a_damaged_database_never_crashes);

@@ -365,6 +365,44 @@ START_TEST(a_process_is_found_by_what_its_environment_names)
 }
 END_TEST
 
+/* A socket of somebody else's, where the user's could be: it is not even connected to. Nor is one that a link leads to. */
+START_TEST(another_users_socket_is_not_asked)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    nm_buffer reply = {0};
+    nm_error err = {0};
+    char path[64];
+
+    open_control();
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/ctl", folder);
+    snprintf(path, sizeof path, "%s/real", folder);
+    ck_assert_int_eq(rename(address.sun_path, path) + symlink("real", address.sun_path), 0);
+    ck_assert_int_eq(record_control_ask(folder, "status", &reply, &err), NM_ERR_IO);
+    pass();
+    ck_assert_uint_eq(asked_count, 0);
+    ck_assert_int_eq(unlink(address.sun_path) + rename(path, address.sun_path), 0);
+    if (geteuid() == 0) {
+        pid_t child;
+        int status = 0;
+
+        ck_assert_int_eq(chown(folder, 65534, 65534) + chmod(folder, 0755) + chown(address.sun_path, 65534, 65534) +
+                             chmod(address.sun_path, 0777),
+                         0);
+        child = fork();
+        if (child == 0) {
+            bool is_refused = setuid(65533) == 0 && record_control_ask(folder, "status", &reply, &err) == NM_ERR_IO &&
+                              strstr(err.text, "another user") != NULL;
+            _exit(is_refused ? 0 : 1);
+        }
+        waitpid(child, &status, 0);
+        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        pass();
+        ck_assert_uint_eq(asked_count, 0);
+    }
+    close_control();
+}
+END_TEST
+
 START_TEST(a_trace_of_another_boot_is_of_another_machine)
 {
     nm_session session = {.host = "elsewhere", .boot_id = "00000000-0000-0000-0000-000000000000"};
@@ -393,6 +431,7 @@ int main(void)
     tcase_add_test(tests, a_path_that_is_too_long_for_a_socket_is_said);
     tcase_add_test(tests, who_cannot_be_asked_is_told_why);
     tcase_add_test(tests, a_process_is_found_by_what_its_environment_names);
+    tcase_add_test(tests, another_users_socket_is_not_asked);
     tcase_add_test(tests, a_trace_of_another_boot_is_of_another_machine);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_ENV);

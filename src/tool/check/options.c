@@ -193,39 +193,42 @@ static const option_row *find_rule(const char *name)
     return NULL;
 }
 
+/* No text of the file is repeated. */
 static nm_status take_team_rule(const char *name, char *argument, void *context, nm_error *err)
 {
     const option_row *row = find_rule(name);
 
     if (row == NULL)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "no rule '%.40s': one a line, as max-peak=60GiB or no-leak",
-                       name);
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "no such rule: one a line, as max-peak=60GiB or no-leak");
     if (row->argument == NULL && argument[0] != 0)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s takes no value", name);
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s takes no value", row->name);
     if (row->argument != NULL && argument[0] == 0)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s needs a value, as %s=%s", name, name, row->argument);
-    nm_error why = {.offset = NM_NO_OFFSET};
-    nm_status status = row->take(row, argument, context, &why);
-    return status == NM_OK ? NM_OK : nm_fail(err, status, NM_NO_OFFSET, "%s: %.120s", name, why.text);
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s needs a value, as %s=%s", row->name, row->name,
+                       row->argument);
+    nm_status status = row->take(row, argument, context, NULL);
+    if (status == NM_OK)
+        return NM_OK;
+    return status == NM_ERR_MEMORY
+               ? nm_fail(err, status, NM_NO_OFFSET, "out of memory")
+               : nm_fail(err, status, NM_NO_OFFSET, "%s: what stands behind it is not %s", row->name, row->argument);
 }
 
 /* Those of --rules or, where the command line has no rule, those of the team. */
 static options_outcome read_team_rules(check_options *options)
 {
     bool is_asked = options->rules_path != NULL;
-    const char *path = is_asked ? options->rules_path : CHECK_TEAM_FILE;
     nm_error err = {.offset = NM_NO_OFFSET};
     char name[512];
 
     if (options->has_rule && !is_asked)
         return OPTIONS_READ;
-    nm_status status = check_team_rules_read(path, take_team_rule, options, &options->rules_text, &err);
-    nm_shown_text(name, sizeof name, path);
+    nm_status status = check_team_rules_read(options->rules_path, take_team_rule, options, &options->rules_text, &err);
+    nm_shown_text(name, sizeof name, is_asked ? options->rules_path : CHECK_TEAM_FILE);
     if (status == NM_END && is_asked)
         return options_refuse(&program, "%s: no such file", name);
     if (status != NM_OK && status != NM_END)
         return options_refuse(&program, "%s: %s", name, err.text);
-    if (status == NM_OK && !is_asked && options->has_rule && !options->is_quiet)
+    if (status == NM_OK && !is_asked && options->has_rule) /* with -q, too: it was not named here */
         fprintf(stderr, "npumem-check: rules of %s\n", name);
     return OPTIONS_READ;
 }

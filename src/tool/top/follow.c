@@ -138,7 +138,7 @@ static nm_status find_in_recorder(const nm_ring_session *session, char **path, n
     DIR *list = nm_door_list(folder);
     while (list != NULL && *path == NULL && (entry = readdir(list)) != NULL) {
         snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
-        ssize_t len = entry->d_name[0] == '.' ? -1 : readlink(name, target, sizeof target - 1);
+        ssize_t len = entry->d_name[0] == '.' ? -1 : readlinkat(dirfd(list), entry->d_name, target, sizeof target - 1);
         if (len <= 0 || !is_trace_of(name, session->trace_id))
             continue;
         target[len] = 0;
