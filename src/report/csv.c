@@ -209,30 +209,29 @@ static const char *const usual_views[] = {"catalog",       "fragmentation",   "h
                                           "leak_by_site",  "outstanding",     "peak",    "peak_by_site",
                                           "pool_hit_rate", "suspect_by_site", "timeline"};
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 /* The names of the views that this version makes: from the schema, so that a name is refused before the long work. Not
  * that of each single allocation, nor stack_text, which says each frame once for all stacks that go through it: these would be
  * many times as large as all others. */
 static nm_status list_all_views(nm_csv *csv, nm_error *err)
 {
-    static const char views[] =
-        "SELECT name FROM sqlite_master WHERE type = 'view' AND"
-        " (?1 OR substr(name, 1, 1) <> '_') AND name NOT IN ('allocation_detail', 'stack_text') ORDER BY name";
-    sqlite3 *db = NULL;
-    sqlite3_stmt *rows = NULL;
-    nm_status status = sqlite3_open(":memory:", &db) == SQLITE_OK ? NM_OK : nm_db_fail(db, err);
+    nm_schema_statement view;
+    nm_status status = NM_OK;
 
-    if (status == NM_OK)
-        status = nm_schema_apply(db, NM_SCHEMA_TABLES, err);
-    if (status == NM_OK)
-        status = nm_schema_apply(db, NM_SCHEMA_VIEWS, err);
-    if (status == NM_OK)
-        status = nm_db_prepare(db, views, &rows, err);
-    if (status == NM_OK)
-        sqlite3_bind_int(rows, 1, csv->options.has_internal);
-    while (status == NM_OK && sqlite3_step(rows) == SQLITE_ROW)
-        status = add_name(csv, (const char *)sqlite3_column_text(rows, 0), err);
-    sqlite3_finalize(rows);
-    sqlite3_close(db);
+    for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &view);) {
+        char name[64];
+
+        snprintf(name, sizeof name, "%.*s", (int)view.name.len, (const char *)view.name.data);
+        if (view.kind == NM_SCHEMA_VIEW && (csv->options.has_internal || name[0] != '_') &&
+            strcmp(name, "allocation_detail") != 0 && strcmp(name, "stack_text") != 0)
+            status = add_name(csv, name, err);
+    }
+    if (csv->names.count > 0)
+        qsort(csv->names.items, csv->names.count, sizeof *csv->names.items, compare_names);
     return status;
 }
 

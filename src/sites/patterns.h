@@ -27,6 +27,7 @@ typedef struct nm_pattern {
     nm_pattern_target target;
     bool is_native;      /* frames of Python are not looked at */
     size_t offset, size; /* of its text in nm_patterns.texts, where a zero byte follows it */
+    size_t plain_offset; /* there too: a part of it, maybe empty, that stands in all that matches it */
 } nm_pattern;
 
 typedef struct nm_patterns { /* a zeroed one is empty */

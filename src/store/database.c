@@ -159,17 +159,19 @@ const char *nm_db_text(sqlite3_stmt *row, int column)
     return text == NULL ? "" : text;
 }
 
-nm_status nm_insert_open(sqlite3 *db, const nm_columns *columns, nm_insert *out, nm_error *err)
+nm_status nm_insert_open(sqlite3 *db, const nm_columns *columns, bool is_known, nm_insert *out, nm_error *err)
 {
     char sql[INSERT_SQL_BYTES];
     int column_count = 0;
-    nm_status status = nm_columns_check(db, columns, &column_count, err);
+    nm_status status = is_known ? NM_OK : nm_columns_check(db, columns, &column_count, err);
 
     if (status != NM_OK)
         return status;
-    int length = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", columns->table);
-    for (int column = 1; column < column_count && length + 8 < (int)sizeof sql; column++)
-        length += snprintf(sql + length, sizeof sql - (size_t)length, ", ?");
+    column_count = 0;
+    int length = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (", columns->table);
+    for (const char *at = strchr(columns->names, ' '); at != NULL; at = strchr(at + 1, ' '), column_count++)
+        if (length + 8 < (int)sizeof sql)
+            length += snprintf(sql + length, sizeof sql - (size_t)length, column_count == 0 ? "?" : ", ?");
     snprintf(sql + length, sizeof sql - (size_t)length, ")");
     *out = (nm_insert){.column_count = column_count};
     return nm_db_prepare(db, sql, &out->statement, err);

@@ -65,7 +65,8 @@ typedef struct nm_insert {
     int bind_code; /* the first SQLite error of a value */
 } nm_insert;
 
-nm_status nm_insert_open(sqlite3 *db, const nm_columns *columns, nm_insert *out, nm_error *err); /* checks them */
+/* Without `is_known` the columns are compared with those of the table. */
+nm_status nm_insert_open(sqlite3 *db, const nm_columns *columns, bool is_known, nm_insert *out, nm_error *err);
 void nm_insert_int(nm_insert *insert, int64_t value);     /* NM_NULL becomes NULL */
 void nm_insert_real(nm_insert *insert, double value);     /* NaN becomes NULL */
 void nm_insert_text(nm_insert *insert, const char *text); /* NULL becomes NULL; borrowed until _end */

@@ -22,10 +22,9 @@
 #define CHECKED_BYTES_MAX (UINT64_C(64) << 20)
 
 struct nm_foreign {
-    sqlite3 *db;  /* owned */
-    sqlite3 *own; /* owned; in memory, with the schema of this program and no rows */
+    sqlite3 *db; /* owned */
     struct {
-        char **items; /* owned, each by sqlite3_free: names of our tables */
+        nm_bytes *items; /* owned; the names themselves are the schema's */
         size_t count, capacity;
     } tables;
     sqlite3_stmt *main_hold, *attached_hold; /* owned; see nm_validate_hold */
@@ -35,63 +34,41 @@ struct nm_foreign {
 
 /* ---- Our own schema ----------------------------------------------------------------------------------------------- */
 
-static nm_status add_table(nm_foreign *foreign, const char *name, nm_error *err)
+static nm_status list_tables(nm_foreign *foreign, nm_error *err)
 {
-    nm_status status = nm_array_grow(&foreign->tables.items, &foreign->tables.capacity, foreign->tables.count + 1,
-                                     sizeof *foreign->tables.items, err);
+    nm_schema_statement table;
+    nm_status status = NM_OK;
 
-    if (status != NM_OK)
-        return status;
-    foreign->tables.items[foreign->tables.count] = sqlite3_mprintf("%s", name);
-    if (foreign->tables.items[foreign->tables.count] == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    foreign->tables.count++;
-    return NM_OK;
-}
-
-static nm_status make_own(nm_foreign *foreign, nm_error *err)
-{
-    sqlite3_stmt *names = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = sqlite3_open(":memory:", &foreign->own) == SQLITE_OK ? NM_OK : nm_db_fail(foreign->own, err);
-
-    if (status == NM_OK)
-        status = nm_schema_apply(foreign->own, NM_SCHEMA_TABLES, err);
-    if (status == NM_OK)
-        status = nm_schema_apply(foreign->own, NM_SCHEMA_VIEWS, err);
-    if (status == NM_OK)
-        status = nm_db_prepare(foreign->own, "SELECT name FROM sqlite_master WHERE type = 'table'", &names, err);
-    while (status == NM_OK && (code = sqlite3_step(names)) == SQLITE_ROW)
-        status = add_table(foreign, nm_db_text(names, 0), err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(foreign->own, err);
-    sqlite3_finalize(names);
+    for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &table);) {
+        if (table.kind != NM_SCHEMA_TABLE)
+            continue;
+        status = nm_array_grow(&foreign->tables.items, &foreign->tables.capacity, foreign->tables.count + 1,
+                               sizeof *foreign->tables.items, err);
+        if (status == NM_OK)
+            foreign->tables.items[foreign->tables.count++] = table.name;
+    }
     return status;
 }
 
-static nm_status make_view(sqlite3 *db, const char *sql, nm_error *err)
+static nm_status make_view(sqlite3 *db, nm_bytes text, nm_error *err)
 {
     static const char begin[] = "CREATE VIEW ";
-    char *text = sqlite3_mprintf("CREATE TEMP VIEW %s", sql + sizeof begin - 1);
-    nm_status status =
-        text == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_exec(db, text, err);
+    int skipped = (int)sizeof begin - 1;
+    char *sql = sqlite3_mprintf("CREATE TEMP VIEW %.*s", (int)text.len - skipped, text.data + skipped);
+    nm_status status = nm_db_exec(db, sql, err);
 
-    sqlite3_free(text);
+    sqlite3_free(sql);
     return status;
 }
 
 static nm_status make_views(nm_foreign *foreign, nm_error *err)
 {
-    sqlite3_stmt *views = NULL;
-    int code = SQLITE_DONE;
-    nm_status status =
-        nm_db_prepare(foreign->own, "SELECT sql FROM sqlite_master WHERE type = 'view' ORDER BY rowid", &views, err);
+    nm_schema_statement view;
+    nm_status status = NM_OK;
 
-    while (status == NM_OK && (code = sqlite3_step(views)) == SQLITE_ROW)
-        status = make_view(foreign->db, nm_db_text(views, 0), err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(foreign->own, err);
-    sqlite3_finalize(views);
+    for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &view);)
+        if (view.kind == NM_SCHEMA_VIEW)
+            status = make_view(foreign->db, view.text, err);
     return status;
 }
 
@@ -100,10 +77,12 @@ static nm_status make_views(nm_foreign *foreign, nm_error *err)
 /* Statistics for the planner that lie in the file are not among them: they are no table of ours. */
 static bool may_read(const nm_foreign *foreign, const char *table, const char *schema)
 {
+    size_t length = strlen(table);
+
     if (schema == NULL || strcmp(schema, "temp") == 0 || strcmp(table, "sqlite_master") == 0)
         return true;
     for (size_t i = 0; i < foreign->tables.count; i++)
-        if (strcmp(foreign->tables.items[i], table) == 0)
+        if (foreign->tables.items[i].len == length && memcmp(foreign->tables.items[i].data, table, length) == 0)
             return true;
     return false;
 }
@@ -160,9 +139,9 @@ static nm_status vet(nm_foreign *foreign, const char *schema, bool has_large, nm
     nm_status status = nm_validate_version(foreign->db, schema, err);
 
     if (status == NM_OK)
-        status = nm_validate_tables(foreign->own, foreign->db, schema, err);
+        status = nm_validate_tables(foreign->db, schema, err);
     if (status == NM_OK)
-        status = nm_validate_pages(foreign->own, foreign->db, schema, has_large, err);
+        status = nm_validate_pages(foreign->db, schema, has_large, err);
     return status;
 }
 
@@ -196,7 +175,7 @@ nm_status nm_foreign_open(const char *path, bool reads_events, nm_foreign **out,
     if (status != NM_OK)
         return status;
     nm_read_limit_heap(file_bytes);
-    status = make_own(foreign, err);
+    status = list_tables(foreign, err);
     if (status == NM_OK)
         status = open_file(foreign, path, file_bytes, err);
     if (status == NM_OK)
@@ -246,9 +225,6 @@ void nm_foreign_close(nm_foreign *foreign)
     sqlite3_finalize(foreign->main_hold);
     sqlite3_finalize(foreign->attached_hold);
     sqlite3_close(foreign->db);
-    sqlite3_close(foreign->own);
-    for (size_t i = 0; i < foreign->tables.count; i++)
-        sqlite3_free(foreign->tables.items[i]);
     free(foreign->tables.items);
     free(foreign);
 }

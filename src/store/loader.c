@@ -12,7 +12,8 @@
 #include "store/loader_rows.h"
 #include "store/verdicts/verdicts.h"
 
-static nm_status open_row(nm_loader *loader, nm_row_kind kind, nm_error *err)
+/* That rows fit into our own tables is known (tests/unit/test_columns.c). */
+static nm_status open_row(nm_loader *loader, nm_row_kind kind, bool is_plain, nm_error *err)
 {
     const nm_row_table *table = &nm_row_tables[kind];
     nm_columns columns = {table->name, table->columns};
@@ -20,7 +21,7 @@ static nm_status open_row(nm_loader *loader, nm_row_kind kind, nm_error *err)
     if (table->name == NULL)
         return NM_OK;
     return table->is_large ? nm_bulks_open(loader->bulks, &columns, &loader->bulk_of[kind], err)
-                           : nm_insert_open(loader->db, &columns, &loader->inserts[kind], err);
+                           : nm_insert_open(loader->db, &columns, !is_plain, &loader->inserts[kind], err);
 }
 
 nm_status nm_loader_open(sqlite3 *db, nm_retention retention, const nm_bulk_options *options, nm_loader *out,
@@ -35,7 +36,7 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, const nm_bulk_opti
     if (status == NM_OK)
         status = nm_bulks_new(db, options, &out->bulks, err);
     for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++)
-        status = open_row(out, kind, err);
+        status = open_row(out, kind, options->is_plain, err);
     return status;
 }
 

@@ -156,9 +156,9 @@ static nm_status vet(sqlite3 *db, const nm_merge_options *options, nm_error *err
     nm_status status = nm_validate_version(db, SOURCE, err);
 
     if (status == NM_OK)
-        status = nm_validate_tables(db, db, SOURCE, err);
+        status = nm_validate_tables(db, SOURCE, err);
     if (status == NM_OK)
-        status = nm_validate_pages(db, db, SOURCE, !options->is_vetted, err);
+        status = nm_validate_pages(db, SOURCE, !options->is_vetted, err);
     if (status == NM_OK && options->adopts_thresholds)
         status = nm_db_exec(db, thresholds_sql, err);
     if (status == NM_OK)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The number of a file says which part it is of; the files stand in the order of their numbers.
+ * The number of a file says which part it is of; the files stand in the order of their numbers. Their SQL is ours and plain:
+ * where a statement ends is seen without SQLite, which is held to that by a test (tests/unit/test_schema.c).
  */
 #include "store/schema.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/database.h"
+#include "store/validate.h"
 
 #define FIRST_NUMBER_OF_VIEWS 200
 
@@ -16,16 +19,39 @@ static nm_schema_part part_of(const nm_embedded_text *file)
     return strtol(file->name, NULL, 10) < FIRST_NUMBER_OF_VIEWS ? NM_SCHEMA_TABLES : NM_SCHEMA_VIEWS;
 }
 
-/* ---- Views, all at once ------------------------------------------------------------------------------------------ */
+bool nm_schema_is_large(nm_bytes table)
+{
+#define IS_IT(name) || (table.len == sizeof #name - 1 && memcmp(table.data, #name, sizeof #name - 1) == 0)
+    return false NM_LARGE_TABLES(IS_IT);
+}
 
-/*
- * SQLite looks through its whole list of what there is for each view that is created, and a database has more than a hundred:
- * most of the time that a small input takes. So each statement is only compiled, for SQLite to say that it is right and where
- * it ends, and put on that list as SQLite would have put it there; in the end the list is read once.
- */
-static const char view_begin[] = "CREATE VIEW ";
+/* ---- By its SQL --------------------------------------------------------------------------------------------------- */
 
-#define RESET_VERSION 3027000 /* of SQLite: from there on it reads the list again when asked to */
+nm_status nm_schema_apply(sqlite3 *db, nm_schema_part part, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (const nm_embedded_text *file = nm_schema_files; status == NM_OK && file->name != NULL; file++)
+        if (part_of(file) == part)
+            status = nm_db_exec(db, file->text, err);
+    return status;
+}
+
+nm_status nm_schema_create(sqlite3 *db, nm_error *err)
+{
+    char sql[512];
+    nm_status status = nm_db_exec(db, "PRAGMA page_size = 16384; PRAGMA encoding = 'UTF-8'; BEGIN", err);
+
+    if (status == NM_OK)
+        status = nm_schema_apply(db, NM_SCHEMA_TABLES, err);
+    snprintf(sql, sizeof sql,
+             "INSERT INTO meta VALUES ('schema_version', '%d'), ('tool', 'npumem-ingest'), ('tool_version', '%s');"
+             "PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
+             NM_SCHEMA_VERSION, NPUMEM_PROJECT_VERSION, NM_SCHEMA_VERSION, NM_APPLICATION_ID);
+    return status == NM_OK ? nm_db_exec(db, sql, err) : status;
+}
+
+/* ---- Statements ---------------------------------------------------------------------------------------------------- */
 
 static const char *past_comments(const char *sql)
 {
@@ -37,66 +63,124 @@ static const char *past_comments(const char *sql)
     }
 }
 
-static nm_status list_view(sqlite3_stmt *insert, const char *sql, const char *end, nm_error *err)
+/* The semicolon that ends the statement, or the end of the text: none stands in quotes or comments. */
+static const char *statement_end(const char *sql)
 {
-    const char *name = sql + strlen(view_begin);
+    for (;;) {
+        sql += strcspn(sql, ";'\"-");
+        if (*sql == ';' || *sql == 0)
+            return sql;
+        if (*sql == '-')
+            sql += sql[1] == '-' ? strcspn(sql, "\n") : 1;
+        else {
+            const char *close = strchr(sql + 1, *sql);
 
-    while (end > sql && end[-1] != ';')
-        end--;
-    if (end == sql)
-        return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "a view without an end");
-    sqlite3_bind_text(insert, 1, name, (int)strcspn(name, " (\n"), SQLITE_STATIC);
-    sqlite3_bind_text(insert, 2, sql, (int)(end - 1 - sql), SQLITE_STATIC);
+            sql = close == NULL ? sql + strlen(sql) : close + 1;
+        }
+    }
+}
+
+static void name_statement(nm_schema_statement *statement, const char *sql)
+{
+    static const struct {
+        const char *begin;
+        nm_schema_kind kind;
+    } kinds[] = {{"CREATE TABLE ", NM_SCHEMA_TABLE},
+                 {"CREATE INDEX ", NM_SCHEMA_INDEX},
+                 {"CREATE VIEW ", NM_SCHEMA_VIEW},
+                 {"INSERT INTO ", NM_SCHEMA_WORDS}};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t length = strlen(kinds[i].begin);
+
+        if (strncmp(sql, kinds[i].begin, length) == 0) {
+            statement->kind = kinds[i].kind;
+            statement->name = (nm_bytes){(const uint8_t *)sql + length, strcspn(sql + length, " (\n")};
+        }
+    }
+}
+
+bool nm_schema_next(nm_schema_place *place, nm_schema_statement *out)
+{
+    for (; nm_schema_files[place->file].name != NULL; place->file++, place->at = NULL) {
+        const nm_embedded_text *file = &nm_schema_files[place->file];
+        const char *begin = past_comments(place->at == NULL ? file->text : place->at);
+        const char *end = statement_end(begin);
+
+        if (*begin == 0)
+            continue;
+        name_statement(out, begin);
+        out->part = part_of(file);
+        out->text = (nm_bytes){(const uint8_t *)begin, (size_t)(end - begin)};
+        place->at = *end == 0 ? end : end + 1;
+        return true;
+    }
+    return false;
+}
+
+static nm_status run_statement(sqlite3 *db, nm_bytes text, nm_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    nm_status status = NM_OK;
+
+    if (sqlite3_prepare_v2(db, (const char *)text.data, (int)text.len, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+nm_status nm_schema_apply_table(sqlite3 *db, const char *table, nm_error *err)
+{
+    nm_schema_statement statement;
+    nm_status status = NM_OK;
+    size_t length = strlen(table);
+
+    for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &statement);)
+        if (statement.part == NM_SCHEMA_TABLES && statement.name.len == length &&
+            memcmp(statement.name.data, table, length) == 0)
+            status = run_statement(db, statement.text, err);
+    return status;
+}
+
+/* ---- Views, all at once ------------------------------------------------------------------------------------------ */
+
+/*
+ * SQLite would compile each view and look through its whole list of what there is for it. So they are put on that list as it
+ * would have put them there. What lies in between, indexes, it makes itself.
+ */
+#define RESET_VERSION 3027000 /* of SQLite: from there on it reads the list again when asked to */
+
+static nm_status list_view(sqlite3_stmt *insert, const nm_schema_statement *view, nm_error *err)
+{
+    sqlite3_bind_text(insert, 1, (const char *)view->name.data, (int)view->name.len, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 2, (const char *)view->text.data, (int)view->text.len, SQLITE_STATIC);
     nm_status status = sqlite3_step(insert) == SQLITE_DONE ? NM_OK : nm_db_fail(sqlite3_db_handle(insert), err);
     sqlite3_reset(insert);
     return status;
 }
 
-/* Runs the statements of a file but for its views, which are listed. */
-static nm_status list_views(sqlite3 *db, sqlite3_stmt *insert, const char *sql, nm_error *err)
-{
-    nm_status status = NM_OK;
-
-    while (status == NM_OK && *(sql = past_comments(sql)) != 0) {
-        sqlite3_stmt *statement = NULL;
-        const char *end = NULL;
-
-        if (sqlite3_prepare_v2(db, sql, -1, &statement, &end) != SQLITE_OK)
-            return nm_db_fail(db, err);
-        if (strncmp(sql, view_begin, strlen(view_begin)) == 0)
-            status = list_view(insert, sql, end, err);
-        else if (sqlite3_step(statement) != SQLITE_DONE)
-            status = nm_db_fail(db, err);
-        sqlite3_finalize(statement);
-        sql = end;
-    }
-    return status;
-}
-
-static nm_status apply_views(sqlite3 *db, nm_error *err)
+nm_status nm_schema_add_views(sqlite3 *db, nm_error *err)
 {
     sqlite3_stmt *insert = NULL;
-    nm_status status = nm_db_exec(db, "PRAGMA writable_schema = ON", err);
+    nm_schema_statement statement;
 
+    if (sqlite3_libversion_number() < RESET_VERSION)
+        return nm_schema_apply(db, NM_SCHEMA_VIEWS, err);
+    nm_status status = nm_db_exec(db, "PRAGMA writable_schema = ON", err);
     if (status == NM_OK)
         status = nm_db_prepare(db, "INSERT INTO sqlite_master VALUES ('view', ?1, ?1, 0, ?2)", &insert, err);
-    for (const nm_embedded_text *file = nm_schema_files; status == NM_OK && file->name != NULL; file++)
-        if (part_of(file) == NM_SCHEMA_VIEWS)
-            status = list_views(db, insert, file->text, err);
+    for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &statement);) {
+        if (statement.kind == NM_SCHEMA_VIEW)
+            status = list_view(insert, &statement, err);
+        else if (statement.part == NM_SCHEMA_VIEWS)
+            status = run_statement(db, statement.text, err);
+    }
     sqlite3_finalize(insert);
-    return status == NM_OK ? nm_db_exec(db, "PRAGMA writable_schema = RESET", err) : status;
+    return status == NM_OK ? nm_db_exec(db, "PRAGMA writable_schema = OFF", err) : status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-nm_status nm_schema_apply(sqlite3 *db, nm_schema_part part, nm_error *err)
+nm_status nm_schema_read_views(sqlite3 *db, nm_error *err)
 {
-    nm_status status = NM_OK;
-
-    if (part == NM_SCHEMA_VIEWS && sqlite3_libversion_number() >= RESET_VERSION)
-        return apply_views(db, err);
-    for (const nm_embedded_text *file = nm_schema_files; status == NM_OK && file->name != NULL; file++)
-        if (part_of(file) == part)
-            status = nm_db_exec(db, file->text, err);
-    return status;
+    return sqlite3_libversion_number() < RESET_VERSION ? NM_OK : nm_db_exec(db, "PRAGMA writable_schema = RESET", err);
 }

@@ -29,7 +29,7 @@ struct nm_store {
     nm_retention retention;
     nm_draft draft;
     int64_t server_minutes;
-    bool is_forced, is_redacted, adopts_thresholds;
+    bool is_plain, is_forced, is_redacted, adopts_thresholds;
     bool has_checked_pages; /* of large tables, as they still are: SQLite has written no row of theirs */
     nm_redact redact;       /* what was replaced */
     sqlite3 *db;
@@ -39,12 +39,10 @@ struct nm_store {
 };
 
 /* The file is private until it is published, so SQLite need not protect it: no journal, no sync, no locks. */
-static const char open_sql[] = "PRAGMA page_size = 16384;"
-                               "PRAGMA journal_mode = OFF;"
+static const char open_sql[] = "PRAGMA journal_mode = OFF;"
                                "PRAGMA synchronous = OFF;"
                                "PRAGMA main.locking_mode = EXCLUSIVE;" /* an input that is attached is only read */
                                "PRAGMA cache_size = -16384;"
-                               "PRAGMA encoding = 'UTF-8';"
                                "PRAGMA trusted_schema = OFF;"
                                "PRAGMA temp_store = MEMORY;";
 
@@ -56,44 +54,39 @@ nm_status nm_store_check_output(const char *path, const nm_store_options *option
 /* Where SQLite inserts every row, the pages have to be kept that late rows of old allocations go to. */
 static const char plain_sql[] = "PRAGMA cache_size = -131072";
 
-static nm_status write_meta(nm_store *store, nm_error *err)
+/* An empty database of ours: as the build has made it, where SQLite is not to do it all. */
+static nm_status open_empty(nm_store *store, bool is_plain, nm_error *err)
 {
-    char sql[512];
+    bool is_written = false;
+    nm_status status = is_plain ? NM_OK : nm_schema_write_image(store->draft.fd, &is_written, err);
 
-    snprintf(sql, sizeof sql,
-             "INSERT INTO meta VALUES ('schema_version', '%d'), ('tool', 'npumem-ingest'), ('tool_version', '%s');"
-             "PRAGMA user_version = %d; PRAGMA application_id = %d",
-             NM_SCHEMA_VERSION, NPUMEM_PROJECT_VERSION, NM_SCHEMA_VERSION, NM_APPLICATION_ID);
-    return nm_db_exec(store->db, sql, err);
+    if (status == NM_OK)
+        status = nm_db_open_own(store->draft.temporary_path, store->draft.fd, &store->db, err);
+    if (status == NM_OK)
+        status = nm_db_exec(store->db, open_sql, err);
+    return status == NM_OK && !is_written ? nm_schema_create(store->db, err) : status;
 }
 
 /* SQLite writes a row itself: by INSERT where a table cannot be pages, or when a verdict corrects it. */
 static void note_change(void *context, int operation, const char *database, const char *table, sqlite3_int64 row_id)
 {
     nm_store *store = context;
-    char quoted[64];
 
     (void)operation;
     (void)row_id;
-    snprintf(quoted, sizeof quoted, "'%s'", table);
-    if (strcmp(database, "main") == 0 && strstr(NM_LARGE_TABLES_SQL, quoted) != NULL)
+    if (store->has_checked_pages && strcmp(database, "main") == 0 &&
+        nm_schema_is_large((nm_bytes){(const uint8_t *)table, strlen(table)}))
         store->has_checked_pages = false;
 }
 
 static nm_status create_database(nm_store *store, const nm_store_options *options, nm_error *err)
 {
-    nm_status status = nm_db_open_own(store->draft.temporary_path, store->draft.fd, &store->db, err);
+    nm_status status = open_empty(store, options->is_plain, err);
 
-    if (status == NM_OK)
-        status = nm_db_exec(store->db, open_sql, err);
     if (status == NM_OK && (options->is_plain || store->role == NM_STORE_MERGED))
         status = nm_db_exec(store->db, plain_sql, err);
     if (status == NM_OK)
         status = nm_db_exec(store->db, "BEGIN", err);
-    if (status == NM_OK)
-        status = nm_schema_apply(store->db, NM_SCHEMA_TABLES, err);
-    if (status == NM_OK)
-        status = write_meta(store, err);
     if (status == NM_OK)
         status = nm_plumbing_add(store->db, options->site_rules, err);
     if (status == NM_OK && options->thresholds != NULL)
@@ -125,6 +118,7 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     store->role = options->role;
     store->retention = options->retention;
     store->server_minutes = options->server_minutes;
+    store->is_plain = options->is_plain;
     store->is_forced = options->is_forced;
     store->adopts_thresholds = options->adopts_thresholds;
     store->is_redacted = options->is_redacted && options->role != NM_STORE_PART;
@@ -226,7 +220,8 @@ static nm_status finish_schema(nm_store *store, nm_error *err)
     nm_status status = store->is_redacted ? nm_redact_tables(store->db, &store->redact, err) : NM_OK;
 
     if (status == NM_OK)
-        status = nm_schema_apply(store->db, NM_SCHEMA_VIEWS, err);
+        status =
+            store->is_plain ? nm_schema_apply(store->db, NM_SCHEMA_VIEWS, err) : nm_schema_add_views(store->db, err);
     if (status == NM_OK)
         status = nm_db_exec(store->db, "COMMIT", err);
     if (status == NM_OK)
@@ -318,6 +313,11 @@ nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
 sqlite3 *nm_store_db(nm_store *store)
 {
     return store->db;
+}
+
+nm_status nm_store_read_views(nm_store *store, nm_error *err)
+{
+    return nm_schema_read_views(store->db, err);
 }
 
 uint64_t nm_store_unknown_references(const nm_store *store)

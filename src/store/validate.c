@@ -166,51 +166,56 @@ nm_status nm_validate_version(sqlite3 *db, const char *schema, nm_error *err)
 
 /* ---- Tables -------------------------------------------------------------------------------------------------------- */
 
-#define TABLES_SQL                                                                                                     \
-    "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql IS NOT NULL"
-
-static nm_status refuse_table(sqlite3 *db, const char *schema, const char *table, nm_error *err)
+static nm_status refuse_table(sqlite3 *db, const char *schema, nm_bytes table, nm_error *err)
 {
     char name[64];
 
     return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET,
-                   "is of another version: its table %.40s is not the same; ingest %s again", table,
-                   name_input(db, schema, name));
+                   "is of another version: its table %.*s is not the same; ingest %s again", (int)table.len,
+                   (const char *)table.data, name_input(db, schema, name));
+}
+
+/* Has the schema this table, in these words? */
+static nm_status find_table(sqlite3_stmt *same, const nm_schema_statement *table, bool *is_there, nm_error *err)
+{
+    sqlite3_bind_text(same, 1, (const char *)table->name.data, (int)table->name.len, SQLITE_STATIC);
+    sqlite3_bind_text(same, 2, (const char *)table->text.data, (int)table->text.len, SQLITE_STATIC);
+    int found = sqlite3_step(same);
+    nm_status status = found == SQLITE_ROW || found == SQLITE_DONE ? NM_OK : nm_db_fail(sqlite3_db_handle(same), err);
+
+    *is_there = found == SQLITE_ROW;
+    sqlite3_reset(same);
+    return status;
 }
 
 /* Each of our tables is there, in the same words. That nothing else has its name, SQLite sees to when it reads the schema. */
-nm_status nm_validate_tables(sqlite3 *own, sqlite3 *db, const char *schema, nm_error *err)
+nm_status nm_validate_tables(sqlite3 *db, const char *schema, nm_error *err)
 {
-    sqlite3_stmt *tables = NULL, *same = NULL;
+    nm_schema_statement table;
+    sqlite3_stmt *same = NULL;
     char *sql =
         sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table' AND name = ?1 AND sql = ?2", schema);
-    int code = SQLITE_DONE;
     nm_status status =
         sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_prepare(db, sql, &same, err);
 
     sqlite3_free(sql);
-    if (status == NM_OK)
-        status = nm_db_prepare(own, TABLES_SQL, &tables, err);
-    while (status == NM_OK && (code = sqlite3_step(tables)) == SQLITE_ROW) {
-        sqlite3_bind_text(same, 1, nm_db_text(tables, 0), -1, SQLITE_STATIC);
-        sqlite3_bind_text(same, 2, nm_db_text(tables, 1), -1, SQLITE_STATIC);
-        int found = sqlite3_step(same);
+    for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &table);) {
+        bool is_there = true;
 
-        if (found != SQLITE_ROW)
-            status = found == SQLITE_DONE ? refuse_table(db, schema, nm_db_text(tables, 0), err) : nm_db_fail(db, err);
-        sqlite3_reset(same);
+        if (table.kind == NM_SCHEMA_TABLE)
+            status = find_table(same, &table, &is_there, err);
+        if (status == NM_OK && !is_there)
+            status = refuse_table(db, schema, table.name, err);
     }
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(own, err);
-    sqlite3_finalize(tables);
     sqlite3_finalize(same);
     return status;
 }
 
-static nm_status check_pages(sqlite3 *db, const char *schema, const char *table, nm_error *err)
+static nm_status check_pages(sqlite3 *db, const char *schema, nm_bytes table, nm_error *err)
 {
     char *text = NULL;
-    nm_status status = first_text(db, sqlite3_mprintf("PRAGMA \"%w\".quick_check(%Q)", schema, table), &text, err);
+    char *sql = sqlite3_mprintf("PRAGMA \"%w\".quick_check(\"%.*s\")", schema, (int)table.len, table.data);
+    nm_status status = first_text(db, sql, &text, err);
 
     if (status == NM_OK && (text == NULL || strcmp(text, "ok") != 0))
         status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the database is damaged: %.100s", text == NULL ? "" : text);
@@ -218,20 +223,15 @@ static nm_status check_pages(sqlite3 *db, const char *schema, const char *table,
     return status;
 }
 
-#define NOT_LARGE_SQL " AND name NOT IN (" NM_LARGE_TABLES_SQL ")"
-
 /* Table by table: of all tables it would run the CHECK of those that are not ours. (A SQLite before 3.33 does.) */
-nm_status nm_validate_pages(sqlite3 *own, sqlite3 *db, const char *schema, bool has_large, nm_error *err)
+nm_status nm_validate_pages(sqlite3 *db, const char *schema, bool has_large, nm_error *err)
 {
-    sqlite3_stmt *tables = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(own, has_large ? TABLES_SQL : TABLES_SQL NOT_LARGE_SQL, &tables, err);
+    nm_schema_statement table;
+    nm_status status = NM_OK;
 
-    while (status == NM_OK && (code = sqlite3_step(tables)) == SQLITE_ROW)
-        status = check_pages(db, schema, nm_db_text(tables, 0), err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(own, err);
-    sqlite3_finalize(tables);
+    for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &table);)
+        if (table.kind == NM_SCHEMA_TABLE && (has_large || !nm_schema_is_large(table.name)))
+            status = check_pages(db, schema, table.name, err);
     return status;
 }
 
@@ -356,6 +356,7 @@ static nm_status check_numbers(sqlite3 *db, const char *schema, const char *tabl
     return status;
 }
 
+#define NOT_LARGE_SQL " AND name NOT IN (" NM_LARGE_TABLES_SQL ")"
 #define ROWS_SQL                                                                                                       \
     "SELECT name, name IN (SELECT t.name FROM merge_table AS t) FROM main.sqlite_master WHERE type = 'table'"          \
     " AND name NOT LIKE 'sqlite_%' AND name NOT IN ('meta', 'plumbing')"

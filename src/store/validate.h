@@ -33,14 +33,14 @@ nm_status nm_validate_hold(sqlite3 *db, const char *schema, sqlite3_stmt **out, 
 nm_status nm_validate_version(sqlite3 *db, const char *schema, nm_error *err);
 
 /*
- * Its tables are those of `own`, word for word. `own`: a connection whose `main` has the schema of this program; it may be
- * `db` itself. Then what has a name of ours is a table of ours, without a column or a rule that is not. NM_ERR_FORMAT.
+ * Its tables are those of this program, word for word. Then what has a name of ours is a table of ours, without a column or a
+ * rule that is not. NM_ERR_FORMAT.
  */
-nm_status nm_validate_tables(sqlite3 *own, sqlite3 *db, const char *schema, nm_error *err);
+nm_status nm_validate_tables(sqlite3 *db, const char *schema, nm_error *err);
 
 /* The pages of our tables are sound; without `has_large` those of tables with a row an event are left out. Reads all of them.
  * NM_ERR_FORMAT. */
-nm_status nm_validate_pages(sqlite3 *own, sqlite3 *db, const char *schema, bool has_large, nm_error *err);
+nm_status nm_validate_pages(sqlite3 *db, const char *schema, bool has_large, nm_error *err);
 
 /*
  * It has the same words for codes as `main`, and every number of a row in it names a row that may be there; without `has_large`

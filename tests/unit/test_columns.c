@@ -47,7 +47,7 @@ static void check_table(const char *create, const char *expected)
     ck_assert_int_eq(nm_db_exec(db, "DROP TABLE IF EXISTS thing", &err), NM_OK);
     ck_assert_int_eq(nm_db_exec(db, create, &err), NM_OK);
     err.text[0] = 0;
-    ck_assert_int_eq(nm_insert_open(db, &columns, &insert, &err), status);
+    ck_assert_int_eq(nm_insert_open(db, &columns, false, &insert, &err), status);
     ck_assert_str_eq(err.text, expected == NULL ? "" : expected);
     check_bulk(true, status, expected == NULL ? "" : expected);
     check_bulk(false, status, expected == NULL ? "" : expected);

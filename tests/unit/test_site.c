@@ -435,6 +435,44 @@ START_TEST(a_bad_site_rule_is_refused_with_its_place)
 }
 END_TEST
 
+/* A text of `letters`, most of which mean something in a pattern or are half a letter. */
+static void draw(uint64_t *seed, size_t length_max, char *out)
+{
+    static const char letters[] = "aab*?[]^-\xc3\xa4\x80\xff";
+    size_t length = (*seed = *seed * 6364136223846793005u + 1442695040888963407u) >> 33;
+
+    length %= length_max + 1;
+    for (size_t i = 0; i < length; i++) {
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+        out[i] = letters[(*seed >> 33) % (sizeof letters - 1)];
+    }
+    out[length] = 0;
+}
+
+START_TEST(patterns_match_what_glob_matches)
+{
+    uint64_t seed = 1;
+    int match_count = 0;
+
+    for (int i = 0; i < 200000; i++) {
+        char glob[8], text[8];
+        nm_patterns patterns = {0};
+        nm_pattern_subject subject = {.texts = {[NM_PATTERN_FILE] = text}};
+
+        draw(&seed, 5, glob);
+        draw(&seed, 5, text);
+        ck_assert_int_eq(nm_patterns_add(&patterns, (nm_bytes){(const uint8_t *)"file", 4},
+                                         (nm_bytes){(const uint8_t *)glob, strlen(glob)}, false, &err),
+                         NM_OK);
+        ck_assert_msg(nm_patterns_match(&patterns, &subject) == (sqlite3_strglob(glob, text) == 0), "%s on %s", glob,
+                      text);
+        match_count += sqlite3_strglob(glob, text) == 0;
+        nm_patterns_free(&patterns);
+    }
+    ck_assert_int_gt(match_count, 2000);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("site");
@@ -457,6 +495,7 @@ int main(void)
     tcase_add_test(tcase, a_deep_stack_is_walked_once);
     tcase_add_test(tcase, site_rules_add_to_the_list);
     tcase_add_test(tcase, a_bad_site_rule_is_refused_with_its_place);
+    tcase_add_test(tcase, patterns_match_what_glob_matches);
     suite_add_tcase(suite, tcase);
 
     SRunner *runner = srunner_create(suite);

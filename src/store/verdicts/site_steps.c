@@ -261,9 +261,9 @@ nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, 
     if (status == NM_OK)
         status = nm_db_prepare(db, span_sql, &to.span, err);
     if (status == NM_OK)
-        status = nm_insert_open(db, &steps, &to.steps, err);
+        status = nm_insert_open(db, &steps, false, &to.steps, err);
     if (status == NM_OK)
-        status = nm_insert_open(db, &growth, &to.growth, err);
+        status = nm_insert_open(db, &growth, false, &to.growth, err);
     if (status == NM_OK)
         status = write_sites(&to, &(sorted){settings->step_changes, order}, err);
     free(order);

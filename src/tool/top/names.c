@@ -2,7 +2,7 @@
  *
  * Definitions are kept as they came, with their texts in one buffer. The work of nm_sites is on a copy, since it adds stacks
  * for inlined functions whose numbers the stream may give to others later. The patterns of plumbing are those of schema/,
- * read by SQLite from tables in memory.
+ * read by SQLite from a table in memory.
  */
 #include "tool/top/names.h"
 
@@ -43,7 +43,7 @@ static nm_status read_patterns(nm_patterns *out, nm_error *err)
     nm_status status = nm_db_open(":memory:", &db, err);
 
     if (status == NM_OK)
-        status = nm_schema_apply(db, NM_SCHEMA_TABLES, err);
+        status = nm_schema_apply_table(db, "plumbing", err);
     if (status == NM_OK)
         status = nm_plumbing_read(db, out, err);
     sqlite3_close(db);
