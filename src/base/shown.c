@@ -6,10 +6,11 @@
 #include "base/shown.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+
+#define LINE_BYTES_MAX 16384 /* of nm_shown_print: several paths */
 
 size_t nm_shown_next(const char *text, size_t len, uint32_t *character)
 {
@@ -151,19 +152,15 @@ size_t nm_shown_escape(char out[NM_SHOWN_ESCAPE_BYTES], uint32_t character, cons
 
 void nm_shown_print(FILE *file, const char *format, ...)
 {
-    char *text = NULL;
+    char text[LINE_BYTES_MAX]; /* on the stack: it may have to say that memory is out */
     va_list values;
 
     va_start(values, format);
-    int len = vasprintf(&text, format, values);
+    int len = vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    if (len < 0) {
-        fputs("out of memory\n", file);
-        return;
-    }
-    bool is_ended = len > 0 && text[len - 1] == '\n';
-    fwrite(text, 1, nm_shown_make(text, (size_t)len - is_ended, ""), file);
+    size_t kept = len < 0 ? 0 : (size_t)len < sizeof text ? (size_t)len : sizeof text - 1;
+    bool is_ended = kept > 0 && (text[kept - 1] == '\n' || (size_t)len > kept);
+    fwrite(text, 1, nm_shown_make(text, kept - is_ended, ""), file);
     if (is_ended)
         putc('\n', file);
-    free(text);
 }

@@ -44,7 +44,7 @@ nm_status nm_shown_cell(nm_buffer *out, const char *text, size_t len, nm_error *
  * `out`. What is not safe is its number, which loses nothing; what is none is U+FFFD. */
 size_t nm_shown_escape(char out[NM_SHOWN_ESCAPE_BYTES], uint32_t character, const char *text, size_t bytes);
 
-/* As fprintf: a line to people, whatever is in its texts. It is as long as it is; of newlines the last one alone is one. */
+/* As fprintf: a line to people, whatever is in its texts; of newlines the last one alone is one. Cut at 16 KiB. */
 void nm_shown_print(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/shown.h"
+
 #define INGEST_PROGRAM   "npumem-ingest"
 #define STATUS_WITH_LOSS 3 /* of npumem-ingest: the answers are there, and say what is missing */
 #define STATUS_NOT_FOUND 127
@@ -77,11 +79,11 @@ void record_report(const char *trace, const char *file)
     int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666); /* a FIFO needs its reader now */
 
     if (fd < 0) {
-        fprintf(stderr, "npumem-record: --report %s: %s\n", file, strerror(errno));
+        nm_shown_print(stderr, "npumem-record: --report %s: %s\n", file, strerror(errno));
         return;
     }
     fcntl(fd, F_SETFL, 0);
     if (!name_database(file, database) || !write_report(trace, database, fd))
-        fprintf(stderr, "npumem-record: --report %s: npumem-ingest is not there, or failed\n", file);
+        nm_shown_print(stderr, "npumem-record: --report %s: npumem-ingest is not there, or failed\n", file);
     close(fd);
 }
