@@ -19,7 +19,7 @@ import zlib
 import xml.etree.ElementTree
 
 BIN, TEXT2TRACE, CORPUS, SCRATCH = (os.path.abspath(path) for path in sys.argv[1:5])
-BATCH = 8  # names in one trace: of few, more is on a screen
+BATCH = 12  # names in one trace: of few, more is on a screen
 LANGUAGES = {"en": "C.UTF-8", "zh": "zh_CN.UTF-8"}
 FORMATS = ["pprof", "folded", "perfetto", "snapshot", "svg"]
 FORMULA = re.compile("(?:^|[\t\r\n;])[ \xa0\u2000-\u200a\u3000?]*[=+\\-@\uff1d\uff0b\uff0d\uff20]")
@@ -190,8 +190,8 @@ def load(name, text, *options):
     with open(name + ".txt", "w", encoding="ascii") as file:
         file.write(text)
     subprocess.run([TEXT2TRACE, name + ".txt", name + ".zst"], check=True)
-    for language in LANGUAGES:
-        run("npumem-ingest", "--force", "-o", name + ".db", "--csv", name + ".csv", "--csv-all", *options, name + ".zst", language=language)
+    run("npumem-ingest", "--force", "-o", name + ".db", "--csv", name + ".csv", "--csv-all", *options, name + ".zst")
+    run("npumem-ingest", name + ".db", language="zh")
     for file in sorted(os.listdir(name + ".csv")):
         check_csv("%s.csv/%s" % (name, file), read("%s.csv/%s" % (name, file)))
 
@@ -275,8 +275,14 @@ def database_text(path):
     return b"\n".join(cell for name in names for row in db.execute('SELECT * FROM "%s"' % name) for cell in row if isinstance(cell, bytes))
 
 
+def planted(text, number):
+    """A word of its own, so that no text is saved by what is known of another."""
+    letters = bytes([ord("a") + number // 26, ord("a") + number % 26])
+    return re.sub(b"planted", lambda found: found[0] + (letters.upper() if found[0].isupper() else letters), text, flags=re.IGNORECASE)
+
+
 def check_redacted():
-    texts = [line[0] for line in KINDS["secret"] + KINDS["place"]]
+    texts = [planted(line[0], number) for number, line in enumerate(KINDS["secret"])] + [line[0] for line in KINDS["place"]]
     words = [b"planted"] + [line[1].lower() for line in KINDS["place"]]
     home = b"/home/planteduser/llama-planted"
     files = [b"%s/v%d/plantedmodel.py" % (home, i) for i in range(len(texts))]
@@ -293,12 +299,12 @@ def check_redacted():
     check_absent("bytes of hidden.db", read("hidden.db"), words[:1])
     for language in LANGUAGES:
         check_absent("the screen", run("npumem-ingest", "hidden.db", language=language), words)
-        run("npumem-bundle", "--redact", "secrets.db", "-o", "out.tar", "--force", language=language)
-        with tarfile.open("out.tar") as bundle:
-            bundle.extractall("bundle")
-        for file in os.listdir("bundle/npumem-bundle"):
-            data = read("bundle/npumem-bundle/" + file)
-            check_absent(file, database_text("bundle/npumem-bundle/run.db") if file == "run.db" else data, words)
+    run("npumem-bundle", "--redact", "secrets.db", "-o", "out.tar", "--force")
+    with tarfile.open("out.tar") as bundle:
+        bundle.extractall("bundle")
+    for file in os.listdir("bundle/npumem-bundle"):
+        data = read("bundle/npumem-bundle/" + file)
+        check_absent(file, database_text("bundle/npumem-bundle/run.db") if file == "run.db" else data, words)
     for file in os.listdir("hidden.csv"):
         check_absent(file, read("hidden.csv/" + file), words)
 

@@ -75,7 +75,8 @@ START_TEST(texts_are_cells_that_harm_nobody)
     assert_csv("SELECT '=1+1' AS a, -1 AS b, '-1' AS c, ';@x' AS d", false,
                "\"a\",\"b\",\"c\",\"d\"\r\n\"'=1+1\",-1,\"'-1\",\";'@x\"\r\n");
     assert_csv("SELECT 'a' || char(27) || '[31mb' AS a", false, "\"a\"\r\n\"a?[31mb\"\r\n");
-    assert_csv("SELECT CAST(x'61ff62' AS TEXT) AS a, '' AS b, ' ' AS c", false, "\"a\",\"b\",\"c\"\r\n\"a?b\",\"\",\" \"\r\n");
+    assert_csv("SELECT CAST(x'61ff62' AS TEXT) AS a, '' AS b, ' ' AS c", false,
+               "\"a\",\"b\",\"c\"\r\n\"a?b\",\"\",\" \"\r\n");
 }
 END_TEST
 

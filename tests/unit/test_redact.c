@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/foreign.h"
+
 static nm_redact redact;
 static nm_buffer out;
 
@@ -131,6 +133,26 @@ START_TEST(secrets_go_from_all_that_stays)
 }
 END_TEST
 
+/* Nothing is known of it from another text. */
+static void check_gone(const foreign_line *line)
+{
+    nm_error err = {0};
+    nm_bytes text = {(const uint8_t *)line->texts[0], line->lens[0]};
+
+    tear_down();
+    set_up();
+    ck_assert_int_eq(nm_redact_text(&redact, NM_REDACT_TEXT, text, &out, &err), NM_OK);
+    ck_assert_int_eq(nm_buffer_append(&out, "", 1, &err), NM_OK);
+    ck_assert_msg(strcasestr((const char *)out.data, "planted") == NULL, "'%s' became '%s'", line->texts[0],
+                  (const char *)out.data);
+}
+
+START_TEST(each_secret_goes_by_itself)
+{
+    ck_assert_uint_gt(foreign_each(FOREIGN_PATH, "secret", check_gone), 50);
+}
+END_TEST
+
 START_TEST(names_of_programs_are_known_as_threads_have_them)
 {
     check_becomes(NM_REDACT_COMMAND, "/opt/acme_trainer_of_models -x", "/path-1/file-1 arg-1");
@@ -175,6 +197,7 @@ int main(void)
     tcase_add_test(tests, paths_of_servers_and_drives_are_paths);
     tcase_add_test(tests, addresses_of_machines_are_hosts);
     tcase_add_test(tests, secrets_go_from_all_that_stays);
+    tcase_add_test(tests, each_secret_goes_by_itself);
     tcase_add_test(tests, names_of_programs_are_known_as_threads_have_them);
     tcase_add_test(tests, any_bytes_are_survived);
     suite_add_tcase(suite, tests);

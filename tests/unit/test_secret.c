@@ -5,6 +5,7 @@
 #include "base/secret.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,6 +211,55 @@ START_TEST(any_bytes_are_survived)
 }
 END_TEST
 
+/* What stands between backquotes in a cell of the table: the name of a secret, or with a blank or a colon of full width a
+ * text that has one. How many there are. */
+static size_t check_cell(char *cell, bool is_secret)
+{
+    size_t count = 0;
+
+    for (char *begin = strchr(cell, '`'), *end; begin != NULL; begin = strchr(end + 1, '`'), count++) {
+        end = strchr(begin + 1, '`');
+        ck_assert_ptr_nonnull(end);
+        size_t len = (size_t)(end - begin - 1);
+        bool is_text = memchr(begin, ' ', len) != NULL || memmem(begin, len, "\xef\xbc\x9a", 3) != NULL;
+
+        ck_assert_msg((is_text ? nm_secret_is_in_text : nm_secret_is_name)(begin + 1, len) == is_secret, "%.*s",
+                      (int)len, begin + 1);
+    }
+    return count;
+}
+
+START_TEST(the_table_of_the_documents_is_so)
+{
+    FILE *file = fopen(SECURITY_PATH, "r");
+    char line[4096];
+    size_t secret_count = 0, plain_count = 0;
+    bool is_table = false;
+
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        char *cells[4] = {NULL};
+
+        is_table = line[0] == '|' && (is_table || strstr(line, "| secret | not secret |") != NULL);
+        if (!is_table || strchr(line, '`') == NULL)
+            continue;
+        cells[0] = line + 1;
+        for (size_t i = 1; i < 4; i++) {
+            char *bar = strchr(cells[i - 1], '|');
+
+            ck_assert_ptr_nonnull(bar);
+            *bar = 0;
+            cells[i] = bar + 1;
+        }
+        secret_count += check_cell(cells[2], true);
+        plain_count += check_cell(cells[3], false);
+    }
+    fclose(file);
+    ck_assert_uint_gt(secret_count, 15);
+    ck_assert_uint_gt(plain_count, 15);
+}
+END_TEST
+
 /* Once through a text, whatever is in it: otherwise this takes minutes. */
 START_TEST(a_long_text_takes_no_longer_than_its_length)
 {
@@ -238,6 +288,7 @@ int main(void)
     tcase_set_timeout(tests, 20);
     tcase_add_test(tests, secrets_of_all_kinds_go_and_nothing_else);
     tcase_add_test(tests, a_long_text_takes_no_longer_than_its_length);
+    tcase_add_test(tests, the_table_of_the_documents_is_so);
     tcase_add_test(tests, what_follows_a_secret_s_name_goes);
     tcase_add_test(tests, users_of_urls_go);
     tcase_add_test(tests, the_argument_behind_a_name_goes);
