@@ -5,9 +5,12 @@
  */
 #include "base/shown.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/text.h"
+
+#define LINE_BYTES_MAX 16384 /* of nm_shown_print: several paths */
 
 size_t nm_shown_next(const char *text, size_t len, uint32_t *character)
 {
@@ -74,4 +77,90 @@ const char *nm_shown_text(char *out, size_t size, const char *text)
 
     out[nm_shown_make(out, len, "")] = 0;
     return out;
+}
+
+/* ---- Cells --------------------------------------------------------------------------------------------------------- */
+
+/* A spreadsheet takes the wide forms of = + - @ for the same. */
+static bool begins_formula(uint32_t character)
+{
+    return character == '=' || character == '+' || character == '-' || character == '@' || character == 0xff1d ||
+           character == 0xff0b || character == 0xff0d || character == 0xff20;
+}
+
+/* It passes over these in front of a formula. */
+static bool is_blank(uint32_t character)
+{
+    return character == ' ' || character == 0xa0 || character == 0x3000 ||
+           (character >= 0x2000 && character <= 0x200a) || !nm_shown_is_safe(character);
+}
+
+/* Begins a cell of its own, or a row, where a spreadsheet is set so. */
+static bool is_cut(char c)
+{
+    return c == '\t' || c == '\r' || c == '\n' || c == ';';
+}
+
+static bool is_formula(const char *text, size_t len)
+{
+    uint32_t character = ' ';
+
+    for (size_t at = 0; at < len && !is_cut(text[at]) && is_blank(character);)
+        at += nm_shown_next(text + at, len - at, &character);
+    return begins_formula(character);
+}
+
+nm_status nm_shown_cell(nm_buffer *out, const char *text, size_t len, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    out->len = 0;
+    if (len > 0 && text[0] != ';' && is_cut(text[0]))
+        status = nm_buffer_append(out, "'", 1, err);
+    for (size_t at = 0, bytes; at < len && status == NM_OK; at += bytes) {
+        for (bytes = 0; at + bytes < len && !is_cut(text[at + bytes]);)
+            bytes++;
+        bytes += at + bytes < len;
+        if (is_formula(text + at, bytes))
+            status = nm_buffer_append(out, "'", 1, err);
+        if (status == NM_OK)
+            status = nm_buffer_append(out, text + at, bytes, err);
+    }
+    if (status == NM_OK && len > 0)
+        out->len = nm_shown_make((char *)out->data, out->len, "\t\r\n");
+    return status;
+}
+
+/* ---- JSON, and lines ----------------------------------------------------------------------------------------------- */
+
+size_t nm_shown_escape(char out[NM_SHOWN_ESCAPE_BYTES], uint32_t character, const char *text, size_t bytes)
+{
+    if (character == NM_SHOWN_BAD)
+        return (size_t)snprintf(out, NM_SHOWN_ESCAPE_BYTES, "\\ufffd");
+    if (character == '"' || character == '\\')
+        return (size_t)snprintf(out, NM_SHOWN_ESCAPE_BYTES, "\\%c", (char)character);
+    if (nm_shown_is_safe(character)) {
+        memcpy(out, text, bytes);
+        return bytes;
+    }
+    if (character < 0x10000)
+        return (size_t)snprintf(out, NM_SHOWN_ESCAPE_BYTES, "\\u%04x", (unsigned)character);
+    character -= 0x10000;
+    return (size_t)snprintf(out, NM_SHOWN_ESCAPE_BYTES, "\\u%04x\\u%04x", 0xd800 + (unsigned)(character >> 10),
+                            0xdc00 + (unsigned)(character & 0x3ff));
+}
+
+void nm_shown_print(FILE *file, const char *format, ...)
+{
+    char text[LINE_BYTES_MAX]; /* on the stack: it may have to say that memory is out */
+    va_list values;
+
+    va_start(values, format);
+    int len = vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    size_t kept = len < 0 ? 0 : (size_t)len < sizeof text ? (size_t)len : sizeof text - 1;
+    bool is_ended = kept > 0 && (text[kept - 1] == '\n' || (size_t)len > kept);
+    fwrite(text, 1, nm_shown_make(text, kept - is_ended, ""), file);
+    if (is_ended)
+        putc('\n', file);
 }

@@ -36,44 +36,13 @@ struct nm_csv {
 
 /* ---- Cells ---- */
 
-/* A spreadsheet passes over blanks in front of a formula, and takes the wide forms of = + - @ for the same. */
-static bool begins_formula(uint32_t character)
-{
-    return character == '=' || character == '+' || character == '-' || character == '@' || character == 0xff1d ||
-           character == 0xff0b || character == 0xff0d || character == 0xff20;
-}
-
-static bool is_blank(uint32_t character)
-{
-    return character == ' ' || character == '\t' || character == '\r' || character == '\n' || character == 0xa0 ||
-           character == 0x3000 || (character >= 0x2000 && character <= 0x200a);
-}
-
-static bool looks_like_formula(const char *text, size_t length)
-{
-    uint32_t character = ' ';
-
-    if (length > 0 && memchr("\t\r\n", text[0], 3) != NULL)
-        return true;
-    for (size_t at = 0; at < length && (is_blank(character) || !nm_shown_is_safe(character));)
-        at += nm_shown_next(text + at, length - at, &character);
-    return begins_formula(character);
-}
-
 static nm_status write_text(const char *text, size_t length, nm_buffer *scratch, FILE *file, nm_error *err)
 {
-    nm_status status = NM_OK;
+    nm_status status = nm_shown_cell(scratch, text, length, err);
 
-    scratch->len = 0;
     if (length == 0) /* an empty text is not NULL, and libcsv writes nothing for it */
         fputs("\"\"", file);
-    if (looks_like_formula(text, length))
-        status = nm_buffer_append(scratch, "'", 1, err);
-    if (status == NM_OK)
-        status = nm_buffer_append(scratch, text, length, err);
-    if (status == NM_OK)
-        scratch->len = nm_shown_make((char *)scratch->data, scratch->len, "\t\r\n");
-    if (status == NM_OK && length > 0)
+    else if (status == NM_OK)
         csv_fwrite(file, scratch->data, scratch->len); /* a failure stays in ferror(file) */
     return status;
 }

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A path is cut where what everybody has begins (a package, CANN, a system's folder); the rest is a folder and a file with
- * numbers of their own, so that places stay apart and files of one folder stay together. In free text, paths, addresses
- * and words that were met elsewhere as a host, user, file or argument are replaced.
+ * Secrets go first (base/secret.h). A path is cut where what everybody has begins (a package, CANN, a system's folder); the rest is a
+ * folder and a file with numbers of their own, so that places stay apart and files of one folder stay together. In free text, paths,
+ * addresses and words that were met elsewhere as a host, user, file, argument or part of a path are replaced, in whatever case they
+ * are written.
  */
 #include "store/redact_text.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/secret.h"
 
 #define WORD_BYTES_MIN      3 /* of a host or user that is replaced in free text; one of an argument is one longer */
 #define WORD_BYTES_MAX      256
@@ -29,6 +34,24 @@ static const char *const programs[] = {"python", "python3", "torchrun", "sh",  "
                                        "env",    "mpirun",  "mpiexec",  "srun"};
 static const char *const extensions[] = {"py", "so",  "c",      "cc",  "cpp",  "cxx",  "cu",  "h",   "hpp", "pyx", "sh",
                                          "db", "zst", "pickle", "pkl", "json", "yaml", "yml", "txt", "a",   "o"};
+
+/* Parts of paths and names of files that say nothing of anybody, nor are they one's own: they are words of every text. */
+static const char *const everyday[] = {
+    "home",     "users",     "user",       "root",       "data",          "datasets",      "dataset",     "src",
+    "source",   "sources",   "lib",        "lib64",      "libs",          "local",         "share",       "build",
+    "dist",     "bin",       "include",    "model",      "models",        "module",        "modules",     "train",
+    "training", "trainer",   "test",       "tests",      "testing",       "eval",          "infer",       "main",
+    "utils",    "util",      "tools",      "tool",       "script",        "scripts",       "work",        "workspace",
+    "project",  "projects",  "code",       "app",        "apps",          "checkpoint",    "checkpoints", "output",
+    "outputs",  "input",     "inputs",     "result",     "results",       "logs",          "cache",       "temp",
+    "runs",     "config",    "configs",    "conf",       "core",          "common",        "envs",        "venv",
+    "conda",    "anaconda3", "miniconda3", "miniforge3", "site-packages", "dist-packages", "python",      "ascend",
+    "memory",   "device",    "host",       "pool",       "step",          "rank",          "stream",      "forward",
+    "backward", "optimizer", "weights",    "layers",     "layer",         "loss",          "server",      "media",
+    "mount",    "launch",    "setup",      "init",       "__init__",      "__main__",      "examples",    "example",
+    "demo",     "docs",      "shared",     "storage",    "volume",        "volumes",       "nobody",      "private",
+    "public",   "release",   "debug",      "program",    "programs",
+};
 
 static bool is_one_of(const char *const *list, size_t count, const char *text, size_t len)
 {
@@ -62,7 +85,7 @@ static nm_status number_of(nm_redact *redact, nm_redact_kind kind, const char *n
 
 static nm_status add_name(nm_redact_kind kind, uint32_t number, nm_buffer *out, nm_error *err)
 {
-    static const char *const stems[] = {"host", "user", "/path", "file", "arg"};
+    static const char *const stems[] = {"host", "user", "/path", "file", "arg", "folder"};
     char text[32];
     int len = snprintf(text, sizeof text, "%s-%u", stems[kind], number);
 
@@ -83,16 +106,22 @@ static bool is_number(const char *text, size_t len)
     return digits == len;
 }
 
-/* From now on the word is known in free text. The first meaning holds. */
-static nm_status learn(nm_redact *redact, const char *word, size_t len, nm_redact_word meaning, nm_error *err)
+/* In lower case, into `out`. False: it is longer than words are. */
+static bool fold(const char *word, size_t len, char out[WORD_BYTES_MAX])
 {
-    size_t shortest = meaning.kind <= NM_REDACTED_USER ? WORD_BYTES_MIN : WORD_BYTES_MIN + 1;
-    uint32_t number = 0;
+    if (len > WORD_BYTES_MAX)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        out[i] = (char)tolower((unsigned char)word[i]);
+    return true;
+}
 
-    if (len < shortest || is_number(word, len))
-        return NM_OK;
+static nm_status learn_one(nm_redact *redact, const char *word, size_t len, nm_redact_word meaning, nm_error *err)
+{
     size_t before = redact->words.count;
+    uint32_t number = 0;
     nm_status status = nm_strings_intern(&redact->words, (nm_bytes){(const uint8_t *)word, len}, &number, err);
+
     if (status == NM_OK && redact->words.count > before)
         status = nm_array_grow(&redact->meanings, &redact->meaning_capacity, redact->words.count,
                                sizeof *redact->meanings, err);
@@ -101,21 +130,46 @@ static nm_status learn(nm_redact *redact, const char *word, size_t len, nm_redac
     return status;
 }
 
-static const nm_redact_word *find_word(const nm_redact *redact, const char *word, size_t len)
+/* From now on the word is known in free text, in whatever case. The first meaning holds. */
+static nm_status learn(nm_redact *redact, const char *word, size_t len, nm_redact_word meaning, nm_error *err)
+{
+    size_t shortest = meaning.kind <= NM_REDACTED_USER ? WORD_BYTES_MIN : WORD_BYTES_MIN + 1;
+    char folded[WORD_BYTES_MAX];
+
+    if (len < shortest || is_number(word, len))
+        return NM_OK;
+    nm_status status = learn_one(redact, word, len, meaning, err);
+    return status == NM_OK && fold(word, len, folded) ? learn_one(redact, folded, len, meaning, err) : status;
+}
+
+static const nm_redact_word *find_one(const nm_redact *redact, const char *word, size_t len)
 {
     uint32_t number = nm_strings_find(&redact->words, (nm_bytes){(const uint8_t *)word, len});
 
     return number == 0 ? NULL : &redact->meanings[number - 1];
 }
 
+/* As it is written, or else in lower case. */
+static const nm_redact_word *find_word(const nm_redact *redact, const char *word, size_t len)
+{
+    char folded[WORD_BYTES_MAX];
+    const nm_redact_word *found = find_one(redact, word, len);
+
+    return found == NULL && fold(word, len, folded) ? find_one(redact, folded, len) : found;
+}
+
 /* ---- Hosts --------------------------------------------------------------------------------------------------------- */
 
-/* Its name up to the first point means it too. */
+/* Its name up to the first point means it too, and what is behind that where it is somebody's. A host has one name, in
+ * whatever case. */
 static nm_status add_host(nm_redact *redact, const char *host, size_t len, nm_buffer *out, nm_error *err)
 {
+    static const char *const of_all[] = {"local", "localdomain", "internal", "cluster.local", "svc.cluster.local"};
     const nm_redact_word *known = find_word(redact, host, len);
     const char *point = memchr(host, '.', len);
+    size_t name = point == NULL ? len : (size_t)(point - host), domain = point == NULL ? 0 : len - name - 1;
     nm_redact_word meaning = {NM_REDACTED_HOST, 0};
+    char folded[WORD_BYTES_MAX];
     nm_status status = NM_OK;
 
     if (len == 0 || (len == 9 && memcmp(host, "localhost", 9) == 0))
@@ -123,11 +177,14 @@ static nm_status add_host(nm_redact *redact, const char *host, size_t len, nm_bu
     if (known != NULL && known->kind == NM_REDACTED_HOST)
         meaning = *known;
     else
-        status = number_of(redact, NM_REDACTED_HOST, host, len, &meaning.number, err);
+        status =
+            number_of(redact, NM_REDACTED_HOST, fold(host, len, folded) ? folded : host, len, &meaning.number, err);
     if (status == NM_OK)
         status = learn(redact, host, len, meaning, err);
     if (status == NM_OK && point != NULL)
-        status = learn(redact, host, (size_t)(point - host), meaning, err);
+        status = learn(redact, host, name, meaning, err);
+    if (status == NM_OK && domain > 0 && !IS_ONE_OF(of_all, point + 1, domain))
+        status = learn(redact, point + 1, domain, meaning, err);
     return status == NM_OK ? add_name(NM_REDACTED_HOST, meaning.number, out, err) : status;
 }
 
@@ -141,8 +198,8 @@ static nm_status add_user(nm_redact *redact, const char *user, size_t len, nm_bu
     return status == NM_OK && out != NULL ? add_name(NM_REDACTED_USER, meaning.number, out, err) : status;
 }
 
-/* Four numbers up to 255: an address. 0: none is here. */
-static size_t address_len(const char *text, size_t len)
+/* Four numbers up to 255. 0: none is here. */
+static size_t ipv4_len(const char *text, size_t len)
 {
     size_t at = 0;
 
@@ -159,6 +216,73 @@ static size_t address_len(const char *text, size_t len)
     }
     return at < len && is_word_byte(text[at]) ? 0 : at;
 }
+
+/* Six or eight pairs of hexadecimal digits with one sign between them, as of a network card; or three fours with points. */
+static size_t mac_len(const char *text, size_t len)
+{
+    size_t run = 0, width, count;
+    char sign;
+
+    while (run < len && isxdigit((unsigned char)text[run]))
+        run++;
+    width = run;
+    sign = run < len ? text[run] : 0;
+    if (!(width == 2 && (sign == ':' || sign == '-')) && !(width == 4 && sign == '.'))
+        return 0;
+    for (count = 1; run < len && text[run] == sign; count++) {
+        size_t end = run + 1;
+
+        while (end < len && isxdigit((unsigned char)text[end]))
+            end++;
+        if (end - run - 1 != width)
+            return 0;
+        run = end;
+    }
+    if (run < len && isalnum((unsigned char)text[run]))
+        return 0;
+    return (width == 2 && (count == 6 || count == 8 || count == 20)) || (width == 4 && count == 3) ? run : 0;
+}
+
+/* As inet_pton has it. Two names of C++ with :: between them may look so: one of only two groups has a digit and a whole first
+ * group, as those of networks have. */
+static size_t ipv6_len(const char *text, size_t len)
+{
+    char address[INET6_ADDRSTRLEN];
+    struct in6_addr ignored;
+    size_t end = 0, colons = 0, first = 0;
+    bool has_digit = false;
+
+    for (; end < len && end < sizeof address - 1 &&
+           (isxdigit((unsigned char)text[end]) || strchr(":.", text[end]) != NULL) && text[end] != 0;
+         end++) {
+        first = text[end] == ':' && colons == 0 ? end : first;
+        colons += text[end] == ':';
+        has_digit |= isdigit((unsigned char)text[end]) != 0;
+    }
+    while (end > 0 &&
+           (text[end - 1] == '.' || (text[end - 1] == ':' && !(end > 1 && text[end - 2] == ':')))) { /* behind it */
+        colons -= text[end - 1] == ':';
+        end--;
+    }
+    if (colons < 2 || (end < len && isalnum((unsigned char)text[end])) || (colons == 2 && !(has_digit && first == 4)))
+        return 0;
+    memcpy(address, text, end);
+    address[end] = 0;
+    return inet_pton(AF_INET6, address, &ignored) == 1 ? end : 0;
+}
+
+/* An address of a machine. 0: none is here. */
+static size_t address_len(const char *text, size_t len)
+{
+    size_t bytes = ipv4_len(text, len);
+
+    if (bytes == 0)
+        bytes = mac_len(text, len);
+    return bytes > 0 ? bytes : ipv6_len(text, len);
+}
+
+static nm_status add_free_text(nm_redact *redact, nm_redact_role role, const char *text, size_t len, nm_buffer *out,
+                               nm_error *err);
 
 /* ---- Paths --------------------------------------------------------------------------------------------------------- */
 
@@ -207,7 +331,15 @@ static nm_bytes extension_of(const char *base, size_t len)
     return (nm_bytes){0};
 }
 
-/* Thread names are cut names of programs. */
+/* Is it a word of anybody's, or one that begins as names in Python's own folders do? */
+static bool is_everyday(const char *word, size_t len)
+{
+    char folded[WORD_BYTES_MAX];
+
+    return begins_with(word, len, "python3.") || (fold(word, len, folded) && IS_ONE_OF(everyday, folded, len));
+}
+
+/* Thread names are cut names of programs, and names of modules those of files without their ending. */
 static nm_status add_file(nm_redact *redact, const char *base, size_t len, nm_buffer *out, nm_error *err)
 {
     nm_redact_word meaning = {NM_REDACTED_FILE, 0};
@@ -218,23 +350,53 @@ static nm_status add_file(nm_redact *redact, const char *base, size_t len, nm_bu
         status = learn(redact, base, len, meaning, err);
     if (status == NM_OK && len > THREAD_NAME_BYTES)
         status = learn(redact, base, THREAD_NAME_BYTES, meaning, err);
+    size_t stem = extension.len > 0 ? (size_t)((const char *)extension.data - base) : 0;
+    if (status == NM_OK && stem > 0 && !is_everyday(base, stem))
+        status = learn(redact, base, stem, meaning, err);
     if (status == NM_OK)
         status = add_name(NM_REDACTED_FILE, meaning.number, out, err);
     return status == NM_OK ? add(out, (const char *)extension.data, extension.len, err) : status;
 }
 
+static bool is_slash(char c)
+{
+    return c == '/' || c == '\\';
+}
+
+/* The folders of a path are known as words from now on. */
+static nm_status learn_parts(nm_redact *redact, const char *folder, size_t len, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t at = 0, end; at < len && status == NM_OK; at = end + 1) {
+        nm_redact_word meaning = {NM_REDACTED_PART, 0};
+
+        for (end = at; end < len && !is_slash(folder[end]);)
+            end++;
+        if (end - at <= WORD_BYTES_MIN || is_number(folder + at, end - at) || is_everyday(folder + at, end - at) ||
+            find_word(redact, folder + at, end - at) != NULL)
+            continue;
+        status = number_of(redact, NM_REDACTED_PART, folder + at, end - at, &meaning.number, err);
+        if (status == NM_OK)
+            status = learn(redact, folder + at, end - at, meaning, err);
+    }
+    return status;
+}
+
 static nm_status add_folder(nm_redact *redact, const char *folder, size_t len, nm_buffer *out, nm_error *err)
 {
     uint32_t number = 0;
-    nm_status status = number_of(redact, NM_REDACTED_FOLDER, folder, len, &number, err);
+    nm_status status = learn_parts(redact, folder, len, err);
 
+    if (status == NM_OK)
+        status = number_of(redact, NM_REDACTED_FOLDER, folder, len, &number, err);
     return status == NM_OK ? add_name(NM_REDACTED_FOLDER, number, out, err) : status;
 }
 
 /* Whose folder a path leads through. */
 static nm_status learn_user(nm_redact *redact, const char *path, size_t len, nm_error *err)
 {
-    static const char *const homes[] = {"/home/", "/Users/"};
+    static const char *const homes[] = {"/home/", "/Users/", "/users/", "\\Users\\"};
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < sizeof homes / sizeof *homes && status == NM_OK; i++) {
@@ -242,7 +404,7 @@ static nm_status learn_user(nm_redact *redact, const char *path, size_t len, nm_
         const char *name = found == NULL ? NULL : found + strlen(homes[i]);
         size_t count = 0;
 
-        while (name != NULL && name + count < path + len && name[count] != '/')
+        while (name != NULL && name + count < path + len && !is_slash(name[count]))
             count++;
         if (count > 0)
             status = add_user(redact, name, count, NULL, err);
@@ -253,18 +415,44 @@ static nm_status learn_user(nm_redact *redact, const char *path, size_t len, nm_
 /* Names that are no files: <string>, [vdso], python3.11, -. */
 static bool is_no_file(const char *path, size_t len)
 {
-    return len == 0 || path[0] == '<' || path[0] == '[' || (len == 1 && path[0] == '-') ||
-           begins_with(path, len, "python3.") || begins_with(path, len, "linux-vdso");
+    return len == 0 || (len == 1 && path[0] == '-') ||
+           (memchr(path, '/', len) == NULL && (path[0] == '<' || path[0] == '[' || begins_with(path, len, "python3.") ||
+                                               begins_with(path, len, "linux-vdso")));
+}
+
+/* Behind the last slash, of whichever kind. */
+static size_t base_of(const char *path, size_t len)
+{
+    while (len > 0 && !is_slash(path[len - 1]))
+        len--;
+    return len;
+}
+
+/* //server/share: a host is in it. */
+static nm_status learn_server(nm_redact *redact, const char *path, size_t len, nm_error *err)
+{
+    nm_buffer ignored = {0};
+    size_t end = 2;
+    nm_status status = NM_OK;
+
+    if (len < 3 || !is_slash(path[0]) || path[1] != path[0] || !is_word_byte(path[2]))
+        return NM_OK;
+    while (end < len && is_word_byte(path[end]))
+        end++;
+    status = add_host(redact, path + 2, end - 2, &ignored, err);
+    nm_buffer_free(&ignored);
+    return status;
 }
 
 static nm_status add_path(nm_redact *redact, const char *path, size_t len, nm_buffer *out, nm_error *err)
 {
-    const char *slash = memrchr(path, '/', len);
-    size_t base = slash == NULL ? 0 : (size_t)(slash - path) + 1, public;
+    size_t base = base_of(path, len), public;
     nm_status status = learn_user(redact, path, len, err);
 
+    if (status == NM_OK)
+        status = learn_server(redact, path, len, err);
     if (status != NM_OK || is_no_file(path, len))
-        return status == NM_OK ? add(out, path, len, err) : status;
+        return status == NM_OK ? add_free_text(redact, NM_REDACT_TEXT, path, len, out, err) : status;
     public = find_public(path, len);
     if (public < len)
         base = public;
@@ -280,18 +468,44 @@ static nm_status add_path(nm_redact *redact, const char *path, size_t len, nm_bu
 
 /* ---- Free text ----------------------------------------------------------------------------------------------------- */
 
-/* How much of a path begins here. 0: none does. */
+/* C:\ */
+static bool is_drive(const char *text, size_t len)
+{
+    return len > 3 && isalpha((unsigned char)text[0]) && text[1] == ':' && text[2] == '\\' && is_word_byte(text[3]);
+}
+
+/* How much of a path begins here: /x, //server/share, \\server\share, C:\x. 0: none does. */
 static size_t path_len(const char *text, size_t at, size_t len)
 {
-    size_t end = at;
+    bool is_windows = is_drive(text + at, len - at);
+    size_t end = at, name = at;
 
-    if (text[at] != '/' || at + 1 >= len || !is_word_byte(text[at + 1]))
+    while (name < len && name < at + 2 && text[name] == text[at] && is_slash(text[at]))
+        name++;
+    if (!is_windows && (name == at || name >= len || !is_word_byte(text[name]) || (text[at] == '\\' && name < at + 2)))
         return 0;
-    if (at > 0 && (is_word_byte(text[at - 1]) || text[at - 1] == '/')) /* relative, or a quotient */
+    if (at > 0 && (is_word_byte(text[at - 1]) || is_slash(text[at - 1]))) /* relative, or a quotient */
         return 0;
+    if (is_windows)
+        end = at + 2;
     while (end < len && strchr(" \t\n\"',;:()<>[]{}|&=`*", text[end]) == NULL)
         end++;
     return end - at;
+}
+
+/* A relative path is known by the ending of its file. 0: none begins here. */
+static size_t relative_len(const char *text, size_t len)
+{
+    size_t end = 0, base;
+
+    while (end < len && end < PATH_MAX && (is_word_byte(text[end]) || is_slash(text[end])))
+        end++;
+    while (end > 0 && text[end - 1] == '.')
+        end--;
+    base = base_of(text, end);
+    nm_bytes extension = base == 0 ? (nm_bytes){0} : extension_of(text + base, end - base);
+    bool is_last = extension.len > 0 && (const char *)extension.data + extension.len == text + end;
+    return is_last && extension.len > 2 ? end : 0;
 }
 
 /* user@host, or a word that was met: how much of it was replaced. */
@@ -304,6 +518,9 @@ static nm_status add_word(nm_redact *redact, nm_redact_role role, const char *te
     *used = address_len(text, len);
     if (*used > 0)
         return add_host(redact, text, *used, out, err);
+    *used = role == NM_REDACT_TEXT ? relative_len(text, len) : 0;
+    if (*used > 0)
+        return add_path(redact, text, *used, out, err);
     while (run < len && run < WORD_BYTES_MAX && is_word_byte(text[run]))
         run++;
     while (run > 0 && host < WORD_BYTES_MAX && run + 1 + host < len && text[run] == '@' &&
@@ -328,14 +545,32 @@ static nm_status add_word(nm_redact *redact, nm_redact_role role, const char *te
     return NM_OK;
 }
 
-/* "://" was just taken: the host, up to its port or path. */
-static size_t authority_len(const char *text, size_t len)
+/* What is behind "://": the host and its port, then a folder for all the rest. */
+static nm_status add_url(nm_redact *redact, const char *text, size_t len, size_t *used, nm_buffer *out, nm_error *err)
 {
-    size_t end = 0;
+    size_t host = len > 0 && text[0] == '[' ? strcspn(text, "] \t\n\"'") : 0, rest;
+    size_t begin = host > 0 ? 1 : 0;
+    nm_status status = add(out, text, begin, err);
 
-    while (end < len && is_word_byte(text[end]))
-        end++;
-    return end;
+    if (begin == 0)
+        while (host < len && is_word_byte(text[host]))
+            host++;
+    if (status == NM_OK)
+        status = add_host(redact, text + begin, host - begin, out, err);
+    for (*used = host;
+         *used < len && (text[*used] == ']' || text[*used] == ':' || isdigit((unsigned char)text[*used]));)
+        ++*used;
+    if (status == NM_OK)
+        status = add(out, text + host, *used - host, err);
+    for (rest = *used; rest < len && strchr(" \t\n\"'<>|`", text[rest]) == NULL;)
+        rest++;
+    if (status != NM_OK || rest == *used || strchr("/?#", text[*used]) == NULL)
+        return status;
+    status = learn_user(redact, text + *used, rest - *used, err);
+    if (status == NM_OK)
+        status = add_folder(redact, text + *used, rest - *used, out, err);
+    *used = rest;
+    return status;
 }
 
 static nm_status add_free_text(nm_redact *redact, nm_redact_role role, const char *text, size_t len, nm_buffer *out,
@@ -347,21 +582,10 @@ static nm_status add_free_text(nm_redact *redact, nm_redact_role role, const cha
         bool is_begin = at == 0 || !isalnum((unsigned char)text[at - 1]);
 
         if (begins_with(text + at, len - at, "://")) {
-            size_t host = authority_len(text + at + 3, len - at - 3);
-            const char *path = text + at + 3 + host;
-
             status = add(out, "://", 3, err);
             if (status == NM_OK)
-                status = add_host(redact, text + at + 3, host, out, err);
-            used = 3 + host;
-            if (status == NM_OK && at + used < len && *path == '/') {
-                size_t rest = 0;
-
-                while (at + used + rest < len && strchr(" \t\n\"',;()<>[]{}|`", path[rest]) == NULL)
-                    rest++;
-                status = add_folder(redact, path, rest, out, err);
-                used += rest;
-            }
+                status = add_url(redact, text + at + 3, len - at - 3, &used, out, err);
+            used += 3;
             continue;
         }
         used = path_len(text, at, len);
@@ -441,20 +665,45 @@ static nm_status add_command(nm_redact *redact, const char *text, size_t len, nm
     return status;
 }
 
+/* Into redact->text, without its secrets: its length, and a zero byte behind it. */
+static nm_status hide_secrets(nm_redact *redact, nm_redact_role role, nm_bytes text, size_t *len, nm_error *err)
+{
+    nm_status status;
+
+    redact->text.len = 0;
+    status = nm_buffer_append(&redact->text, text.data, text.len, err);
+    if (status == NM_OK)
+        status = nm_buffer_append(&redact->text, "", 1, err);
+    if (status != NM_OK)
+        return status;
+    char *data = (char *)redact->text.data;
+    *len = role == NM_REDACT_TEXT ? nm_secret_mask_text(data, text.len) : nm_secret_mask_keys(data, text.len);
+    data[*len] = 0;
+    return NM_OK;
+}
+
 nm_status nm_redact_text(nm_redact *redact, nm_redact_role role, nm_bytes text, nm_buffer *out, nm_error *err)
 {
     const char *data = (const char *)text.data;
+    size_t len = text.len;
+    nm_status status = NM_OK;
 
     out->len = 0;
+    if (role == NM_REDACT_TEXT || role == NM_REDACT_FUNCTION) { /* of the others nothing stays */
+        status = hide_secrets(redact, role, text, &len, err);
+        data = (const char *)redact->text.data;
+    }
+    if (status != NM_OK)
+        return status;
     switch (role) {
     case NM_REDACT_HOST:
-        return add_host(redact, data, text.len, out, err);
+        return add_host(redact, data, len, out, err);
     case NM_REDACT_PATH:
-        return add_path(redact, data, text.len, out, err);
+        return add_path(redact, data, len, out, err);
     case NM_REDACT_COMMAND:
-        return add_command(redact, data, text.len, out, err);
+        return add_command(redact, data, len, out, err);
     default:
-        return add_free_text(redact, role, data, text.len, out, err);
+        return add_free_text(redact, role, data, len, out, err);
     }
 }
 
@@ -463,5 +712,6 @@ void nm_redact_free(nm_redact *redact)
     for (int kind = 0; kind < NM_REDACTED_KIND_COUNT; kind++)
         nm_strings_free(&redact->names[kind]);
     nm_strings_free(&redact->words);
+    nm_buffer_free(&redact->text);
     free(redact->meanings);
 }

@@ -25,6 +25,7 @@ typedef enum nm_redact_kind {
     NM_REDACTED_FOLDER,
     NM_REDACTED_FILE,
     NM_REDACTED_ARGUMENT,
+    NM_REDACTED_PART, /* a folder of a path, as a word */
     NM_REDACTED_KIND_COUNT
 } nm_redact_kind;
 
@@ -38,6 +39,7 @@ typedef struct nm_redact {
     nm_strings words;
     nm_redact_word *meanings; /* owned; of words, by number - 1 */
     size_t meaning_capacity;
+    nm_buffer text; /* the one at hand, without its secrets */
 } nm_redact;
 
 /* Into *out, which is emptied first. `text` has a zero byte behind it. Begin with a zeroed nm_redact. */

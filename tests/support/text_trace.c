@@ -6,6 +6,7 @@
 #include "support/text_trace.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -545,6 +546,24 @@ static nm_status parse_definition(nm_text_trace *trace, const words *list, nm_er
     return add_definition(trace, &definition, err);
 }
 
+/* The same of a part of a frame, in which \\xHH is a byte. */
+static nm_status intern_part(nm_text_trace *trace, const char *text, size_t len, uint64_t *id, nm_error *err)
+{
+    char part[WORD_BYTES_MAX];
+    size_t count = 0;
+    unsigned code;
+
+    if (len > sizeof part)
+        return bad_line(trace, "a frame is too long", text, err);
+    for (size_t at = 0; at < len; at++) {
+        bool is_code = text[at] == '\\' && len - at >= 4 && sscanf(text + at, "\\x%2x", &code) == 1;
+
+        part[count++] = is_code ? (char)code : text[at];
+        at += is_code ? 3 : 0;
+    }
+    return intern_string(trace, part, count, id, err);
+}
+
 /* Defines the strings and the frame that `text` (file:line:function, module+offset, or a function) describes. */
 static nm_status define_frame(nm_text_trace *trace, const char *text, size_t len, uint64_t id, nm_error *err)
 {
@@ -556,15 +575,14 @@ static nm_status define_frame(nm_text_trace *trace, const char *text, size_t len
 
     if (second != NULL) {
         definition.frame.line = strtoull(colon + 1, NULL, 10);
-        status = intern_string(trace, text, (size_t)(colon - text), &definition.frame.file, err);
+        status = intern_part(trace, text, (size_t)(colon - text), &definition.frame.file, err);
         if (status == NM_OK && second + 1 < text + len)
-            status =
-                intern_string(trace, second + 1, len - (size_t)(second + 1 - text), &definition.frame.function, err);
+            status = intern_part(trace, second + 1, len - (size_t)(second + 1 - text), &definition.frame.function, err);
     } else if (plus != NULL && strncmp(plus, "+0x", 3) == 0) {
         definition.frame.offset = strtoull(plus + 1, NULL, 0);
-        status = intern_string(trace, text, (size_t)(plus - text), &definition.frame.module, err);
+        status = intern_part(trace, text, (size_t)(plus - text), &definition.frame.module, err);
     } else {
-        status = intern_string(trace, text, len, &definition.frame.function, err);
+        status = intern_part(trace, text, len, &definition.frame.function, err);
     }
     return status == NM_OK ? add_definition(trace, &definition, err) : status;
 }

@@ -23,7 +23,7 @@
  * generation first_seq last_seq pool; flags are bare words: miss hit async baseline late idle no_stack pending segment. `stream=`
  * sets NM_FLAG_STREAM. A value of `detail` may be a word of the enums in event.h (device, host, h2d, d2h, memset,
  * operator, annotation, hbm, exit, signal, exec, ...). Numbers are decimal or 0x hexadecimal and may be negative. A
- * quoted text may hold \" \\ \n and \xHH. Events are numbered from 0, but for baseline and state records.
+ * quoted text may hold \" \\ \n and \xHH, a frame \xHH. Events are numbered from 0, but for baseline and state records.
  * Numbers of stacks and frames from NM_TEXT_FIRST_OWN_ID on are taken for what the text does not number itself.
  */
 #ifndef NM_TESTS_TEXT_TRACE_H

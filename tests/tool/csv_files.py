@@ -19,8 +19,9 @@ def expected_cell(value):
         return ""
     if not isinstance(value, str):
         return value
-    begins_formula = value[:1] in ("\t", "\r", "\n") or value.lstrip(" \t\r\n")[:1] in tuple("=+-@")
-    return ("'" if value and begins_formula else "") + CONTROL.sub("?", value)
+    parts = re.split("([\t\r\n;])", value)
+    guarded = "".join(("'" if part.lstrip(" ")[:1] in tuple("=+-@") else "") + part for part in parts)
+    return ("'" if value[:1] in ("\t", "\r", "\n") else "") + CONTROL.sub("?", guarded)
 
 
 def is_same(value, cell):

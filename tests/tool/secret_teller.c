@@ -45,6 +45,7 @@ int main(int argc, char **argv)
     npumem_mark(text_of("read %s/data/corpus.bin", argv[3]));
     npumem_mark(text_of("run %s begins", argv[4]));
     npumem_mark(text_of("10.11.12.13 and %s", argv[1]));
+    npumem_mark("plantedproject of PLANTEDHOST, --api-key plantedkey");
     range = npumem_range_begin(text_of("load %s", argv[3]));
     category = npumem_category_begin(text_of("cache of %s", argv[2]));
     module = npumem_module_begin(text_of("net.%s", argv[2]));

@@ -29,12 +29,14 @@ absent() {
 
 # ---- Never recorded ----
 
-secrets='plantedkey1 plantedkey2 plantedkey3 plantedkey4 plantedkey5 plantedkey6 plantedkey7 plantedkey8 plantedkey9'
+secrets='plantedkey1 plantedkey2 plantedkey3 plantedkey4 plantedkey5 plantedkey6 plantedkey7 plantedkey8 plantedkey9 plantedkeya plantedkeyb
+    plantedkeyc plantedkeyd PlantedKeyE'
 ASCEND_API_KEY=plantedkey5 HCCL_PROXY=http://me:plantedkey6@proxy/ WANDB_API_KEY=plantedkey7 PLANTED=plantedkey8 \
 ASCEND_HOME_PATH=$home/ascend LD_PRELOAD=$host_library OMP_NUM_THREADS=3 HCCL_IF_IP=10.11.12.13 \
     "$bin/npumem-record" -q -o run.zst -- "$home/plantedproject/plantedprogram" "$host" $user "$home" $argument "$folder/rings" \
     --api-key plantedkey1 --token=plantedkey2 HF_TOKEN=plantedkey3 http://me:plantedkey4@server/ \
-    --max-tokens 100 --num-key-value-heads 8 'password: plantedkey9' || fail "the recording ended with $?"
+    --max-tokens 100 --num-key-value-heads 8 'password: plantedkey9' --pat plantedkeya --proxy-user me:plantedkeyb --kubeconfig-data plantedkeyc \
+    --pattern x me:plantedkeyd@db sk-0123456789PlantedKeyE || fail "the recording ended with $?"
 [ -e "$folder/rings" ] || fail 'no copy of the rings'
 zstd -q -dc run.zst >"$folder/run.content" || fail 'the trace cannot be unpacked'
 # shellcheck disable=SC2086
@@ -45,7 +47,7 @@ printf 'file %s/plantedrule.c\n' "$home" >"$folder/rules"
 "$bin/npumem-ingest" --quiet --site-rules "$folder/rules" -o "$folder/plain.db" run.zst || fail "ingest ended with $?"
 command=$(sqlite3 "$folder/plain.db" "SELECT command FROM process WHERE command LIKE '%plantedprogram%'")
 case $command in
-*"--api-key *** --token=*** HF_TOKEN=*** http://***@server/ --max-tokens 100 --num-key-value-heads 8 password: ***") ;;
+*"--api-key *** --token=*** HF_TOKEN=*** http://***@server/ --max-tokens 100 --num-key-value-heads 8 password: *** --pat *** --proxy-user *** --kubeconfig-data *** --pattern x ***@db ***") ;;
 *) fail "the command is $command" ;;
 esac
 got=$(sqlite3 "$folder/plain.db" "SELECT name, value FROM _process_environment WHERE process_id = 1 AND name IN
@@ -78,6 +80,8 @@ query() { sqlite3 "$folder/$1/out.db" "$2"; }
 [ "$(query trace "SELECT count(*) FROM moment WHERE name GLOB 'read /path-[0-9]*/file-[0-9]*'")" = 1 ] || fail 'a mark'
 [ "$(query trace "SELECT count(*) FROM moment WHERE name GLOB 'run arg-[0-9]* begins'")" = 1 ] || fail 'an argument in a mark'
 [ "$(query trace "SELECT count(*) FROM moment WHERE name GLOB 'host-[0-9]* and host-1'")" = 1 ] || fail 'an address'
+[ "$(query trace "SELECT count(*) FROM moment WHERE name GLOB 'folder-[0-9]* of host-1, --api-key [*][*][*]'")" = 1 ] ||
+    fail "a folder, a host in capitals, a secret: $(query trace 'SELECT name FROM moment')"
 [ "$(query trace "SELECT count(DISTINCT label) FROM frame WHERE function IN ('leak_here', 'leak_there')")" = 2 ] ||
     fail 'sites are not apart'
 label=$(query trace "SELECT label FROM frame WHERE function = 'leak_here'")

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/foreign.h"
+
 static nm_redact redact;
 static nm_buffer out;
 
@@ -85,6 +87,72 @@ START_TEST(what_was_met_is_known_in_other_texts)
 }
 END_TEST
 
+START_TEST(what_was_met_is_known_in_other_ways_of_writing_it)
+{
+    check_becomes(NM_REDACT_HOST, "Node17.Acme.com", "host-1");
+    check_becomes(NM_REDACT_HOST, "NODE17.ACME.COM", "host-1");
+    check_becomes(NM_REDACT_PATH, "/home/alice/llama-secret/v2/x_model.py", "/path-1/file-1.py");
+    check_becomes(NM_REDACT_TEXT, "on NODE17 of acme.com", "on host-1 of host-1");
+    check_becomes(NM_REDACT_TEXT, "loading llama-secret, then Llama-Secret.net", "loading folder-1, then folder-1.net");
+    check_becomes(NM_REDACT_TEXT, "x_model of ALICE at home", "file-1 of user-1 at home");
+    check_becomes(NM_REDACT_FUNCTION, "llama-secret::run", "llama-secret::run");
+    check_becomes(NM_REDACT_TEXT, "saw runs/acme7/data.json, loss/train", "saw /path-2/file-2.json, loss/train");
+}
+END_TEST
+
+START_TEST(paths_of_servers_and_drives_are_paths)
+{
+    check_becomes(NM_REDACT_TEXT, "saved //filer9/share/a.pt, \\\\filer9\\share\\b.pt",
+                  "saved /path-1/file-1, /path-2/file-2");
+    check_becomes(NM_REDACT_TEXT, "FILER9 is full", "host-1 is full");
+    check_becomes(NM_REDACT_TEXT, "C:\\Users\\carol\\acme\\x.py of carol", "/path-3/file-3.py of user-1");
+    check_becomes(NM_REDACT_PATH, "//filer9/share/x.py", "/path-1/file-3.py");
+    check_becomes(NM_REDACT_PATH, "<string of carol>", "<string of user-1>");
+    check_becomes(NM_REDACT_PATH, "python3.11/carol/x.py", "/path-4/file-3.py");
+}
+END_TEST
+
+START_TEST(addresses_of_machines_are_hosts)
+{
+    check_becomes(NM_REDACT_TEXT, "10.1.2.3 fe80::1 2001:db8::5054:ff:1 52:54:00:12:34:56",
+                  "host-1 host-2 host-3 host-4");
+    check_becomes(NM_REDACT_TEXT, "[FE80::1]:29500, fe80::1%eth0.", "[host-2]:29500, host-2%eth0.");
+    check_becomes(NM_REDACT_TEXT, "52-54-00-12-34-57 5254.0012.3458 1:2:3:4:5:6:7:8", "host-5 host-6 host-7");
+    check_becomes(NM_REDACT_TEXT, "http://[2001:db8::9]:80/x?token=a", "http://[host-8]:80/path-1");
+    check_becomes(NM_REDACT_TEXT, "http://wiki.acme.com:8080?q=a b", "http://host-9:8080/path-2 b");
+    check_becomes(NM_REDACT_TEXT, "12:34:56 c10::add at::aa::b aten::add face::add 0000:81:00.0 1.2.3",
+                  "12:34:56 c10::add at::aa::b aten::add face::add 0000:81:00.0 1.2.3");
+}
+END_TEST
+
+START_TEST(secrets_go_from_all_that_stays)
+{
+    check_becomes(NM_REDACT_TEXT, "run --api-key abc", "run --api-key ***");
+    check_becomes(NM_REDACT_TEXT, "key AKIAIOSFODNN7EXAMPLE of x", "key *** of x");
+    check_becomes(NM_REDACT_FUNCTION, "auth::Session key=1 ghp_0123456789abcdefghij0123", "auth::Session key=1 ***");
+}
+END_TEST
+
+/* Nothing is known of it from another text. */
+static void check_gone(const foreign_line *line)
+{
+    nm_error err = {0};
+    nm_bytes text = {(const uint8_t *)line->texts[0], line->lens[0]};
+
+    tear_down();
+    set_up();
+    ck_assert_int_eq(nm_redact_text(&redact, NM_REDACT_TEXT, text, &out, &err), NM_OK);
+    ck_assert_int_eq(nm_buffer_append(&out, "", 1, &err), NM_OK);
+    ck_assert_msg(strcasestr((const char *)out.data, "planted") == NULL, "'%s' became '%s'", line->texts[0],
+                  (const char *)out.data);
+}
+
+START_TEST(each_secret_goes_by_itself)
+{
+    ck_assert_uint_gt(foreign_each(FOREIGN_PATH, "secret", check_gone), 50);
+}
+END_TEST
+
 START_TEST(names_of_programs_are_known_as_threads_have_them)
 {
     check_becomes(NM_REDACT_COMMAND, "/opt/acme_trainer_of_models -x", "/path-1/file-1 arg-1");
@@ -125,6 +193,11 @@ int main(void)
     tcase_add_test(tests, paths_are_folders_and_files);
     tcase_add_test(tests, what_everybody_has_stays);
     tcase_add_test(tests, what_was_met_is_known_in_other_texts);
+    tcase_add_test(tests, what_was_met_is_known_in_other_ways_of_writing_it);
+    tcase_add_test(tests, paths_of_servers_and_drives_are_paths);
+    tcase_add_test(tests, addresses_of_machines_are_hosts);
+    tcase_add_test(tests, secrets_go_from_all_that_stays);
+    tcase_add_test(tests, each_secret_goes_by_itself);
     tcase_add_test(tests, names_of_programs_are_known_as_threads_have_them);
     tcase_add_test(tests, any_bytes_are_survived);
     suite_add_tcase(suite, tests);

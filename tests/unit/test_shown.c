@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "support/foreign.h"
 
 static char out[64];
 
@@ -80,6 +81,86 @@ START_TEST(what_is_not_safe_becomes_a_question_mark)
 }
 END_TEST
 
+/* ---- As the page has it, too: tests/web/shown.test.mjs ---- */
+
+static bool is_unsafe[0x110000];
+
+static void note_unsafe(const foreign_line *line)
+{
+    unsigned long last = strtoul(line->texts[1], NULL, 16);
+
+    for (unsigned long at = strtoul(line->texts[0], NULL, 16); at <= last; at++)
+        is_unsafe[at] = true;
+}
+
+/* Halves of pairs are no characters of UTF-8 at all. */
+START_TEST(each_character_is_safe_or_not)
+{
+    ck_assert_uint_gt(foreign_each(FOREIGN_PATH, "unsafe", note_unsafe), 5);
+    for (uint32_t at = 0; at < 0x110000; at++)
+        if (at < 0xd800 || at > 0xdfff)
+            ck_assert_msg(nm_shown_is_safe(at) != is_unsafe[at], "U+%04x", (unsigned)at);
+    ck_assert(!nm_shown_is_safe(NM_SHOWN_BAD));
+}
+END_TEST
+
+static void check_cell(const foreign_line *line)
+{
+    nm_buffer cell = {0};
+    nm_error err = {0};
+
+    ck_assert_int_eq(nm_shown_cell(&cell, line->texts[0], line->lens[0], &err), NM_OK);
+    ck_assert_msg(cell.len == line->lens[1] && memcmp(cell.data, line->texts[1], cell.len) == 0,
+                  "'%s' is '%.*s', not '%s'", line->texts[0], (int)cell.len, (const char *)cell.data, line->texts[1]);
+    nm_buffer_free(&cell);
+}
+
+START_TEST(no_cell_is_a_formula)
+{
+    ck_assert_uint_gt(foreign_each(FOREIGN_PATH, "cell", check_cell), 30);
+}
+END_TEST
+
+START_TEST(a_character_in_json_loses_nothing)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {{"a", "a"},
+                 {"\"", "\\\""},
+                 {"\\", "\\\\"},
+                 {"\n", "\\u000a"},
+                 {"\033", "\\u001b"},
+                 {"\xe5\xa4\xa7", "\xe5\xa4\xa7"},
+                 {"\xe2\x80\xae", "\\u202e"},
+                 {"\xff", "\\ufffd"},
+                 {"\xf3\xa0\x81\x81", "\\udb40\\udc41"}, /* U+E0041 */
+                 {"\xf0\x9f\x90\x8d", "\xf0\x9f\x90\x8d"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char escaped[NM_SHOWN_ESCAPE_BYTES + 1];
+        uint32_t character;
+        size_t bytes = nm_shown_next(cases[i].text, strlen(cases[i].text), &character);
+
+        escaped[nm_shown_escape(escaped, character, cases[i].text, bytes)] = 0;
+        ck_assert_str_eq(escaped, cases[i].expected);
+    }
+}
+END_TEST
+
+START_TEST(a_line_is_one_line)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *file = open_memstream(&text, &len);
+
+    nm_shown_print(file, "%s: %s %d\n", "a\nb", "\033[31m", 7);
+    nm_shown_print(file, "%s", "\xe2\x80\xae");
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_str_eq(text, "a?b: ?[31m 7\n?");
+    free(text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("shown");
@@ -88,6 +169,10 @@ int main(void)
     tcase_add_test(tests, a_text_is_cut_between_characters);
     tcase_add_test(tests, characters_are_read_as_rfc_3629_has_them);
     tcase_add_test(tests, what_is_not_safe_becomes_a_question_mark);
+    tcase_add_test(tests, each_character_is_safe_or_not);
+    tcase_add_test(tests, no_cell_is_a_formula);
+    tcase_add_test(tests, a_character_in_json_loses_nothing);
+    tcase_add_test(tests, a_line_is_one_line);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -250,6 +250,8 @@ async function testForeign(browser) {
         assert.ok(text.includes(name), `${name} is shown as it is`);
     assert.equal(await page.locator('#sql tbody img, #sql tbody script, #sql tbody b').count(), 0);
     assert.equal(await page.evaluate(() => window.taken), undefined);
+    assert.equal(await askPanel(page, "SELECT '=cmd|x' AS \"@a\", '+1' AS b, 'a' || char(27) || '[31m' || char(8238) AS c, -1 AS d"), '"\'@a",b,c,d\r\n"\'=cmd|x","\'+1",a?[31m?,-1\r\n', 'no cell is a formula');
+    assert.deepEqual(await suite.cellsOf(page, '#sql'), [['=cmd|x', '+1', 'a?[31m?', '-1']]);
     await page.locator('#sql').screenshot({path: `${suite.folder}/sql-light.png`});
     await close();
 }

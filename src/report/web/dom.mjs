@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements of the page. What is foreign gets into it as text alone: nothing here takes markup.
+ * Elements of the page. What is foreign gets into it as text alone, and safe to look at: nothing here takes markup.
  */
+import {LINES, shown} from './shown.mjs';
 import {say} from './words.mjs';
 
 export const SVG = 'http://www.w3.org/2000/svg';
@@ -13,14 +14,15 @@ export function make(tag, attributes, ...children) {
         if (name.startsWith('on'))
             element.addEventListener(name.slice(2), value);
         else if (value !== null && value !== undefined && value !== false)
-            element.setAttribute(name, value === true ? '' : String(value));
+            element.setAttribute(name, value === true ? '' : shown(String(value), LINES));
     put(element, ...children);
     return element;
 }
 
 /* Puts children into an element that had others. */
 export function put(element, ...children) {
-    element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+    const there = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+    element.replaceChildren(...there.map((child) => (typeof child === 'string' ? shown(child, LINES) : child)));
 }
 
 /* One of several things to choose from, as a button. */

@@ -2,6 +2,7 @@
  *
  * SQL and its answers as text: the header of a query (CONTRIBUTING.md), parameters, values as the sqlite3 shell prints them, CSV.
  */
+import {cellOf} from './shown.mjs';
 
 /* What in SQL can hold a colon that begins no parameter, then a parameter. */
 const TOKEN = /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|[:@$][A-Za-z_]\w*/g;
@@ -71,11 +72,11 @@ export function valueText(value) {
 }
 
 function csvField(value) {
-    const text = valueText(value);
+    const text = typeof value === 'string' ? cellOf(value) : valueText(value);
     return value !== null && (text === '' || QUOTED.test(text)) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/* RFC 4180: a head, a line each, CR and LF at their ends. An empty text is in quotes, NULL is nothing. */
+/* RFC 4180: a head, a line each, CR and LF at their ends. An empty text is in quotes, NULL is nothing, no text is a formula. */
 export function csvOf(columns, rows) {
     return [columns, ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
 }

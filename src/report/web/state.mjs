@@ -16,6 +16,8 @@
  *           compared with that; null: with nothing                that is open
  *   stepa, stepb  places in the list of a heap's steps: two that are laid over each other; null: the median and the worst
  */
+import {LINES, shown} from './shown.mjs';
+
 const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block', 'stack', 'stepa', 'stepb'];
 const TEXTS = ['at', 'since', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with', 'lay', 'database'];
 const ALL = 'all';
@@ -29,7 +31,7 @@ export function readHash(hash) {
             values[name] = Number(words.get(name));
     for (const name of TEXTS)
         if (words.has(name))
-            values[name] = words.get(name);
+            values[name] = shown(words.get(name), LINES);
     return values;
 }
 

@@ -37,7 +37,7 @@ static int report_results(const check_options *options, const check_result *resu
     if (options->is_json)
         check_write_json(options->database, results, options->rules.count, stdout);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "npumem-check: %s: cannot write: %s\n", answer_name(), strerror(errno));
+        nm_shown_print(stderr, "npumem-check: %s: cannot write: %s\n", answer_name(), strerror(errno));
         return EXIT_UNUSABLE;
     }
     return is_ok ? EXIT_DONE : EXIT_NO;

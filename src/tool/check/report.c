@@ -62,31 +62,16 @@ void check_write_line(const check_result *result, FILE *out)
     fputc('\n', out);
 }
 
-/* JSON may end on a terminal too: what is not safe to show is written as its number, which loses nothing. */
-static void write_character(uint32_t character, const char *bytes, size_t count, FILE *out)
-{
-    if (character == NM_SHOWN_BAD)
-        fputs("\\ufffd", out);
-    else if (character == '"' || character == '\\')
-        fprintf(out, "\\%c", (char)character);
-    else if (nm_shown_is_safe(character))
-        fwrite(bytes, 1, count, out);
-    else if (character < 0x10000)
-        fprintf(out, "\\u%04x", (unsigned)character);
-    else
-        fprintf(out, "\\u%04x\\u%04x", 0xd800 + (unsigned)((character - 0x10000) >> 10),
-                0xdc00 + (unsigned)(character & 0x3ff));
-}
-
 static void write_string(const char *text, FILE *out)
 {
+    char escaped[NM_SHOWN_ESCAPE_BYTES];
     uint32_t character;
     size_t len = strlen(text), count;
 
     fputc('"', out);
     for (size_t at = 0; at < len; at += count) {
         count = nm_shown_next(text + at, len - at, &character);
-        write_character(character, text + at, count, out);
+        fwrite(escaped, 1, nm_shown_escape(escaped, character, text + at, count), out);
     }
     fputc('"', out);
 }

@@ -323,7 +323,7 @@ static int run_diff(const void *context)
         fprintf(stderr, "npumem-diff: %s%s%s\n", nm_shown_text(subject, sizeof subject, run.subject),
                 run.subject == NULL ? "" : ": ", err.text);
     if (status == NM_OK && fflush(stdout) != 0) {
-        fprintf(stderr, "npumem-diff: %s: cannot write: %s\n", answer_name(), strerror(errno));
+        nm_shown_print(stderr, "npumem-diff: %s: cannot write: %s\n", answer_name(), strerror(errno));
         return EXIT_UNUSABLE;
     }
     return status == NM_ERR_USAGE     ? EXIT_USAGE

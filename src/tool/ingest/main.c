@@ -390,14 +390,14 @@ static void settle(ingest *run)
 
     run->is_settled = run->store == NULL || nm_output_settle(run->output_path, &err) == NM_OK;
     if (!run->is_settled)
-        fprintf(stderr, "npumem-ingest: %s: %s\n", run->output_path, err.text);
+        nm_shown_print(stderr, "npumem-ingest: %s: %s\n", run->output_path, err.text);
     if (run->csv != NULL && nm_csv_settle(run->csv, &err) != NM_OK) {
         run->is_settled = false;
-        fprintf(stderr, "npumem-ingest: %s: %s\n", run->options->csv_folder, err.text);
+        nm_shown_print(stderr, "npumem-ingest: %s: %s\n", run->options->csv_folder, err.text);
     }
     if (ingest_page_settle(&run->page, &err) != NM_OK) {
         run->is_settled = false;
-        fprintf(stderr, "npumem-ingest: %s: %s\n", run->page.path, err.text);
+        nm_shown_print(stderr, "npumem-ingest: %s: %s\n", run->page.path, err.text);
     }
 }
 
@@ -412,8 +412,8 @@ static bool write_answers(const ingest *run)
     if (cause != 0 && run->store == NULL)
         fprintf(stderr, "npumem-ingest: standard output: cannot write: %s\n", strerror(cause));
     else if (cause != 0)
-        fprintf(stderr, "npumem-ingest: standard output: cannot write: %s; %s is in its place\n", strerror(cause),
-                run->output_path);
+        nm_shown_print(stderr, "npumem-ingest: standard output: cannot write: %s; %s is in its place\n",
+                       strerror(cause), run->output_path);
     return cause == 0;
 }
 

@@ -113,7 +113,7 @@ static int become(char **words)
         return refuse_unknown(words[0]);
     words[0] = path;
     execv(path, words);
-    fprintf(stderr, "npumem: %s: cannot run: %s\n", path, strerror(errno));
+    nm_shown_print(stderr, "npumem: %s: cannot run: %s\n", path, strerror(errno));
     return EXIT_NO;
 }
 
@@ -182,7 +182,7 @@ static int help(const char *name)
         execlp("man", "man", page, (char *)NULL);
     if (!is_own) {
         execv(path, words);
-        fprintf(stderr, "npumem: %s: cannot run: %s\n", path, strerror(errno));
+        nm_shown_print(stderr, "npumem: %s: cannot run: %s\n", path, strerror(errno));
         return EXIT_NO;
     }
     options_print_help(&program, stdout);

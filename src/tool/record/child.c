@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/shown.h"
 #include "tool/record/preload.h"
 #include "trace/ring.h"
 
@@ -268,7 +269,7 @@ void record_child_replace(char **program)
 {
     execvp(program[0], program);
     int failure = errno;
-    fprintf(stderr, "npumem-record: %s: %s\n", program[0], strerror(failure));
+    nm_shown_print(stderr, "npumem-record: %s: %s\n", program[0], strerror(failure));
     _exit(exit_status_of(failure));
 }
 

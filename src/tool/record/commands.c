@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
+
 #define CATCH_UP_NS_MAX 1000000000 /* what was recorded before is to be in the answer; no thread is waited for longer */
 
 static nm_status append(nm_buffer *out, nm_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -26,17 +28,18 @@ static nm_status append(nm_buffer *out, nm_error *err, const char *format, ...)
     return nm_buffer_append(out, text, len < (int)sizeof text ? (size_t)len : sizeof text - 1, err);
 }
 
-/* As JSON has it: anything that is not plain ASCII is escaped byte by byte, so that any name can be shown. */
 static nm_status append_quoted(nm_buffer *out, nm_bytes text, nm_error *err)
 {
     nm_status status = append(out, err, "\"");
+    size_t bytes;
 
-    for (size_t i = 0; i < text.len && status == NM_OK; i++) {
-        uint8_t byte = text.data[i];
+    for (size_t at = 0; at < text.len && status == NM_OK; at += bytes) {
+        const char *here = (const char *)text.data + at;
+        char escaped[NM_SHOWN_ESCAPE_BYTES];
+        uint32_t character;
 
-        status = byte == '"' || byte == '\\'   ? append(out, err, "\\%c", byte)
-                 : byte >= 0x20 && byte < 0x7f ? append(out, err, "%c", byte)
-                                               : append(out, err, "\\u%04x", byte);
+        bytes = nm_shown_next(here, text.len - at, &character);
+        status = nm_buffer_append(out, escaped, nm_shown_escape(escaped, character, here, bytes), err);
     }
     return status == NM_OK ? append(out, err, "\"") : status;
 }

@@ -110,11 +110,11 @@ static nm_status set_up(recording *work, pid_t pid)
 
     if (status == NM_OK)
         return NM_OK;
-    fprintf(stderr, "npumem-record: %s: %s%s\n",
-            work->name.len == 0 ? work->options->output : (const char *)work->name.data, err.text,
-            is_to_run(work->options, status) ? UNRECORDED
-            : status == NM_ERR_BUSY          ? ""
-                                             : NOT_BEGUN);
+    nm_shown_print(stderr, "npumem-record: %s: %s%s\n",
+                   work->name.len == 0 ? work->options->output : (const char *)work->name.data, err.text,
+                   is_to_run(work->options, status) ? UNRECORDED
+                   : status == NM_ERR_BUSY          ? ""
+                                                    : NOT_BEGUN);
     recording_discard_output(work);
     recording_tear_down(work);
     return status;
@@ -174,7 +174,7 @@ static int run_program(const record_options *options)
 
     record_child_start(child, is_recorded ? work.folder.path : NULL, work.library, strcmp(options->output, "-") == 0);
     if (child->exec_errno != 0) {
-        fprintf(stderr, "npumem-record: %s: %s\n", options->program[0], strerror(child->exec_errno));
+        nm_shown_print(stderr, "npumem-record: %s: %s\n", options->program[0], strerror(child->exec_errno));
         recording_discard_output(&work);
     } else if (is_recorded) {
         record_until_all_ended(&work, child);
@@ -280,7 +280,7 @@ static void say_recovered(const nm_recovery *recovery, const char *path)
         fprintf(stderr, " process%s without a file in the ring folder, ",
                 recovery->processes_unjoined == 1 ? "" : "es");
     }
-    fprintf(stderr, "%s\n", path);
+    nm_shown_print(stderr, "%s\n", path);
 }
 
 static int finish_trace(const record_options *options)
@@ -329,7 +329,7 @@ static int control(const record_options *options)
     if (status == NM_OK)
         fwrite(reply.data, 1, reply.len, stdout);
     else
-        fprintf(stderr, "npumem-record: %s: %s\n", options->target, err.text);
+        nm_shown_print(stderr, "npumem-record: %s: %s\n", options->target, err.text);
     nm_buffer_free(&request);
     nm_buffer_free(&reply);
     return status == NM_OK ? 0 : EXIT_NO;

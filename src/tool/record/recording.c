@@ -454,7 +454,8 @@ void recording_pass(recording *work, int64_t *pause_ns)
     *pause_ns = FAILED_PAUSE_NS;
     nm_drain_close(work->drain);
     if (can_say(0))
-        fprintf(stderr, "npumem-record: %s: %s; the recording ends here\n", (const char *)work->name.data, err.text);
+        nm_shown_print(stderr, "npumem-record: %s: %s; the recording ends here\n", (const char *)work->name.data,
+                       err.text);
 }
 
 /* ---- The last words ------------------------------------------------------------------------------------------------ */
@@ -614,7 +615,7 @@ void recording_finish(recording *work)
         work->requests_before = work->end_requests(work->end_requests_context);
     if (!work->has_failed && nm_drain_finish(work->drain, &err) != NM_OK) {
         work->has_failed = true;
-        fprintf(stderr, "npumem-record: %s: %s\n", (const char *)work->name.data, err.text);
+        nm_shown_print(stderr, "npumem-record: %s: %s\n", (const char *)work->name.data, err.text);
     }
     if (!work->has_failed && can_say(LAST_WORDS_MS)) {
         say_result(work);

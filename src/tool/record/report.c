@@ -18,6 +18,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "base/shown.h"
 
 #define INGEST_PROGRAM   "npumem-ingest"
 #define STATUS_WITH_LOSS 3 /* of npumem-ingest: the answers are there, and say what is missing */
@@ -82,11 +83,11 @@ void record_report(const char *trace, const char *file)
 
     /* A FIFO needs its reader now. */
     if (nm_io_open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666, &fd, &err) != NM_OK) {
-        fprintf(stderr, "npumem-record: --report %s: %s\n", file, err.text);
+        nm_shown_print(stderr, "npumem-record: --report %s: %s\n", file, err.text);
         return;
     }
     fcntl(fd, F_SETFL, 0);
     if (!name_database(file, database) || !write_report(trace, database, fd))
-        fprintf(stderr, "npumem-record: --report %s: npumem-ingest is not there, or failed\n", file);
+        nm_shown_print(stderr, "npumem-record: --report %s: npumem-ingest is not there, or failed\n", file);
     close(fd);
 }

@@ -17,6 +17,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "base/shown.h"
 #include "tool/record/output.h"
 #include "tool/record/output_name.h"
 #include "tool/record/report.h"
@@ -276,8 +277,8 @@ static bool run_all(selfcheck *check, selfcheck_said *said)
     if (!goes_on)
         wrong(check, "out of memory");
     if (goes_on && !check->options->is_quiet)
-        fprintf(stderr, "npumem-record: --selfcheck: %s: %d times without the recorder, %d times with it\n",
-                check->result.program, SELFCHECK_ROUNDS, SELFCHECK_ROUNDS);
+        nm_shown_print(stderr, "npumem-record: --selfcheck: %s: %d times without the recorder, %d times with it\n",
+                       check->result.program, SELFCHECK_ROUNDS, SELFCHECK_ROUNDS);
     for (size_t round = 0; round < SELFCHECK_ROUNDS && goes_on; round++)
         goes_on = run_round(check, round, recorded, said);
     keep_versions(check);
@@ -409,9 +410,9 @@ static void say_verdict(const selfcheck *check, const char *name)
         snprintf(more, sizeof more, "; %zu function%s of memory %s new in this CANN", new_count,
                  new_count == 1 ? "" : "s", new_count == 1 ? "is" : "are");
     if (reason[0] != 0)
-        fprintf(stderr, "npumem-record: --selfcheck: %s; attach to a report: %s\n", reason, name);
+        nm_shown_print(stderr, "npumem-record: --selfcheck: %s; attach to a report: %s\n", reason, name);
     else if (!check->options->is_quiet)
-        fprintf(stderr, "npumem-record: --selfcheck: the figures agree%s, %s\n", more, name);
+        nm_shown_print(stderr, "npumem-record: --selfcheck: the figures agree%s, %s\n", more, name);
 }
 
 static int check_into(const record_options *options, const char *name, int fd)
@@ -430,7 +431,7 @@ static int check_into(const record_options *options, const char *name, int fd)
     }
     ended_by = check->place.ended_by;
     if (written != NM_OK)
-        fprintf(stderr, "npumem-record: --selfcheck: %s: %s\n", name, err.text);
+        nm_shown_print(stderr, "npumem-record: --selfcheck: %s: %s\n", name, err.text);
     else if (ended_by == 0)
         say_verdict(check, name);
     status = written == NM_OK && check->result.reason[0] == 0 ? 0 : 1;
@@ -462,7 +463,7 @@ int record_selfcheck(const record_options *options)
     if (opened == NM_OK)
         status = check_into(options, (const char *)name.data, fd);
     else
-        fprintf(stderr, "npumem-record: --selfcheck: %s: %s\n", options->output, err.text);
+        nm_shown_print(stderr, "npumem-record: --selfcheck: %s: %s\n", options->output, err.text);
     nm_io_close(fd);
     nm_buffer_free(&name);
     return status;

@@ -33,7 +33,7 @@ static int run_stack(const void *context)
         return EXIT_UNUSABLE;
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "npumem-stack: %s: cannot write: %s\n", answer_name(), strerror(errno));
+        nm_shown_print(stderr, "npumem-stack: %s: cannot write: %s\n", answer_name(), strerror(errno));
         return EXIT_UNUSABLE;
     }
     return is_found ? EXIT_DONE : EXIT_NO;

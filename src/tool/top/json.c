@@ -41,20 +41,11 @@ static void put_text(json_text *json, nm_bytes text)
     put(json, "\"");
     for (size_t at = 0; at < text.len && json->status == NM_OK; at += bytes) {
         const char *here = (const char *)text.data + at;
+        char escaped[NM_SHOWN_ESCAPE_BYTES];
         uint32_t character;
 
         bytes = nm_shown_next(here, text.len - at, &character);
-        if (character == NM_SHOWN_BAD)
-            put(json, "\\ufffd");
-        else if (character == '"' || character == '\\')
-            put(json, "\\%c", (int)character);
-        else if (nm_shown_is_safe(character))
-            put(json, "%.*s", (int)bytes, here);
-        else if (character < 0x10000)
-            put(json, "\\u%04x", (unsigned)character);
-        else
-            put(json, "\\u%04x\\u%04x", 0xd800 + (unsigned)((character - 0x10000) >> 10),
-                0xdc00 + (unsigned)((character - 0x10000) & 0x3ff));
+        put(json, "%.*s", (int)nm_shown_escape(escaped, character, here, bytes), escaped);
     }
     put(json, "\"");
 }

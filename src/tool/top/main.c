@@ -251,7 +251,7 @@ static int end_of(const top_run *top, nm_status status, const nm_error *err)
                   : top->options->path != NULL ? top->options->path
                                                : top->options->pid);
     if (status != NM_OK) {
-        fprintf(stderr, "npumem-top: %s: %s\n", top->is_unprinted ? answer_name() : name, err->text);
+        nm_shown_print(stderr, "npumem-top: %s: %s\n", top->is_unprinted ? answer_name() : name, err->text);
         return EXIT_NO;
     }
     top_follow_summary(top->follow, &summary);

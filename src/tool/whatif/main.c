@@ -280,9 +280,11 @@ static nm_status write_csv(whatif *run, nm_error *err)
     memory = open_memstream(&text, &text_bytes);
     if (memory == NULL)
         return nm_fail_errno(err, errno, "cannot write");
-    whatif_write_csv(&run->place, &run->rows, &run->packing, memory);
-    status = fclose(memory) == 0 ? publish_csv(run->options, text, text_bytes, err)
-                                 : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    status = whatif_write_csv(&run->place, &run->rows, &run->packing, memory, err);
+    if (fclose(memory) != 0 && status == NM_OK)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        status = publish_csv(run->options, text, text_bytes, err);
     free(text);
     return status;
 }

@@ -370,15 +370,20 @@ void whatif_print_advice(const nm_advice *advice, FILE *out)
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
-static void write_text(const char *text, FILE *out)
+static nm_status write_text(const char *text, FILE *out, nm_error *err)
 {
+    nm_buffer cell = {0};
+    nm_status status = nm_shown_cell(&cell, text, strlen(text), err);
+
     fputc('"', out);
-    for (; *text != 0; text++) {
-        if (*text == '"')
+    for (size_t i = 0; i < cell.len; i++) {
+        if (cell.data[i] == '"')
             fputc('"', out);
-        fputc(*text, out);
+        fputc(cell.data[i], out);
     }
     fputc('"', out);
+    nm_buffer_free(&cell);
+    return status;
 }
 
 static void write_number(bool is_known, uint64_t number, FILE *out)
@@ -388,13 +393,15 @@ static void write_number(bool is_known, uint64_t number, FILE *out)
         fprintf(out, "%" PRIu64, number);
 }
 
-static void write_row(const whatif_place *place, const whatif_row *row, const nm_packing *packing, FILE *out)
+static nm_status write_row(const whatif_place *place, const whatif_row *row, const nm_packing *packing, FILE *out,
+                           nm_error *err)
 {
     const nm_sim_result *result = &row->result;
     const nm_sim_failure *failure = &result->failure;
     bool is_fit = result->is_fit;
 
-    write_text(row->name, out);
+    nm_status status = write_text(row->name, out, err);
+
     write_number(place->capacity_bytes != NM_WHATIF_UNLIMITED, place->capacity_bytes, out);
     write_number(true, place->other_bytes, out);
     write_number(true, is_fit, out);
@@ -421,16 +428,21 @@ static void write_row(const whatif_place *place, const whatif_row *row, const nm
     write_number(!is_fit, failure->stuck_bytes, out);
     write_number(!is_fit, failure->largest_free_bytes, out);
     fputs("\r\n", out);
+    return status;
 }
 
-void whatif_write_csv(const whatif_place *place, const whatif_rows *rows, const nm_packing *packing, FILE *out)
+nm_status whatif_write_csv(const whatif_place *place, const whatif_rows *rows, const nm_packing *packing, FILE *out,
+                           nm_error *err)
 {
+    nm_status status = NM_OK;
+
     fputs("setting,capacity_bytes,other_bytes,is_fit,peak_reserved_bytes,peak_live_bytes,peak_fragmentation_ratio,"
           "peak_stuck_bytes,request_count,miss_count,hit_rate,driver_call_count,later_step_count,"
           "driver_calls_in_later_steps,misses_in_later_steps,smallest_device_bytes,lower_bound_bytes,"
           "offline_packing_bytes,failure_cause,failure_seq,failure_requested_bytes,failure_reserved_bytes,"
           "failure_active_bytes,failure_free_bytes,failure_stuck_bytes,failure_largest_free_bytes\r\n",
           out);
-    for (size_t i = 0; i < rows->count; i++)
-        write_row(place, &rows->items[i], packing, out);
+    for (size_t i = 0; i < rows->count && status == NM_OK; i++)
+        status = write_row(place, &rows->items[i], packing, out, err);
+    return status;
 }
