@@ -273,7 +273,8 @@ START_TEST(no_name_below_a_folder_is_followed)
     fd = open("../victim", O_RDONLY | O_DIRECTORY);
     ck_assert(!nm_door_is_at(folder, "to_folder", fd));
     nm_io_close(fd);
-    ck_assert_int_eq(mkdir("tree", 0755) + mkdir("tree/below", 0755) + symlink("../../../victim", "tree/below/link"), 0);
+    ck_assert_int_eq(mkdir("tree", 0755) + mkdir("tree/below", 0755) + symlink("../../../victim", "tree/below/link"),
+                     0);
     ck_assert_int_eq(symlink("../../victim", "tree/link"), 0);
     fd = nm_door_folder_at(folder, "tree");
     nm_door_remove_folder_at(folder, "tree", fd, 1); /* not deep enough */
