@@ -66,10 +66,11 @@ struct record_versions {
 static bool read_version_line(const char *path, char version[VERSION_BYTES_MAX])
 {
     char text[FILE_BYTES_MAX];
+    struct stat info;
     size_t got = 0;
     int fd;
 
-    if (nm_io_open(path, O_RDONLY, 0, &fd, NULL) != NM_OK)
+    if (nm_door_open_file(path, &fd, &info, NULL) != NM_OK)
         return false;
     if (nm_io_read(fd, text, sizeof text - 1, &got, NULL) != NM_OK)
         got = 0;

@@ -5,7 +5,6 @@
  */
 #include "tool/ingest/size.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -44,7 +43,7 @@ static void add_file(const char *path, bool is_database, ingest_size *size)
         size->database_bytes += (uint64_t)info.st_size;
         return;
     }
-    if (nm_io_open(path, O_RDONLY, 0, &fd, NULL) == NM_OK)
+    if (nm_door_open_file(path, &fd, &info, NULL) == NM_OK)
         bytes = nm_io_data_end(fd, (uint64_t)info.st_size);
     if (bytes > 0)
         data = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);

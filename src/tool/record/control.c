@@ -250,7 +250,7 @@ static nm_status open_trace(const char *trace, int *fd, nm_error *err)
     nm_status status;
 
     if (nm_trace_files_is_single(trace))
-        return nm_io_open(trace, O_RDONLY, 0, fd, err);
+        return nm_io_open(trace, O_RDONLY | O_NONBLOCK, 0, fd, err);
     status = nm_trace_files_open(&trace, 1, O_RDONLY, &files, err);
     if (status != NM_OK)
         return status;

@@ -201,13 +201,14 @@ static void take_library(exports *found, const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
     nm_buffer *file = &found->files[found->library_count];
+    struct stat info;
     nm_error err = {0};
     int fd = -1;
     nm_status status;
 
     if (!is_of_cann(name) || is_taken(found, name))
         return;
-    status = nm_io_open(path, O_RDONLY, 0, &fd, &err);
+    status = nm_door_open_file(path, &fd, &info, &err);
     if (status == NM_OK)
         status = nm_io_read_all(fd, LIBRARY_BYTES_MAX, file, &err);
     nm_io_close(fd);
