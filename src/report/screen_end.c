@@ -37,8 +37,8 @@ static const char *program_of(const char *command, char out[TEXT_BYTES])
 
 /* ---- How it ended ---- */
 
-/* Of the one process with memory: a row of end_kind, end_status, is_finished, the kind of the input; behind what it died of less
- * is said. */
+/* Of the one process with memory: a row of end_kind, end_status, whether the recording may go on, the kind of the input; behind
+ * what it died of less is said. */
 static void say_end(nm_screen *s, sqlite3_stmt *row, int column, bool is_dead)
 {
     const char *kind = nm_db_text(row, column);
@@ -59,7 +59,7 @@ static void say_end(nm_screen *s, sqlite3_stmt *row, int column, bool is_dead)
     else if (strcmp(kind, "exec") == 0)
         nm_screen_say(s, NM_SAY_END_EXEC, NULL);
     else
-        nm_screen_say(s, NM_SAY_END_RUNNING, NULL);
+        nm_screen_say(s, sqlite3_column_int(row, column + 2) != 0 ? NM_SAY_END_SO_FAR : NM_SAY_END_RUNNING, NULL);
 }
 
 /* A program that did not end well after memory ran out for good died of that. */
@@ -121,7 +121,11 @@ static void say_completeness(nm_screen *s, const char *verdict)
     } words[] = {{"complete", NM_SAY_WHOLE},
                  {"begun", NM_SAY_WHOLE_BEGUN},
                  {"kept", NM_SAY_WHOLE_KEPT},
+                 {"running", NM_SAY_WHOLE_RUNNING},
+                 {"killed", NM_SAY_WHOLE_KILLED},
                  {"cut", NM_SAY_WHOLE_CUT},
+                 {"unseen", NM_SAY_WHOLE_UNSEEN},
+                 {"unreadable", NM_SAY_WHOLE_UNREADABLE},
                  {"contradictory", NM_SAY_WHOLE_CONTRADICTORY},
                  {"lossy", NM_SAY_WHOLE_LOSSY}};
 
@@ -185,10 +189,10 @@ static void add_detail(nm_screen *s, sqlite3_stmt *row, int column)
 
 #define HEAD                                                                                                           \
     "SELECT CASE WHEN count(*) = 1 THEN min(c.path) END, count(*),"                                                    \
-    " CASE WHEN sum(c.verdict = 'lossy') > 0 THEN 'lossy' WHEN sum(c.verdict = 'cut') > 0 THEN 'cut'"                  \
-    " WHEN sum(c.verdict = 'contradictory') > 0 THEN 'contradictory' WHEN sum(c.verdict = 'kept') > 0 THEN 'kept'"     \
-    " WHEN sum(c.verdict = 'begun') > 0 THEN 'begun' ELSE 'complete' END, max(m.command), max(m.end_kind),"            \
-    " max(m.end_status), (SELECT min(is_finished) FROM input), min(c.kind),"                                           \
+    " (SELECT w.verdict FROM completeness AS w ORDER BY CASE w.verdict WHEN 'running' THEN 0 WHEN 'killed' THEN 1"        \
+    " WHEN 'unreadable' THEN 2 WHEN 'lossy' THEN 3 WHEN 'cut' THEN 4 WHEN 'unseen' THEN 5 WHEN 'contradictory' THEN 6"    \
+    " WHEN 'kept' THEN 7 WHEN 'begun' THEN 8 ELSE 9 END LIMIT 1), max(m.command), max(m.end_kind),"                       \
+    " max(m.end_status), (SELECT max(state NOT IN ('ended', 'recovered', 'cut')) FROM input), min(c.kind),"               \
     " sum(c.events_dropped), sum(c.events_damaged), sum(c.events_unrecovered), sum(c.events_late),"                    \
     " sum(c.events_without_stack), sum(c.processes_unjoined), sum(c.bytes_cut), min(c.is_loss_exact),"                 \
     " sum(c.events_unkept), CASE WHEN count(*) = 1 THEN min(c.detail_begin_ns) END,"                                   \
@@ -316,9 +320,9 @@ static nm_status add_limits(nm_screen *s, nm_error *err)
 {
     static const limit limits[] = {
         {NM_SAY_NOBODY, "SELECT NOT EXISTS (SELECT 1 FROM process) AND NOT EXISTS (SELECT 1 FROM input WHERE"
-                        " events_seen > events_ingested OR bytes_cut > 0 OR is_finished = 0)"},
+                        " events_seen > events_ingested OR bytes_cut > 0 OR state NOT IN ('ended', 'recovered'))"},
         {NM_SAY_NOBODY_LOST, "SELECT NOT EXISTS (SELECT 1 FROM process) AND EXISTS (SELECT 1 FROM input WHERE"
-                             " events_seen > events_ingested OR bytes_cut > 0 OR is_finished = 0)"},
+                             " events_seen > events_ingested OR bytes_cut > 0 OR state NOT IN ('ended', 'recovered'))"},
         {NM_SAY_LEFT, "SELECT coalesce(sum(processes_left), 0) FROM input WHERE EXISTS (SELECT 1 FROM process)"},
         {NM_SAY_CONTRADICTION, "SELECT coalesce(sum(blocks_outside_count), 0) FROM input"},
         {NM_SAY_LATE, "SELECT count(*) FROM input WHERE baseline = 'unknown'"},

@@ -273,7 +273,7 @@ static nm_status add_heaps(nm_screen *s, bool *is_begun, nm_error *err)
 static nm_status add_nothing(nm_screen *s, nm_error *err)
 {
     static const char sql[] =
-        "SELECT coalesce(sum(events_seen > events_ingested OR bytes_cut > 0 OR is_finished = 0), 0),"
+        "SELECT coalesce(sum(events_seen > events_ingested OR bytes_cut > 0 OR state NOT IN ('ended', 'recovered')), 0),"
         " coalesce(sum(events_ingested), 0) FROM input";
     sqlite3_stmt *row = NULL;
     nm_status status = nm_screen_ask(s, sql, &row, err);
