@@ -42,7 +42,7 @@ function factsOf(model) {
 }
 
 function lossOf(model) {
-    const inputs = model.rows('input'), worst = inputs.find((row) => row.verdict !== 'complete') ?? inputs[0];
+    const inputs = model.rows('input'), worst = inputs.find((row) => row.verdict === 'running') ?? inputs.find((row) => row.verdict !== 'complete') ?? inputs[0];
     if (!worst)
         return null;
     const lost = ['dropped', 'damaged', 'unrecovered', 'late'].filter((kind) => worst[`events_${kind}`] > 0)

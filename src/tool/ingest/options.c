@@ -193,8 +193,8 @@ static const options_program program = {
         "and --report write their files again.",
     .ends =
         {"the inputs were whole", "failed, no output", "wrong usage",
-         "done, but part of the input was damaged, cut or lost, or the answers could not be printed, or the folder of "
-         "an output not synced"},
+         "done, but part of the input was damaged, cut or lost, or is still being recorded, or the answers could not be "
+         "printed, or the folder of an output not synced"},
     OPTIONS_ROWS(rows),
 };
 
