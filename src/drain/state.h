@@ -11,12 +11,12 @@
 #include "trace/block.h"
 
 typedef enum nm_state {
-    NM_STATE_ENDED,      /* its last block is there; or the input is no recording, and whole by itself */
-    NM_STATE_RECOVERED,  /* so it is, made of what a dead recorder had left in its rings */
-    NM_STATE_RUNNING,    /* its recorder lives: what is there is what was so far */
-    NM_STATE_KILLED,     /* its recorder does not; its rings are there. A recorded process may go on, and fill them */
-    NM_STATE_CUT,        /* recorded here, and neither a last block nor rings are left */
-    NM_STATE_UNSEEN,     /* without a last block; recorded on another machine, or through a pipe: nothing here tells more */
+    NM_STATE_ENDED,     /* its last block is there; or the input is no recording, and whole by itself */
+    NM_STATE_RECOVERED, /* so it is, made of what a dead recorder had left in its rings */
+    NM_STATE_RUNNING,   /* its recorder lives: what is there is what was so far */
+    NM_STATE_KILLED,    /* its recorder does not; its rings are there. A recorded process may go on, and fill them */
+    NM_STATE_CUT,       /* recorded here, and neither a last block nor rings are left */
+    NM_STATE_UNSEEN, /* without a last block; recorded on another machine, or through a pipe: nothing here tells more */
     NM_STATE_UNREADABLE, /* without a last block and a lock; its rings are another user's, so nothing tells more */
 } nm_state;
 

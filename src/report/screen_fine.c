@@ -33,29 +33,28 @@ typedef struct leaks {
 
 static nm_status read_leaks(const nm_screen *s, leaks *out, nm_error *err)
 {
-    static const char sql[] =
-        "SELECT (SELECT count(*) FROM leak_by_site), coalesce(sum(reason = 'no steps'), 0),"
-        " coalesce(sum(reason = 'too few steps'), 0),"
-        " coalesce(sum(CASE WHEN reason = 'stack cut' THEN size_bytes END), 0),"
-        " (SELECT coalesce(sum(outstanding_bytes), 0) FROM heap_total),"
-        " (SELECT count(*) FROM completeness WHERE " NM_SCREEN_IS_PARTIAL "),"
-        " (SELECT count(*) FROM _out_of_memory_chain), (SELECT count(*) FROM misuse),"
-        " (SELECT count(*) FROM input WHERE state = 'running') FROM suspect_by_site";
+    static const char sql[] = "SELECT (SELECT count(*) FROM leak_by_site), coalesce(sum(reason = 'no steps'), 0),"
+                              " coalesce(sum(reason = 'too few steps'), 0),"
+                              " coalesce(sum(CASE WHEN reason = 'stack cut' THEN size_bytes END), 0),"
+                              " (SELECT coalesce(sum(outstanding_bytes), 0) FROM heap_total),"
+                              " (SELECT count(*) FROM completeness WHERE " NM_SCREEN_IS_PARTIAL "),"
+                              " (SELECT count(*) FROM _out_of_memory_chain), (SELECT count(*) FROM misuse),"
+                              " (SELECT count(*) FROM input WHERE state = 'running') FROM suspect_by_site";
     sqlite3_stmt *row = NULL;
     nm_status status = nm_screen_ask(s, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW)
-        *out = (leaks){.leak_count = sqlite3_column_int64(row, 0),
-                       .stepless_count = sqlite3_column_int64(row, 1),
-                       .early_count = sqlite3_column_int64(row, 2),
-                       .cut_bytes = sqlite3_column_int64(row, 3),
-                       .outstanding_bytes = sqlite3_column_int64(row, 4),
-                       .partial_count = sqlite3_column_int64(row, 5),
-                       .failure_count = sqlite3_column_int64(row, 6),
-                       .misuse_count = sqlite3_column_int64(row, 7),
-                       .partial_reason =
-                           sqlite3_column_int64(row, 8) > 0 ? NM_SAY_REASON_RUNNING : NM_SAY_REASON_PARTIAL};
+        *out =
+            (leaks){.leak_count = sqlite3_column_int64(row, 0),
+                    .stepless_count = sqlite3_column_int64(row, 1),
+                    .early_count = sqlite3_column_int64(row, 2),
+                    .cut_bytes = sqlite3_column_int64(row, 3),
+                    .outstanding_bytes = sqlite3_column_int64(row, 4),
+                    .partial_count = sqlite3_column_int64(row, 5),
+                    .failure_count = sqlite3_column_int64(row, 6),
+                    .misuse_count = sqlite3_column_int64(row, 7),
+                    .partial_reason = sqlite3_column_int64(row, 8) > 0 ? NM_SAY_REASON_RUNNING : NM_SAY_REASON_PARTIAL};
     return nm_screen_end(s, row, status, code, err);
 }
 

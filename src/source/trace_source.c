@@ -311,7 +311,8 @@ static void take_whole_block(trace_source *source, const nm_block_header *header
 static nm_status take_block(trace_source *source, const nm_block_header *header, nm_error *err)
 {
     size_t header_bytes = (size_t)(header->block_bytes - header->frame_bytes);
-    bool is_foreign = source->has_trace && memcmp(header->trace_id, source->session.trace_id, sizeof header->trace_id) != 0;
+    bool is_foreign =
+        source->has_trace && memcmp(header->trace_id, source->session.trace_id, sizeof header->trace_id) != 0;
     nm_status status = fill(source, header->block_bytes, err);
 
     if (status != NM_OK)
@@ -676,9 +677,9 @@ static void trace_summary(const nm_source *base, nm_source_summary_data *out)
     out->events_seen = summary->events_ingested;
     add(&out->events_seen, lost);
     add(&out->events_seen, summary->events_unkept);
-    out->is_complete = (!summary->is_late_begin || source->has_keyframe) && source->is_over &&
-                       summary->is_finished && lost == 0 && summary->is_loss_exact && !summary->has_unseen &&
-                       summary->bytes_cut == 0 && summary->bytes_damaged == 0;
+    out->is_complete = (!summary->is_late_begin || source->has_keyframe) && source->is_over && summary->is_finished &&
+                       lost == 0 && summary->is_loss_exact && !summary->has_unseen && summary->bytes_cut == 0 &&
+                       summary->bytes_damaged == 0;
 }
 
 static uint64_t trace_position(const nm_source *base)

@@ -53,7 +53,7 @@ typedef struct ingest {
     uint64_t record_count;
     nm_progress_slot *slot; /* where a worker says how far it is (workers.h), or NULL */
     int64_t first_seq, last_seq;
-    nm_state state;         /* of a trace, when its rings were looked at */
+    nm_state state; /* of a trace, when its rings were looked at */
 } ingest;
 
 /* Where one of several inputs goes first. The caller's to free; NULL: no memory. */

@@ -249,9 +249,10 @@ static nm_status check_rings(nm_state state, const nm_recovery *recovery, nm_err
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "%s", nm_state_reason(state));
     if (!recovery->has_rings)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "is cut, and its rings are not on this machine any more");
-    return recovery->is_running ? nm_fail(err, NM_ERR_BUSY, NM_NO_OFFSET,
-                                          "its recorder was killed, and a recorded process still runs: wait for its end")
-                                : NM_OK;
+    return recovery->is_running
+               ? nm_fail(err, NM_ERR_BUSY, NM_NO_OFFSET,
+                         "its recorder was killed, and a recorded process still runs: wait for its end")
+               : NM_OK;
 }
 
 static nm_status finish_files(nm_trace_files *files, nm_recovery *recovery, nm_error *err)
