@@ -41,8 +41,12 @@ CREATE TABLE input (
     bytes_cut INTEGER NOT NULL,
     -- Events that were loaded but whose stack was lost with a damaged part. Unit: events.
     events_without_stack INTEGER NOT NULL,
-    -- 1: the recorder wrote its last block, or the file is whole by itself; 0: the recording was cut off.
-    is_finished INTEGER NOT NULL,
+    -- What had become of the recording when it was loaded. 'ended': its last block is here, or the file is whole by itself;
+    -- 'recovered': the recorder was killed, and what it had left in its rings is here. The others have no end, and are never
+    -- complete: 'running': it is still being recorded, figures are those so far; 'killed': the recorder was killed, and a
+    -- recorded process may have gone on; 'cut': nothing is left of the rest; 'unseen': recorded on another machine or through
+    -- a pipe, so that nobody could see whether it went on; 'unreadable': its rings were another user's, so likewise.
+    state TEXT NOT NULL,
     -- References to a process, thread, heap or stack that the input never defined; such cells are NULL. Unit:
     -- references.
     unknown_reference_count INTEGER NOT NULL,

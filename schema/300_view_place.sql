@@ -67,8 +67,9 @@ CREATE VIEW completeness (
     kind,
     -- 'complete', 'begun' (whole, but it begins in the middle: the program ran before, or the ring of a snapshot's history
     -- was full), 'kept' (complete, but of events before detail_begin_seq only sums were kept, as was asked for), 'lossy'
-    -- (events or processes are missing), 'contradictory' (nothing is, but blocks lie in no segment) or 'cut' (nothing is
-    -- known to be missing, but the end is).
+    -- (events or processes are missing) or 'contradictory' (nothing is, but blocks lie in no segment). Without an end the
+    -- word of input.state: 'running' (still being recorded: figures so far), 'killed' and 'unreadable', whatever else is
+    -- missing; 'cut' and 'unseen', where nothing else is known to be.
     verdict,
     -- Events that happened. Unit: events.
     events_seen,
@@ -125,11 +126,12 @@ SELECT
         WHEN input.is_complete = 1 AND input.detail_begin_seq IS NOT NULL THEN 'kept'
         WHEN input.is_complete = 1 AND input.baseline <> 'none' THEN 'begun'
         WHEN input.is_complete = 1 THEN 'complete'
+        WHEN input.state IN ('running', 'killed', 'unreadable') THEN input.state
         WHEN input.events_seen > input.events_ingested + input.events_unkept OR input.bytes_cut > 0 OR input.events_without_stack > 0
             OR input.unknown_reference_count > 0 OR input.is_loss_exact = 0
-            OR (input.is_finished = 1 AND input.blocks_outside_count = 0) THEN 'lossy'
+            OR (input.state IN ('ended', 'recovered') AND input.blocks_outside_count = 0) THEN 'lossy'
         WHEN input.blocks_outside_count > 0 THEN 'contradictory'
-        ELSE 'cut'
+        ELSE input.state
     END,
     input.events_seen,
     input.events_ingested,

@@ -260,7 +260,7 @@ WITH
         FROM _out_of_memory_chain AS c
         JOIN process AS p ON p.process_id = c.process_id
         JOIN input AS i ON i.input_id = p.input_id
-        WHERE (c.outcome = 'fatal' OR (c.outcome = 'open' AND i.is_finished = 1))
+        WHERE (c.outcome = 'fatal' OR (c.outcome = 'open' AND i.state IN ('ended', 'recovered')))
             AND NOT (p.end_kind = 'exit' AND p.end_status IS 0)
             AND NOT EXISTS (
                 SELECT 1

@@ -494,7 +494,7 @@ FROM (
                     c.stack_id AS stack_id,
                     c.heap_id AS heap_id,
                     c.outcome AS outcome,
-                    i.is_finished AS is_finished,
+                    i.state IN ('ended', 'recovered') AS is_finished,
                     c.failure_count AS failure_count,
                     c.driver_failure_count AS driver_failure_count,
                     c.has_segments = 1 AND i.kind = 'trace' AS is_driver_seen,

@@ -32,6 +32,13 @@ nm_status nm_output_claim(int fd, nm_error *err)
     return nm_fail(err, NM_ERR_BUSY, NM_NO_OFFSET, "is being recorded");
 }
 
+bool nm_output_is_claimed(int fd)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CLAIM_BYTE, .l_len = 1};
+
+    return fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+
 nm_status nm_output_create_at(int folder, const char *name, int *fd, nm_error *err)
 {
     nm_status status = nm_door_open_at(folder, name, O_RDWR | O_CREAT | O_EXCL, 0666, fd, err);

@@ -63,6 +63,9 @@ void nm_output_keep_note(nm_output *output);
  */
 nm_status nm_output_claim(int fd, nm_error *err);
 
+/* Has another open file claimed this one? `fd` may be opened for reading alone. Where files cannot be locked: no. */
+bool nm_output_is_claimed(int fd);
+
 /* Makes the file, claimed. NM_ERR_EXISTS: something is there, be it a link that leads nowhere. */
 nm_status nm_output_create(const char *path, int *fd, nm_error *err);
 nm_status nm_output_create_at(int folder, const char *name, int *fd, nm_error *err);

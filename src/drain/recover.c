@@ -7,18 +7,15 @@
  */
 #include "drain/recover.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/io.h"
 #include "drain/clock.h"
 #include "drain/known.h"
 #include "drain/process.h"
 #include "drain/ring_merge.h"
+#include "drain/state.h"
 
 #define BLOCK_EVENTS 65536
 
@@ -32,50 +29,6 @@ typedef struct recovery_work {
     uint64_t trace_ticks; /* of the trace's last event; 0: none */
     nm_recovery *out;     /* borrowed */
 } recovery_work;
-
-/* ---- Is it there, does it live? ------------------------------------------------------------------------------------ */
-
-static bool is_this_boot(const char *boot_id)
-{
-    char text[40] = "";
-    size_t got = 0;
-    int fd;
-
-    if (nm_io_open("/proc/sys/kernel/random/boot_id", O_RDONLY, 0, &fd, NULL) != NM_OK)
-        return false;
-    nm_io_read(fd, text, sizeof text - 1, &got, NULL);
-    nm_io_close(fd);
-    text[strcspn(text, "\n")] = 0;
-    return strcmp(text, boot_id) == 0;
-}
-
-/* The pid may be another program's by now: then its name differs. */
-static bool is_drain_alive(int64_t pid)
-{
-    char path[64], name[32] = "";
-    size_t got = 0;
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/%lld/comm", (long long)pid);
-    if (pid <= 0 || kill((pid_t)pid, 0) != 0 || nm_io_open(path, O_RDONLY, 0, &fd, NULL) != NM_OK)
-        return false;
-    nm_io_read(fd, name, sizeof name - 1, &got, NULL);
-    nm_io_close(fd);
-    return strncmp(name, "npumem-record", 13) == 0;
-}
-
-static bool open_folder(recovery_work *work)
-{
-    const nm_session *session = &work->known.session;
-
-    if (session->ring_folder[0] == 0 || !is_this_boot(session->boot_id) ||
-        nm_folder_open_copy(session->ring_folder, &work->folder, NULL) != NM_OK)
-        return false;
-    if (memcmp(work->folder.session->trace_id, session->trace_id, sizeof session->trace_id) == 0)
-        return true;
-    nm_folder_close(&work->folder);
-    return false;
-}
 
 /* ---- Going on where the trace ends --------------------------------------------------------------------------------- */
 
@@ -369,8 +322,7 @@ static nm_status read_rings(recovery_work *work, nm_error *err)
         status = nm_processes_check(&work->processes, err);
     if (status == NM_OK)
         status = nm_ring_merge_find_rings(&work->merge, begin_ring, work, err);
-    if (work->processes.live_count > 0)
-        work->out->is_running = true;
+    work->out->is_running = work->processes.live_count > 0;
     forget_ended(work);
     nm_processes_mark_rings(&work->processes);
     mark_rings_of_nobody(work);
@@ -414,10 +366,9 @@ nm_status nm_recover_rings(nm_bytes trace, nm_recovery *out, nm_error *err)
         status = nm_known_read(&work->known, trace, err);
     if (status == NM_OK && out->is_needed) {
         snprintf(out->ring_folder, sizeof out->ring_folder, "%s", work->known.session.ring_folder);
-        out->has_rings = open_folder(work);
+        out->has_rings = nm_state_open_rings(&work->known.session, &work->folder) == NM_STATE_KILLED;
     }
     if (status == NM_OK && out->has_rings) {
-        out->is_running = is_drain_alive(work->folder.session->drain_pid);
         status = set_up(work, err);
         if (status == NM_OK)
             status = read_rings(work, err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Finds what a dead or cut off recording left in its rings: npumem-ingest reads it after the trace's end, and
- * `npumem-record --finish` appends it to the trace. Works while the program still runs, and takes nothing away.
+ * `npumem-record --finish` appends it to the trace. Works while the program still runs, and takes nothing away; but of a
+ * recorder that lives (nm_state_look) the rings are not to be read: it moves them on meanwhile.
  */
 #ifndef NM_DRAIN_RECOVER_H
 #define NM_DRAIN_RECOVER_H
@@ -21,7 +22,7 @@ typedef struct nm_recovery {
     bool is_at_least;            /* there may be more of both */
     bool is_needed;              /* the trace has no final block */
     bool has_rings;              /* the session folder is there, on this boot of this host, and is this recording's */
-    bool is_running;             /* a recorded process or the drain still lives */
+    bool is_running;             /* a recorded process still lives */
     char ring_folder[256];
 } nm_recovery;
 

@@ -37,8 +37,8 @@ static const char *program_of(const char *command, char out[TEXT_BYTES])
 
 /* ---- How it ended ---- */
 
-/* Of the one process with memory: a row of end_kind, end_status, is_finished, the kind of the input; behind what it died of less
- * is said. */
+/* Of the one process with memory: a row of end_kind, end_status, whether the recording may go on, the kind of the input; behind
+ * what it died of less is said. */
 static void say_end(nm_screen *s, sqlite3_stmt *row, int column, bool is_dead)
 {
     const char *kind = nm_db_text(row, column);
@@ -59,7 +59,7 @@ static void say_end(nm_screen *s, sqlite3_stmt *row, int column, bool is_dead)
     else if (strcmp(kind, "exec") == 0)
         nm_screen_say(s, NM_SAY_END_EXEC, NULL);
     else
-        nm_screen_say(s, NM_SAY_END_RUNNING, NULL);
+        nm_screen_say(s, sqlite3_column_int(row, column + 2) != 0 ? NM_SAY_END_SO_FAR : NM_SAY_END_RUNNING, NULL);
 }
 
 /* A program that did not end well after memory ran out for good died of that. */
@@ -93,18 +93,20 @@ static nm_status say_death(nm_screen *s, bool *is_dead, nm_error *err)
     return nm_screen_end(s, row, status, code, err);
 }
 
-/* Of several processes with memory: whether all ended by themselves. */
-static nm_status say_ends(nm_screen *s, nm_error *err)
+#define NOT_ENDED_WELL                                                                                                 \
+    "SELECT count(*) FROM process WHERE process_id IN (SELECT h.process_id FROM _heap_sum AS u JOIN heap AS h"         \
+    " ON h.heap_id = u.heap_id WHERE u.peak_bytes > 0) AND NOT (end_kind = 'exit' AND end_status = 0)"
+
+/* Of several processes with memory: whether all ended by themselves. While the recording may go on, so may they. */
+static nm_status say_ends(nm_screen *s, bool goes_on, nm_error *err)
 {
-    static const char sql[] =
-        "SELECT count(*) FROM process WHERE process_id IN (SELECT h.process_id FROM _heap_sum AS u JOIN heap AS h"
-        " ON h.heap_id = u.heap_id WHERE u.peak_bytes > 0) AND NOT (end_kind = 'exit' AND end_status = 0)";
     char number[NM_HUMAN_BYTES];
     int64_t other_count = 0;
-    nm_status status = nm_db_get_int(s->db, sql, &other_count, err);
+    nm_status status =
+        nm_db_get_int(s->db, goes_on ? NOT_ENDED_WELL " AND end_kind <> 'running'" : NOT_ENDED_WELL, &other_count, err);
 
     if (status == NM_OK && other_count == 0)
-        nm_screen_say(s, NM_SAY_END_ALL, NULL);
+        nm_screen_say(s, goes_on ? NM_SAY_END_SO_FAR : NM_SAY_END_ALL, NULL);
     else if (status == NM_OK)
         nm_screen_say(s, NM_SAY_END_NOT_ALL, NM_WORDS({"n", nm_human_count(number, other_count)}));
     return status;
@@ -121,7 +123,11 @@ static void say_completeness(nm_screen *s, const char *verdict)
     } words[] = {{"complete", NM_SAY_WHOLE},
                  {"begun", NM_SAY_WHOLE_BEGUN},
                  {"kept", NM_SAY_WHOLE_KEPT},
+                 {"running", NM_SAY_WHOLE_RUNNING},
+                 {"killed", NM_SAY_WHOLE_KILLED},
                  {"cut", NM_SAY_WHOLE_CUT},
+                 {"unseen", NM_SAY_WHOLE_UNSEEN},
+                 {"unreadable", NM_SAY_WHOLE_UNREADABLE},
                  {"contradictory", NM_SAY_WHOLE_CONTRADICTORY},
                  {"lossy", NM_SAY_WHOLE_LOSSY}};
 
@@ -185,10 +191,10 @@ static void add_detail(nm_screen *s, sqlite3_stmt *row, int column)
 
 #define HEAD                                                                                                           \
     "SELECT CASE WHEN count(*) = 1 THEN min(c.path) END, count(*),"                                                    \
-    " CASE WHEN sum(c.verdict = 'lossy') > 0 THEN 'lossy' WHEN sum(c.verdict = 'cut') > 0 THEN 'cut'"                  \
-    " WHEN sum(c.verdict = 'contradictory') > 0 THEN 'contradictory' WHEN sum(c.verdict = 'kept') > 0 THEN 'kept'"     \
-    " WHEN sum(c.verdict = 'begun') > 0 THEN 'begun' ELSE 'complete' END, max(m.command), max(m.end_kind),"            \
-    " max(m.end_status), (SELECT min(is_finished) FROM input), min(c.kind),"                                           \
+    " (SELECT w.verdict FROM completeness AS w ORDER BY CASE w.verdict WHEN 'running' THEN 0 WHEN 'killed' THEN 1"     \
+    " WHEN 'unreadable' THEN 2 WHEN 'lossy' THEN 3 WHEN 'cut' THEN 4 WHEN 'unseen' THEN 5 WHEN 'contradictory' THEN 6" \
+    " WHEN 'kept' THEN 7 WHEN 'begun' THEN 8 ELSE 9 END LIMIT 1), max(m.command), max(m.end_kind),"                    \
+    " max(m.end_status), (SELECT max(state NOT IN ('ended', 'recovered', 'cut')) FROM input), min(c.kind),"            \
     " sum(c.events_dropped), sum(c.events_damaged), sum(c.events_unrecovered), sum(c.events_late),"                    \
     " sum(c.events_without_stack), sum(c.processes_unjoined), sum(c.bytes_cut), min(c.is_loss_exact),"                 \
     " sum(c.events_unkept), CASE WHEN count(*) = 1 THEN min(c.detail_begin_ns) END,"                                   \
@@ -236,7 +242,7 @@ static nm_status say_end_of_few(nm_screen *s, sqlite3_stmt *row, bool *is_dead, 
     if (s->process_count > 0)
         status = say_death(s, is_dead, err);
     if (status == NM_OK && s->holder_count > 1)
-        status = say_ends(s, err);
+        status = say_ends(s, sqlite3_column_int(row, 6) != 0, err);
     else if (status == NM_OK && s->process_count > 0)
         say_end(s, row, 4, *is_dead);
     return status;
@@ -316,9 +322,9 @@ static nm_status add_limits(nm_screen *s, nm_error *err)
 {
     static const limit limits[] = {
         {NM_SAY_NOBODY, "SELECT NOT EXISTS (SELECT 1 FROM process) AND NOT EXISTS (SELECT 1 FROM input WHERE"
-                        " events_seen > events_ingested OR bytes_cut > 0 OR is_finished = 0)"},
+                        " events_seen > events_ingested OR bytes_cut > 0 OR state NOT IN ('ended', 'recovered'))"},
         {NM_SAY_NOBODY_LOST, "SELECT NOT EXISTS (SELECT 1 FROM process) AND EXISTS (SELECT 1 FROM input WHERE"
-                             " events_seen > events_ingested OR bytes_cut > 0 OR is_finished = 0)"},
+                             " events_seen > events_ingested OR bytes_cut > 0 OR state NOT IN ('ended', 'recovered'))"},
         {NM_SAY_LEFT, "SELECT coalesce(sum(processes_left), 0) FROM input WHERE EXISTS (SELECT 1 FROM process)"},
         {NM_SAY_CONTRADICTION, "SELECT coalesce(sum(blocks_outside_count), 0) FROM input"},
         {NM_SAY_LATE, "SELECT count(*) FROM input WHERE baseline = 'unknown'"},

@@ -26,32 +26,35 @@ typedef struct leaks {
     int64_t leak_count;                   /* sites that leak */
     int64_t stepless_count, early_count;  /* sites that cannot be judged: no steps are known, or too few */
     int64_t cut_bytes, outstanding_bytes; /* of outstanding: without a site */
-    int64_t partial_count;                /* inputs of which events are missing */
+    int64_t partial_count;                /* inputs of which events are missing, or not there yet */
+    nm_sentence partial_reason;           /* then: which of the two */
     int64_t failure_count, misuse_count;
 } leaks;
 
 static nm_status read_leaks(const nm_screen *s, leaks *out, nm_error *err)
 {
-    static const char sql[] =
-        "SELECT (SELECT count(*) FROM leak_by_site), coalesce(sum(reason = 'no steps'), 0),"
-        " coalesce(sum(reason = 'too few steps'), 0),"
-        " coalesce(sum(CASE WHEN reason = 'stack cut' THEN size_bytes END), 0),"
-        " (SELECT coalesce(sum(outstanding_bytes), 0) FROM heap_total),"
-        " (SELECT count(*) FROM completeness WHERE verdict IN ('lossy', 'cut')),"
-        " (SELECT count(*) FROM _out_of_memory_chain), (SELECT count(*) FROM misuse) FROM suspect_by_site";
+    static const char sql[] = "SELECT (SELECT count(*) FROM leak_by_site), coalesce(sum(reason = 'no steps'), 0),"
+                              " coalesce(sum(reason = 'too few steps'), 0),"
+                              " coalesce(sum(CASE WHEN reason = 'stack cut' THEN size_bytes END), 0),"
+                              " (SELECT coalesce(sum(outstanding_bytes), 0) FROM heap_total),"
+                              " (SELECT count(*) FROM completeness WHERE " NM_SCREEN_IS_PARTIAL "),"
+                              " (SELECT count(*) FROM _out_of_memory_chain), (SELECT count(*) FROM misuse),"
+                              " (SELECT count(*) FROM input WHERE state = 'running') FROM suspect_by_site";
     sqlite3_stmt *row = NULL;
     nm_status status = nm_screen_ask(s, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
 
     if (code == SQLITE_ROW)
-        *out = (leaks){.leak_count = sqlite3_column_int64(row, 0),
-                       .stepless_count = sqlite3_column_int64(row, 1),
-                       .early_count = sqlite3_column_int64(row, 2),
-                       .cut_bytes = sqlite3_column_int64(row, 3),
-                       .outstanding_bytes = sqlite3_column_int64(row, 4),
-                       .partial_count = sqlite3_column_int64(row, 5),
-                       .failure_count = sqlite3_column_int64(row, 6),
-                       .misuse_count = sqlite3_column_int64(row, 7)};
+        *out =
+            (leaks){.leak_count = sqlite3_column_int64(row, 0),
+                    .stepless_count = sqlite3_column_int64(row, 1),
+                    .early_count = sqlite3_column_int64(row, 2),
+                    .cut_bytes = sqlite3_column_int64(row, 3),
+                    .outstanding_bytes = sqlite3_column_int64(row, 4),
+                    .partial_count = sqlite3_column_int64(row, 5),
+                    .failure_count = sqlite3_column_int64(row, 6),
+                    .misuse_count = sqlite3_column_int64(row, 7),
+                    .partial_reason = sqlite3_column_int64(row, 8) > 0 ? NM_SAY_REASON_RUNNING : NM_SAY_REASON_PARTIAL};
     return nm_screen_end(s, row, status, code, err);
 }
 
@@ -188,11 +191,11 @@ static nm_status say_unjudged_measures(nm_screen *s, const leaks *l, unjudged *u
     int code = SQLITE_DONE;
 
     if (l->partial_count > 0 && l->leak_count == 0)
-        say_unjudged(s, u, NM_SAY_UNJUDGED_LEAKS, NM_SAY_REASON_PARTIAL);
+        say_unjudged(s, u, NM_SAY_UNJUDGED_LEAKS, l->partial_reason);
     if (l->partial_count > 0 && l->failure_count == 0)
-        say_unjudged(s, u, NM_SAY_UNJUDGED_FAILURES, NM_SAY_REASON_PARTIAL);
+        say_unjudged(s, u, NM_SAY_UNJUDGED_FAILURES, l->partial_reason);
     if (l->partial_count > 0 && l->misuse_count == 0)
-        say_unjudged(s, u, NM_SAY_UNJUDGED_MISUSE, NM_SAY_REASON_PARTIAL);
+        say_unjudged(s, u, NM_SAY_UNJUDGED_MISUSE, l->partial_reason);
     while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
         say_unjudged(s, u, nm_screen_measure_of(nm_db_text(rows, 0)), reason_of(nm_db_text(rows, 1)));
     close_reason(s, u);

@@ -33,7 +33,7 @@ static nm_status read_facts(const nm_screen *s, facts *out, nm_error *err)
     static const char sql[] =
         "SELECT (SELECT count(*) FROM leak_by_site),"
         " (SELECT count(*) FROM out_of_memory WHERE outcome IS NOT 'recovered'), (SELECT count(*) FROM misuse),"
-        " (SELECT count(*) FROM completeness WHERE verdict IN ('lossy', 'cut')),"
+        " (SELECT count(*) FROM completeness WHERE " NM_SCREEN_IS_PARTIAL "),"
         " (SELECT count(*) FROM health AS h WHERE verdict IN ('warning', 'danger') AND (measure = 'pool hit rate'"
         " OR (measure = 'fragmentation' AND NOT " NM_SCREEN_IS_MAPPED
         "))) + (SELECT count(*) FROM out_of_memory WHERE verdict = 'fragmentation')";

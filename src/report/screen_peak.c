@@ -272,9 +272,9 @@ static nm_status add_heaps(nm_screen *s, bool *is_begun, nm_error *err)
 /* No memory was live in any heap: a recording that was cut off does not say why. */
 static nm_status add_nothing(nm_screen *s, nm_error *err)
 {
-    static const char sql[] =
-        "SELECT coalesce(sum(events_seen > events_ingested OR bytes_cut > 0 OR is_finished = 0), 0),"
-        " coalesce(sum(events_ingested), 0) FROM input";
+    static const char sql[] = "SELECT coalesce(sum(events_seen > events_ingested OR bytes_cut > 0 OR state NOT IN "
+                              "('ended', 'recovered')), 0),"
+                              " coalesce(sum(events_ingested), 0) FROM input";
     sqlite3_stmt *row = NULL;
     nm_status status = nm_screen_ask(s, sql, &row, err);
     int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;

@@ -20,6 +20,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "trace/block.h"
 #include "trace/event.h"
 
 typedef struct nm_source nm_source;
@@ -57,8 +58,9 @@ typedef struct nm_source_summary_data {
     bool is_late_begin;  /* it is not */
     bool is_loss_exact;  /* the counts of lost events are; else there may be more */
     bool has_unseen;     /* a process may have run unrecorded, whether it is counted in processes_unjoined or not */
-    bool is_finished;    /* the recorder wrote its last block (or the file is whole by itself) */
-    bool is_complete;    /* finished (or recovered) and nothing lost */
+    bool is_finished;    /* its last block is there (or the file is whole by itself) */
+    bool is_recovered;   /* then: it was made of what a dead recorder had left in its rings */
+    bool is_complete;    /* finished and nothing lost */
 } nm_source_summary_data;
 
 typedef struct nm_source_type {
@@ -118,10 +120,14 @@ nm_status nm_trace_source_grow(nm_source *source, int fd, nm_error *err);
 /* Nothing more comes: from here on it is read to its end like any other trace. */
 void nm_trace_source_settle(nm_source *source);
 
+/* What the first block that could be read says of the recording (borrowed); NULL: none could be read yet, or it is no trace. */
+const nm_session *nm_trace_source_session(const nm_source *source);
+
 /*
  * Gives a trace source what was found in the rings of its recording: whole blocks, as the drain would have written them
- * after the last one of the file. Read after the file's end. `tail` is copied. Other sources: NM_ERR_USAGE.
- * `events_unrecovered` are those that no LOSS event of the blocks states.
+ * after the last one of the file. Read after the file's end. `tail` is copied; an empty one says that what rings held then,
+ * and what is cut of a block, is still to come. Other sources: NM_ERR_USAGE. `events_unrecovered` are those that no LOSS event
+ * of the blocks states.
  */
 nm_status nm_trace_source_add_tail(nm_source *source, nm_bytes tail, uint64_t events_unrecovered, nm_error *err);
 

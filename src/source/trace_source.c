@@ -43,8 +43,8 @@ typedef struct trace_source {
 
     nm_block_reader *reader;
     bool has_block;
-    bool has_trace; /* trace_id is known */
-    uint8_t trace_id[16];
+    bool has_trace; /* the session is known */
+    nm_session session;
     uint64_t next_index, next_seq;   /* expected of the next block */
     uint64_t known_index, known_seq; /* behind the last block of which at least the header could be read */
     uint64_t recognised_end;         /* input offset behind the last block that was understood */
@@ -275,13 +275,15 @@ static void accept_block(trace_source *source, const nm_block_header *header)
         count_gap(source, header->block_index, header->first_seq);
     source->next_index = header->block_index + 1;
     source->next_seq = header->first_seq + header->event_count;
-    if ((header->flags & NM_BLOCK_FINAL) != 0)
+    if ((header->flags & NM_BLOCK_FINAL) != 0) {
         source->summary.is_finished = true;
+        source->summary.is_recovered = (header->flags & NM_BLOCK_RECOVERED) != 0;
+    }
     if (!source->has_trace) {
         source->has_trace = true;
-        memcpy(source->trace_id, header->trace_id, sizeof source->trace_id);
-        source->summary.start_realtime_ns = nm_block_reader_session(source->reader)->start_realtime_ns;
-        source->summary.native_depth = native_depth_of(nm_block_reader_session(source->reader));
+        source->session = *nm_block_reader_session(source->reader);
+        source->summary.start_realtime_ns = source->session.start_realtime_ns;
+        source->summary.native_depth = native_depth_of(&source->session);
     }
     source->has_block = true;
     recognise(source, header);
@@ -309,7 +311,8 @@ static void take_whole_block(trace_source *source, const nm_block_header *header
 static nm_status take_block(trace_source *source, const nm_block_header *header, nm_error *err)
 {
     size_t header_bytes = (size_t)(header->block_bytes - header->frame_bytes);
-    bool is_foreign = source->has_trace && memcmp(header->trace_id, source->trace_id, sizeof source->trace_id) != 0;
+    bool is_foreign =
+        source->has_trace && memcmp(header->trace_id, source->session.trace_id, sizeof header->trace_id) != 0;
     nm_status status = fill(source, header->block_bytes, err);
 
     if (status != NM_OK)
@@ -674,9 +677,9 @@ static void trace_summary(const nm_source *base, nm_source_summary_data *out)
     out->events_seen = summary->events_ingested;
     add(&out->events_seen, lost);
     add(&out->events_seen, summary->events_unkept);
-    out->is_complete = (!summary->is_late_begin || source->has_keyframe) && source->is_over &&
-                       (summary->is_finished || source->has_tail) && lost == 0 && summary->is_loss_exact &&
-                       !summary->has_unseen && summary->bytes_cut == 0 && summary->bytes_damaged == 0;
+    out->is_complete = (!summary->is_late_begin || source->has_keyframe) && source->is_over && summary->is_finished &&
+                       lost == 0 && summary->is_loss_exact && !summary->has_unseen && summary->bytes_cut == 0 &&
+                       summary->bytes_damaged == 0;
 }
 
 static uint64_t trace_position(const nm_source *base)
@@ -695,6 +698,13 @@ const nm_source_type nm_trace_source_type = {
     .position = trace_position,
     .close = trace_close,
 };
+
+const nm_session *nm_trace_source_session(const nm_source *base)
+{
+    const trace_source *source = (const trace_source *)base;
+
+    return base->type == &nm_trace_source_type && source->has_trace ? &source->session : NULL;
+}
 
 nm_status nm_trace_source_add_tail(nm_source *base, nm_bytes tail, uint64_t events_unrecovered, nm_error *err)
 {

@@ -31,7 +31,7 @@ SOURCES = {
     "reason": ["src/store/verdicts/leaks.sql", "schema/310_view_leak.sql", "src/store/verdicts/verdict.c"],
     "steps": ["src/steps/anchor.c", "src/steps/anchor_judge.c"],
     "forecast": ["src/store/verdicts/trend.c"],
-    "check": ["src/tool/check/report.c", "src/tool/check/rules.c"],
+    "check": ["src/drain/state_words.c", "src/tool/check/report.c", "src/tool/check/rules.c"],
     "whatif": ["src/tool/whatif/report.c"],
     "stack": ["src/tool/stack/answer.c", "src/tool/stack/print.c"],
 }

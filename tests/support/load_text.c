@@ -19,7 +19,7 @@ nm_input_row load_whole_input(uint64_t event_count)
         .start_realtime_ns = 0,
         .is_complete = true,
         .is_loss_exact = true,
-        .is_finished = true,
+        .state = "ended",
         .events_seen = event_count,
         .events_ingested = event_count,
         .first_seq = 0,

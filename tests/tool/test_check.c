@@ -279,7 +279,7 @@ END_TEST
 
 START_TEST(a_partial_trace_fails_unless_it_is_allowed)
 {
-    expect("cp run.db cut.db && sqlite3 cut.db 'UPDATE input SET is_complete = 0, is_finished = 0'"
+    expect("cp run.db cut.db && sqlite3 cut.db \"UPDATE input SET is_complete = 0, state = 'cut'\""
            " && $C cut.db --max-peak 1GiB",
            1, "FAIL  complete                      0  (the recording was cut off before its end)");
     expect("$C cut.db --max-peak 1GiB --allow-partial", 0, "ok    complete");

@@ -193,7 +193,7 @@ START_TEST(a_recorder_that_was_killed_is_said)
                    "done' & r=$!; soon 'test -e said'; $R --ctl c.zst snapshot; kill -9 $r; rm said; $O --interval 0.2 "
                    "c.zst >shown",
                    3, "c.zst: its recorder was killed: npumem-record --finish saves what is left");
-    expect("tail -n 20 shown", 0, "c.zst  cut off, ");
+    expect("tail -n 20 shown", 0, "c.zst  killed, ");
 }
 END_TEST
 

@@ -8,19 +8,23 @@ import {makeSettings} from './settings.mjs';
 import {makeFilter, patternOf} from './state.mjs';
 import {say, sayWith} from './words.mjs';
 
-const WHOLE = {complete: 'complete', begun: 'complete, but it begins in the middle', kept: 'complete of what was kept', lossy: 'NOT COMPLETE', contradictory: 'CONTRADICTS ITSELF', cut: 'CUT OFF before its end'};
+const WHOLE = {complete: 'complete', begun: 'complete, but it begins in the middle', kept: 'complete of what was kept', lossy: 'NOT COMPLETE', contradictory: 'CONTRADICTS ITSELF', cut: 'CUT OFF before its end',
+    running: 'still recording: figures so far', killed: 'its recorder was KILLED: figures so far', unseen: 'its end MISSING: cut off, or still recording elsewhere',
+    unreadable: 'its end MISSING: its rings belong to another user, whether it still runs cannot be seen'};
 
 function commandOf(model) {
     const commands = [...new Set(model.rows('process').map((row) => row.command).filter((text) => text))];
     return commands.length === 0 ? null : commands.length === 1 ? commands[0] : sayWith('{name} and {count} more', {name: commands[0], count: String(commands.length - 1)});
 }
 
-function endOf(process) {
+function endOf(process, inputs) {
     if (process.end_kind === 'signal')
         return sayWith('killed by signal {signal}', {signal: String(process.end_status ?? '?')});
     if (process.end_kind === 'exit')
         return process.end_status === 0 ? say('ended by itself') : sayWith('ended with status {status}', {status: String(process.end_status)});
-    return process.end_kind === 'running' ? say('still running when the recording ended') : process.end_kind;
+    if (process.end_kind !== 'running')
+        return process.end_kind;
+    return inputs.every((row) => ['ended', 'recovered', 'cut'].includes(row.state)) ? say('still running when the recording ended') : say('not ended so far');
 }
 
 function factsOf(model) {
@@ -33,12 +37,12 @@ function factsOf(model) {
     if (length > 0)
         facts.push(formatTime(length));
     if (processes.length === 1)
-        facts.push(endOf(processes[0]));
+        facts.push(endOf(processes[0], inputs));
     return facts;
 }
 
 function lossOf(model) {
-    const inputs = model.rows('input'), worst = inputs.find((row) => row.verdict !== 'complete') ?? inputs[0];
+    const inputs = model.rows('input'), worst = inputs.find((row) => row.verdict === 'running') ?? inputs.find((row) => row.verdict !== 'complete') ?? inputs[0];
     if (!worst)
         return null;
     const lost = ['dropped', 'damaged', 'unrecovered', 'late'].filter((kind) => worst[`events_${kind}`] > 0)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "drain/state.h"
 #include "store/database.h"
 #include "store/foreign.h"
 
@@ -255,7 +256,8 @@ static void fail_with(check_result *out, const char *why)
     ".input), (SELECT total(events_seen - events_ingested - events_unkept) FROM " schema                               \
     ".input), (SELECT count(*) FROM " schema ".input WHERE is_complete <> 1 OR events_dropped > 0"                     \
     " OR events_damaged > 0 OR events_unrecovered > 0 OR bytes_cut > 0 OR unknown_reference_count > 0),"               \
-    " (SELECT count(*) FROM " schema ".input WHERE is_finished <> 1), (SELECT count(*) FROM " schema ".input WHERE"    \
+    " (SELECT state FROM " schema ".input WHERE state NOT IN ('ended', 'recovered') ORDER BY state <> 'running',"      \
+    " input_id LIMIT 1), (SELECT count(*) FROM " schema ".input WHERE"                                                 \
     " baseline = 'unknown'), (SELECT count(*) FROM " schema "._heap_sum WHERE is_whole_run <> 1)"
 
 /* Why the database does not hold all of what happened; "" when it does. */
@@ -276,11 +278,11 @@ static nm_status say_partial(sqlite3 *db, const char *sql, check_result *out, nm
         out->value = missing > 0 && missing < 1e18 ? missing : 0;
         if (sqlite3_column_int64(row, 0) == 0)
             why = "no input is in the database";
+        else if (nm_state_reason_of(nm_db_text(row, 3)) != NULL)
+            why = nm_state_reason_of(nm_db_text(row, 3));
         else if (out->value > 0)
             snprintf(out->note, sizeof out->note, "%s events are missing", nm_human_count(number, (int64_t)out->value));
-        else if (sqlite3_column_int64(row, 3) > 0)
-            why = "the recording was cut off before its end";
-        else if (sqlite3_column_int64(row, 2) > 0)
+        else if (sqlite3_column_int64(row, 2) > 0 || !nm_db_is_null(row, 3))
             why = "part of the recording is missing";
         else if (sqlite3_column_int64(row, 4) > 0)
             why = "a process ran before its recording began";

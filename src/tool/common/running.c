@@ -14,10 +14,10 @@
 #include "base/buffer.h"
 #include "base/door.h"
 #include "base/io.h"
+#include "drain/state.h"
 #include "trace/ring.h"
 
 #define PROC_BYTES_MAX (64u << 20) /* of a process's maps */
-#define BOOT_ID_PATH   "/proc/sys/kernel/random/boot_id"
 
 bool running_is_pid(const char *text)
 {
@@ -97,16 +97,7 @@ nm_status running_find_pid(const char *pid, char folder[RUNNING_FOLDER_BYTES], n
 
 nm_status running_check_host(const nm_session *session, nm_error *err)
 {
-    char boot_id[40] = "";
-    size_t got = 0;
-    int fd = -1;
-
-    if (nm_io_open(BOOT_ID_PATH, O_RDONLY, 0, &fd, NULL) != NM_OK)
-        return NM_OK;
-    nm_io_read(fd, boot_id, sizeof boot_id - 1, &got, NULL);
-    nm_io_close(fd);
-    boot_id[strcspn(boot_id, "\n")] = 0;
-    if (boot_id[0] == 0 || session->boot_id[0] == 0 || strcmp(boot_id, session->boot_id) == 0)
+    if (nm_state_is_of_this_boot(session))
         return NM_OK;
     return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET,
                    "was recorded on %.60s, which is another machine or was started anew since", session->host);

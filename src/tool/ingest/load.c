@@ -23,7 +23,6 @@
 #include "trace/block.h"
 
 #define EVENTS_BETWEEN_PROGRESS 4096
-#define HEADER_BYTES            16384 /* of a block, read at once: more than a header has of some 600 threads */
 
 /* ---- Opening ---- */
 
@@ -54,48 +53,38 @@ static uint64_t input_bytes(const ingest *run)
 
 /* ---- Reading ---- */
 
-/* Does a whole block stand behind the other up to the end, the last of them one that ends a recording? Headers are read for it:
- * of a map, all pages would count as this program's memory. */
-static bool is_ended(const nm_trace_file *file)
+/* What the rings of a dead recorder hold. Rings that cannot be read lose only their own events: the trace is loaded without
+ * them. */
+static nm_status add_recovered(ingest *run, const nm_trace_files *files, nm_error *err)
 {
-    uint8_t head[HEADER_BYTES];
-    nm_block_header header = {0};
+    nm_recovery recovery = {0};
+    trace_map map;
+    nm_status status = NM_OK;
 
-    for (uint64_t at = 0; at < file->bytes; at += header.block_bytes) {
-        ssize_t got = pread(file->fd, head, sizeof head, (off_t)at);
-
-        if (got < 0 || nm_block_read_header((nm_bytes){head, (size_t)got}, &header, NULL) != NM_OK ||
-            header.block_bytes > file->bytes - at)
-            return false;
-    }
-    return (header.flags & NM_BLOCK_FINAL) != 0;
+    if (trace_map_open(files, &map, NULL) != NM_OK)
+        return NM_OK;
+    if (nm_recover_rings(map.bytes, &recovery, NULL) == NM_OK && recovery.blocks.len > 0)
+        status = nm_trace_source_add_tail(run->source, (nm_bytes){recovery.blocks.data, recovery.blocks.len}, 0, err);
+    nm_recovery_free(&recovery);
+    trace_map_close(&map);
+    return status;
 }
 
-/* Gives the source what the rings of an unfinished recording still hold. Rings that cannot be read lose only their own
- * events: the trace is loaded without them, and counted as cut off. */
-static nm_status recover_rings(ingest *run, nm_error *err)
+/* Gives the source what stands behind the end of a trace that has none; if it has one after all, the source will meet it. */
+static nm_status look_behind(ingest *run, nm_error *err)
 {
     nm_trace_file single = {.fd = run->input_fd, .bytes = input_bytes(run)};
     nm_trace_files files =
         run->files.count > 0 ? run->files : (nm_trace_files){.items = &single, .count = 1, .capacity = 1};
-    nm_recovery recovery = {0};
     nm_source_summary_data summary;
-    trace_map map;
-    nm_status status = NM_OK;
 
     nm_source_summary(run->source, &summary);
-    if (input_bytes(run) == 0 || strcmp(summary.kind, "trace") != 0 || is_ended(&files.items[files.count - 1]) ||
-        trace_map_open(&files, &map, NULL) != NM_OK)
+    if (strcmp(summary.kind, "trace") != 0)
         return NM_OK;
-    if (nm_recover_rings(map.bytes, &recovery, NULL) == NM_OK && recovery.is_needed) {
-        run->is_running = recovery.is_running;
-        if (recovery.blocks.len > 0)
-            status =
-                nm_trace_source_add_tail(run->source, (nm_bytes){recovery.blocks.data, recovery.blocks.len}, 0, err);
-    }
-    nm_recovery_free(&recovery);
-    trace_map_close(&map);
-    return status;
+    run->state = nm_state_look(nm_trace_source_session(run->source), files.items[files.count - 1].fd);
+    if (run->state == NM_STATE_RUNNING)
+        return nm_trace_source_add_tail(run->source, (nm_bytes){0}, 0, err);
+    return run->state == NM_STATE_KILLED ? add_recovered(run, &files, err) : NM_OK;
 }
 
 static void note_record(ingest *run, const nm_record *record)
@@ -151,7 +140,7 @@ static nm_status begin_source(ingest *run, nm_error *err)
 {
     nm_status status = tool_input_source(run->input_fd, &run->files, &run->source, err);
 
-    return status == NM_OK ? recover_rings(run, err) : status;
+    return status == NM_OK ? look_behind(run, err) : status;
 }
 
 nm_status ingest_begin_input(ingest *run, const tool_input *input, nm_error *err)
@@ -160,7 +149,7 @@ nm_status ingest_begin_input(ingest *run, const tool_input *input, nm_error *err
 
     run->input = input;
     run->first_seq = run->last_seq = NM_NO_SEQ;
-    run->is_running = false;
+    run->state = NM_STATE_UNSEEN;
     status = ingest_open_input(run, err);
     return status == NM_OK && !tool_steps_needs_copy(run->options->step_at, run->input_fd) ? begin_source(run, err)
                                                                                            : status;
@@ -188,7 +177,7 @@ static nm_status find_steps(ingest *run, nm_error *err)
     status = tool_steps_find(run->options->step_at, run->source, &run->anchor, err);
     if (status == NM_OK && run->anchor != NULL)
         status = tool_input_again(run->input_fd, &run->files, &run->source, &is_new, err);
-    return status == NM_OK && is_new ? recover_rings(run, err) : status;
+    return status == NM_OK && is_new ? look_behind(run, err) : status;
 }
 
 void ingest_end_input(ingest *run)
@@ -258,10 +247,8 @@ static void report_loss(const ingest *run, const nm_source_summary_data *summary
     say_count(out, &separator, summary->bytes_cut, "bytes cut at the end");
     say_count(out, &separator, summary->blocks_outside, "blocks in no segment: it contradicts itself");
     say_count(out, &separator, nm_store_unknown_references(run->part), "references to what was never defined");
-    if (run->is_running)
-        fprintf(out, "%sthe recording still runs", separator);
-    else if (!summary->is_finished)
-        fprintf(out, "%sthe recording was cut off before its end", separator);
+    if (!summary->is_finished)
+        fprintf(out, "%s%s", separator, nm_state_reason(run->state));
     fprintf(out, "\n");
 }
 
@@ -274,7 +261,9 @@ static nm_status finish_input(ingest *run, const nm_source_summary_data *summary
         .start_realtime_ns = summary->start_realtime_ns,
         .native_depth = summary->native_depth,
         .is_complete = summary->is_complete,
-        .is_finished = summary->is_finished,
+        .state = nm_state_word(!summary->is_finished   ? run->state
+                               : summary->is_recovered ? NM_STATE_RECOVERED
+                                                       : NM_STATE_ENDED),
         .events_seen = summary->events_seen,
         .events_ingested = summary->events_ingested,
         .events_dropped = summary->events_dropped,

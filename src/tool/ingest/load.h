@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "drain/state.h"
 #include "replay/replay.h"
 #include "report/csv.h"
 #include "source/source.h"
@@ -52,7 +53,7 @@ typedef struct ingest {
     uint64_t record_count;
     nm_progress_slot *slot; /* where a worker says how far it is (workers.h), or NULL */
     int64_t first_seq, last_seq;
-    bool is_running; /* the recording has not ended */
+    nm_state state; /* of a trace, when its rings were looked at */
 } ingest;
 
 /* Where one of several inputs goes first. The caller's to free; NULL: no memory. */

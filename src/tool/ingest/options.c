@@ -190,10 +190,10 @@ static const options_program program = {
         "or what they have in common. Several inputs, also databases of this program, go into one database, which "
         "-o names: the ranks of a job. One database alone is not loaded: its answers are printed again, and --csv "
         "and --report write their files again.",
-    .ends =
-        {"the inputs were whole", "failed, no output", "wrong usage",
-         "done, but part of the input was damaged, cut or lost, or the answers could not be printed, or the folder of "
-         "an output not synced"},
+    .ends = {"the inputs were whole", "failed, no output", "wrong usage",
+             "done, but part of the input was damaged, cut or lost, or is still being recorded, or the answers could "
+             "not be "
+             "printed, or the folder of an output not synced"},
     OPTIONS_ROWS(rows),
 };
 

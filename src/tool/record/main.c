@@ -22,6 +22,7 @@
 #include "drain/clock.h"
 #include "drain/output.h"
 #include "drain/recover.h"
+#include "drain/state.h"
 #include "tool/common/trace_map.h"
 #include "tool/record/child.h"
 #include "tool/record/commands.h"
@@ -205,13 +206,19 @@ static nm_status open_files(const char *path, nm_trace_files *files, nm_error *e
     return status;
 }
 
-/* Until the files are closed. A recording has claimed the part that it writes. */
-static nm_status claim_files(const nm_trace_files *files, nm_error *err)
+/* Until the files are closed. A recording has claimed the part that it writes; it may have written until then. */
+static nm_status claim_files(nm_trace_files *files, nm_error *err)
 {
+    struct stat info;
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < files->count && status == NM_OK; i++)
-        status = nm_output_claim(files->items[i].fd, err);
+    for (size_t i = 0; i < files->count && status == NM_OK; i++) {
+        nm_trace_file *file = &files->items[i];
+
+        status = nm_output_claim(file->fd, err);
+        if (status == NM_OK && fstat(file->fd, &info) == 0)
+            file->bytes = (uint64_t)info.st_size;
+    }
     return status;
 }
 
@@ -234,20 +241,37 @@ static nm_status append_recovered(const nm_trace_files *files, const trace_map *
     return status;
 }
 
-static nm_status finish_files(const nm_trace_files *files, nm_recovery *recovery, nm_error *err)
+/* May what the rings hold be moved? Nobody else has claimed the files. */
+static nm_status check_rings(nm_state state, const nm_recovery *recovery, nm_error *err)
 {
+    if (state == NM_STATE_RUNNING)
+        return nm_fail(err, NM_ERR_BUSY, NM_NO_OFFSET, "is being recorded");
+    if (state == NM_STATE_UNREADABLE)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "%s", nm_state_reason(state));
+    if (!recovery->has_rings)
+        return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "is cut, and its rings are not on this machine any more");
+    return recovery->is_running
+               ? nm_fail(err, NM_ERR_BUSY, NM_NO_OFFSET,
+                         "its recorder was killed, and a recorded process still runs: wait for its end")
+               : NM_OK;
+}
+
+static nm_status finish_files(nm_trace_files *files, nm_recovery *recovery, nm_error *err)
+{
+    nm_session session;
     trace_map map;
+    nm_state state = NM_STATE_UNSEEN;
     nm_status status = claim_files(files, err);
 
+    if (status == NM_OK && nm_state_find_session(files->items[0].fd, &session))
+        state = nm_state_look(&session, files->items[files->count - 1].fd);
     if (status == NM_OK)
         status = trace_map_open(files, &map, err);
     if (status != NM_OK)
         return status;
     status = nm_recover_rings(map.bytes, recovery, err);
-    if (status == NM_OK && recovery->is_needed && !recovery->has_rings)
-        status = nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "is cut, and its rings are not on this machine any more");
-    if (status == NM_OK && recovery->is_needed && recovery->is_running)
-        status = nm_fail(err, NM_ERR_BUSY, NM_NO_OFFSET, "is being recorded");
+    if (status == NM_OK && recovery->is_needed)
+        status = check_rings(state, recovery, err);
     if (status == NM_OK && recovery->is_needed)
         status = append_recovered(files, &map, recovery, err);
     trace_map_close(&map);

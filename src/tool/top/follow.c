@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A recording ends with a block that says so. One that was killed leaves its session file behind, of which the heartbeat
- * stands still; one that ended while nobody looked has removed it. So the file is read once more after the recorder was seen
- * to be gone, before anything is said of its end.
+ * A recording ends with a block that says so. One whose recorder is gone may have ended while nobody looked: so the file is
+ * read once more after that was seen, before anything is said of its end.
  */
 #include "tool/top/follow.h"
 
@@ -25,10 +24,7 @@
 #include "trace/files.h"
 #include "trace/ring.h"
 
-#define STILL_NS       5000000000 /* without a heartbeat: it is dead */
-#define STILL_SHORT_NS 300000000  /* and there is no process of its number */
-#define BEGIN_NS       2000000000 /* a recording writes its first block sooner */
-#define SEARCH_BYTES   (8u << 20) /* of the file, for a block that tells of the session */
+#define BEGIN_NS 2000000000 /* a recording writes its first block sooner */
 
 struct top_follow {
     int *fds; /* owned: of the parts, the first of which came with the name */
@@ -36,13 +32,9 @@ struct top_follow {
     char *path; /* owned; of the last part */
     nm_source *source;
     nm_source_summary_data summary; /* as it was when the source was looked at last */
-    top_state state;
-    bool has_session; /* `session` is known */
+    nm_state state;
     bool is_settled, is_outrun;
-    nm_session session;
     int64_t opened_ns;
-    uint64_t heartbeat;
-    int64_t heartbeat_ns; /* when it was seen to move */
 };
 
 /* ---- The session --------------------------------------------------------------------------------------------------- */
@@ -60,53 +52,6 @@ static bool read_session(const char *path, nm_ring_session *out)
     bool is_read = nm_io_read(fd, out, sizeof *out, &got, NULL) == NM_OK && got == sizeof *out;
     nm_io_close(fd);
     return is_read && out->magic == NM_RING_SESSION_MAGIC && out->session_bytes == sizeof *out;
-}
-
-/* What any whole block at the beginning says. */
-static void find_session(top_follow *follow)
-{
-    nm_block_reader *reader = NULL;
-    nm_block_header header;
-    nm_buffer begin = {0};
-    uint64_t vain = 0;
-    size_t at = 0;
-    ssize_t got = -1;
-
-    if (nm_buffer_reserve(&begin, SEARCH_BYTES, NULL) == NM_OK)
-        got = pread(follow->fds[0], begin.data, SEARCH_BYTES, 0);
-    nm_bytes bytes = {begin.data, got > 0 ? (size_t)got : 0};
-    if (bytes.len > 0 && nm_block_find(bytes, &at, &vain, &header) == NM_OK && header.block_bytes <= bytes.len - at &&
-        nm_block_reader_new(&reader, NULL) == NM_OK &&
-        nm_block_reader_open(reader, (nm_bytes){bytes.data + at, bytes.len - at}, &header, NULL) == NM_OK) {
-        follow->session = *nm_block_reader_session(reader);
-        follow->has_session = true;
-    }
-    nm_block_reader_free(reader);
-    nm_buffer_free(&begin);
-}
-
-static bool is_here(const nm_session *session)
-{
-    return session->ring_folder[0] != 0 && running_check_host(session, NULL) == NM_OK;
-}
-
-/* Is the recorder there? Its number alone does not tell, for it may be one of another container. */
-static bool is_alive(top_follow *follow)
-{
-    int64_t now_ns = nm_clock_monotonic_ns();
-    nm_ring_session session;
-
-    if (!read_session(follow->session.ring_folder, &session) ||
-        memcmp(session.trace_id, follow->session.trace_id, sizeof session.trace_id) != 0)
-        return false;
-    uint64_t heartbeat = atomic_load_explicit(&session.heartbeat, memory_order_relaxed); /* of a copy */
-    if (follow->heartbeat_ns == 0 || heartbeat != follow->heartbeat) {
-        follow->heartbeat = heartbeat;
-        follow->heartbeat_ns = now_ns;
-    }
-    int64_t still_ns = now_ns - follow->heartbeat_ns;
-    bool is_gone = kill((pid_t)session.drain_pid, 0) != 0 && errno == ESRCH;
-    return still_ns < (is_gone ? STILL_SHORT_NS : STILL_NS);
 }
 
 /* ---- Which file ---------------------------------------------------------------------------------------------------- */
@@ -373,22 +318,19 @@ static nm_status go_on(top_follow *follow, bool *has_more, nm_error *err)
     return status;
 }
 
-static void settle(top_follow *follow, top_state state, bool *has_more)
+/* Before a part that is there to be read has been, the recording cannot have come to an end. */
+static nm_state look(const top_follow *follow)
 {
-    follow->state = state;
-    follow->is_settled = *has_more = true;
-    nm_trace_source_settle(follow->source);
+    const nm_session *session = nm_trace_source_session(follow->source);
+
+    if (session == NULL && nm_clock_monotonic_ns() - follow->opened_ns < BEGIN_NS)
+        return NM_STATE_RUNNING;
+    return nm_state_look(session, follow->fds[follow->fd_count - 1]);
 }
 
-static top_state state_of(top_follow *follow)
+static bool is_known_dead(const top_follow *follow, nm_state state)
 {
-    if (!follow->has_session)
-        find_session(follow);
-    if (!follow->has_session)
-        return nm_clock_monotonic_ns() - follow->opened_ns < BEGIN_NS ? TOP_RUNNING : TOP_KILLED;
-    if (!is_here(&follow->session))
-        return TOP_AWAY;
-    return is_alive(follow) ? TOP_RUNNING : TOP_KILLED;
+    return state == NM_STATE_KILLED || state == NM_STATE_CUT || nm_trace_source_session(follow->source) == NULL;
 }
 
 nm_status top_follow_look(top_follow *follow, bool *has_more, nm_error *err)
@@ -397,28 +339,37 @@ nm_status top_follow_look(top_follow *follow, bool *has_more, nm_error *err)
 
     *has_more = false;
     nm_source_summary(follow->source, &follow->summary);
-    if (follow->is_settled) {
-        follow->state = follow->summary.is_finished ? TOP_ENDED : TOP_KILLED;
-        return NM_OK;
+    if (!follow->is_settled && !follow->summary.is_finished) {
+        nm_state state = look(follow); /* before the next part is looked for: a recorder that is gone begins none */
+
+        status = go_on(follow, has_more, err);
+        bool is_dead = state != NM_STATE_RUNNING && is_known_dead(follow, state);
+        follow->state = is_dead && *has_more ? NM_STATE_RUNNING : state;
+        if (status != NM_OK || follow->is_outrun || *has_more || !is_dead)
+            return status;
     }
-    if (follow->summary.is_finished) {
-        settle(follow, TOP_ENDED, has_more);
-        return NM_OK;
-    }
-    top_state state = state_of(follow); /* before the next part is looked for: a recorder that is gone begins none */
-    status = go_on(follow, has_more, err);
-    if (follow->is_outrun)
-        follow->state = TOP_OUTRUN;
-    else if (status == NM_OK && !*has_more && state == TOP_KILLED)
-        settle(follow, state, has_more);
-    else
-        follow->state = state == TOP_KILLED ? TOP_RUNNING : state;
+    if (follow->summary.is_finished)
+        follow->state = follow->summary.is_recovered ? NM_STATE_RECOVERED : NM_STATE_ENDED;
+    *has_more = !follow->is_settled;
+    if (!follow->is_settled)
+        nm_trace_source_settle(follow->source);
+    follow->is_settled = true;
     return status;
 }
 
-top_state top_follow_state(const top_follow *follow)
+nm_state top_follow_state(const top_follow *follow)
 {
     return follow->state;
+}
+
+bool top_follow_is_outrun(const top_follow *follow)
+{
+    return follow->is_outrun;
+}
+
+bool top_follow_is_over(const top_follow *follow)
+{
+    return follow->is_settled;
 }
 
 void top_follow_summary(const top_follow *follow, nm_source_summary_data *out)

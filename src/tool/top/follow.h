@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The trace of a recording that goes on, read as it comes. Only files are read: the recorder is not asked, and does not
- * notice. Whether it still runs is told by its session file, of which the heartbeat moves.
+ * notice. Whether it still runs drain/state.h says.
  *
  *     top_follow_open(path, NULL, &follow, err);
  *     while (top_follow_next(follow, &record, err) == NM_OK) ...     NM_END: no more for now
@@ -11,15 +11,8 @@
 #ifndef NM_TOOL_TOP_FOLLOW_H
 #define NM_TOOL_TOP_FOLLOW_H
 
+#include "drain/state.h"
 #include "source/source.h"
-
-typedef enum top_state {
-    TOP_RUNNING,
-    TOP_AWAY,   /* recorded on another machine, or it does not say where: whether it runs shows by its growth alone */
-    TOP_ENDED,  /* as it should */
-    TOP_KILLED, /* without a last block */
-    TOP_OUTRUN, /* the next part was dropped before it was read: to be begun again */
-} top_state;
 
 typedef struct top_follow top_follow;
 
@@ -27,7 +20,7 @@ typedef struct top_follow top_follow;
  * is known. */
 nm_status top_follow_open(const char *path, const char *pid, char **name, top_follow **out, nm_error *err);
 
-/* Another one, at the last part there is; for TOP_OUTRUN. NM_END: it is empty so far. */
+/* Another one, at the last part there is, for one that is outrun. NM_END: it is empty so far. */
 nm_status top_follow_restart(const top_follow *old, top_follow **out, nm_error *err);
 void top_follow_close(top_follow *follow); /* NULL is fine */
 
@@ -37,7 +30,13 @@ nm_status top_follow_next(top_follow *follow, nm_record *out, nm_error *err);
 /* After NM_END: goes on to the next part, and finds out whether the recording still runs. *has_more: what was still to come
  * is there now, since it has ended, or since a part has begun: read on. */
 nm_status top_follow_look(top_follow *follow, bool *has_more, nm_error *err);
-top_state top_follow_state(const top_follow *follow);
+nm_state top_follow_state(const top_follow *follow);
+
+/* The next part was dropped before it was read: it is to be begun again. */
+bool top_follow_is_outrun(const top_follow *follow);
+
+/* Nothing more will come. Where it cannot be seen whether the recording still runs, that is never said. */
+bool top_follow_is_over(const top_follow *follow);
 
 void top_follow_summary(const top_follow *follow, nm_source_summary_data *out);
 

@@ -128,17 +128,12 @@ static void put_sites(json_text *json, const show_frame *frame, show_order order
 
 nm_status show_json(const show_frame *frame, nm_buffer *out, nm_error *err)
 {
-    static const char *const words[] = {[TOP_RUNNING] = "recording",
-                                        [TOP_AWAY] = "elsewhere",
-                                        [TOP_ENDED] = "ended",
-                                        [TOP_KILLED] = "cut off",
-                                        [TOP_OUTRUN] = "recording"};
     const nm_source_summary_data *summary = frame->summary;
     json_text json = {.out = out, .err = err, .status = NM_OK};
 
     put(&json, "{\"trace\":");
     put_text(&json, (nm_bytes){(const uint8_t *)frame->name, strlen(frame->name)});
-    put(&json, ",\"state\":\"%s\",", words[frame->state]);
+    put(&json, ",\"state\":\"%s\",", show_state(frame->state));
     put_number(&json, "ns", frame->look->time_ns);
     put_number(&json, "growth_ns", frame->look->growth_ns == 0 ? NM_UNKNOWN_NUMBER : frame->look->growth_ns);
     put(&json, "\"process_count\":%" PRIu64 ",\"ended_process_count\":%" PRIu64 ",", frame->look->process_count,

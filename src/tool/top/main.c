@@ -115,7 +115,7 @@ static nm_status catch_up(top_run *top, int64_t until_ns, nm_error *err)
         has_more = false;
         if (status == NM_END && top_follow_look(top->follow, &has_more, err) != NM_OK)
             return err->status;
-        if (status == NM_END && top_follow_state(top->follow) == TOP_OUTRUN && !is_over()) {
+        if (status == NM_END && top_follow_is_outrun(top->follow) && !is_over()) {
             has_more = true;
             if (restart(top, err) != NM_OK)
                 return err->status;
@@ -174,13 +174,6 @@ static nm_status show(top_run *top, bool is_behind, bool is_last, nm_error *err)
 
 /* ---- All of it ----------------------------------------------------------------------------------------------------- */
 
-static bool has_ended(const top_run *top)
-{
-    top_state state = top_follow_state(top->follow);
-
-    return state == TOP_ENDED || state == TOP_KILLED;
-}
-
 /* A terminal is shown how far the reading is; what reads on gets whole looks alone. */
 static nm_status watch(top_run *top, nm_error *err)
 {
@@ -195,7 +188,7 @@ static nm_status watch(top_run *top, nm_error *err)
         bool is_behind = status == NM_OK;
 
         status = NM_OK;
-        if (!is_behind && (has_ended(top) || top->options->is_once))
+        if (!is_behind && (top_follow_is_over(top->follow) || top->options->is_once))
             break;
         if (!is_over())
             status = show(top, is_behind, false, err);
@@ -215,7 +208,7 @@ static nm_status check_trace(const top_run *top, nm_error *err)
     top_follow_summary(top->follow, &summary);
     if (summary.start_realtime_ns != NM_NO_TIME)
         return NM_OK;
-    if (has_ended(top))
+    if (top_follow_is_over(top->follow))
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "begins like a trace, but holds no block that can be read");
     return is_over() ? NM_OK : nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "holds no whole block yet");
 }
@@ -236,7 +229,7 @@ static nm_status run(top_run *top, nm_error *err)
     screen_end();
     if (status == NM_OK)
         status = check_trace(top, err);
-    if (status == NM_OK && (has_ended(top) || top->options->is_once || top->is_drawn))
+    if (status == NM_OK && (top_follow_is_over(top->follow) || top->options->is_once || top->is_drawn))
         status = show(top, false, true, err);
     return status;
 }
@@ -255,8 +248,12 @@ static int end_of(const top_run *top, nm_status status, const nm_error *err)
         return EXIT_NO;
     }
     top_follow_summary(top->follow, &summary);
-    if (top_follow_state(top->follow) == TOP_KILLED) {
+    if (top_follow_state(top->follow) == NM_STATE_KILLED) {
         fprintf(stderr, "npumem-top: %s: its recorder was killed: npumem-record --finish saves what is left\n", name);
+        return EXIT_PARTIAL;
+    }
+    if (top_follow_is_over(top->follow) && !summary.is_finished) {
+        fprintf(stderr, "npumem-top: %s: %s\n", name, nm_state_reason(top_follow_state(top->follow)));
         return EXIT_PARTIAL;
     }
     if (summary.bytes_damaged > 0 || summary.blocks_damaged > 0) {

@@ -52,7 +52,7 @@ static const options_program program = {
         "of its rings or the socket in that. It is only read. Ends with the recording, with its last state.",
     .ends = {"the recording has ended, or --once was given, or somebody has typed q",
              "there is no such recording, nothing of the file can be read, or an output not written", "wrong usage",
-             "the recorder was killed, or part of the trace cannot be read"},
+             "the recorder was killed, the recording was cut off, or part of the trace cannot be read"},
     OPTIONS_ROWS(rows),
 };
 

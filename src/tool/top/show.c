@@ -26,6 +26,27 @@ const char *show_level(uint64_t level)
     return level < sizeof words / sizeof *words ? words[level] : "";
 }
 
+static const char *const states[] = {[NM_STATE_ENDED] = "ended",
+                                     [NM_STATE_RECOVERED] = "recovered",
+                                     [NM_STATE_RUNNING] = "recording",
+                                     [NM_STATE_KILLED] = "killed",
+                                     [NM_STATE_CUT] = "cut off",
+                                     [NM_STATE_UNSEEN] = "elsewhere",
+                                     [NM_STATE_UNREADABLE] = "not readable"};
+
+const char *show_state(nm_state state)
+{
+    return states[state];
+}
+
+/* Where its word alone would not say it. */
+static const char *state_text(nm_state state)
+{
+    return state == NM_STATE_UNSEEN       ? "recorded elsewhere"
+           : state == NM_STATE_UNREADABLE ? "not known whether it runs (its rings belong to another user)"
+                                          : states[state];
+}
+
 /* ---- Order --------------------------------------------------------------------------------------------------------- */
 
 static int compare_names(const top_site *a, const top_site *b)
@@ -192,14 +213,9 @@ static void put_steps(char *out, size_t size, const top_look *look)
 
 static void put_head(text_lines *text)
 {
-    static const char *const words[] = {[TOP_RUNNING] = "recording",
-                                        [TOP_AWAY] = "recorded elsewhere",
-                                        [TOP_ENDED] = "ended",
-                                        [TOP_KILLED] = "cut off",
-                                        [TOP_OUTRUN] = "recording"};
     const show_frame *frame = text->frame;
     const top_look *look = frame->look;
-    char lost[200], steps[64], time[NM_HUMAN_BYTES], events[NM_HUMAN_BYTES], state[64];
+    char lost[200], steps[64], time[NM_HUMAN_BYTES], events[NM_HUMAN_BYTES], state[80];
     uint64_t running = look->process_count - look->over_count;
 
     put_lost(lost, sizeof lost, frame->summary);
@@ -207,7 +223,7 @@ static void put_head(text_lines *text)
     if (frame->is_behind)
         snprintf(state, sizeof state, "%.0f %% read", 100 * (frame->progress < 1 ? frame->progress : 1));
     else
-        snprintf(state, sizeof state, "%s", words[frame->state]);
+        snprintf(state, sizeof state, "%s", state_text(frame->state));
     put(text, "%s  %s, %s%s, %" PRIu64 " process%s%s, %s events%s", frame->name, state,
         look->time_ns == NM_NO_TIME ? "no event yet" : nm_human_time(time, look->time_ns), steps,
         running > 0 ? running : look->process_count, (running > 0 ? running : look->process_count) == 1 ? "" : "es",

@@ -13,7 +13,7 @@ typedef struct show_frame {
     const char *name; /* of the trace */
     const top_look *look;
     const nm_source_summary_data *summary;
-    top_state state;
+    nm_state state;
     bool is_behind;    /* not all that is there has been read */
     double progress;   /* then: how much */
     size_t columns;    /* cells of a line */
@@ -24,6 +24,9 @@ typedef struct show_frame {
 /* Both append. Lines end with a newline. */
 nm_status show_text(const show_frame *frame, nm_buffer *out, nm_error *err);
 nm_status show_json(const show_frame *frame, nm_buffer *out, nm_error *err);
+
+/* "recording", "ended", ...: the word of JSON. */
+const char *show_state(nm_state state);
 
 /* Of nm_heap_level: "pool"; "" for what is none. */
 const char *show_level(uint64_t level);
