@@ -8,6 +8,7 @@
 #include "source/source.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -266,6 +267,14 @@ static uint64_t native_depth_of(const nm_session *session)
     return session->stack_depth < NM_RING_STACK_DEPTH_MAX ? session->stack_depth : NM_RING_STACK_DEPTH_MAX;
 }
 
+static void take_trace_id(trace_source *source, const nm_block_header *header)
+{
+    source->has_trace = true;
+    memcpy(source->trace_id, header->trace_id, sizeof source->trace_id);
+    for (size_t i = 0; i < sizeof header->trace_id; i++)
+        snprintf(source->summary.recording_id + 2 * i, 3, "%02x", header->trace_id[i]);
+}
+
 static void accept_block(trace_source *source, const nm_block_header *header)
 {
     note_pending(source);
@@ -278,8 +287,7 @@ static void accept_block(trace_source *source, const nm_block_header *header)
     if ((header->flags & NM_BLOCK_FINAL) != 0)
         source->summary.is_finished = true;
     if (!source->has_trace) {
-        source->has_trace = true;
-        memcpy(source->trace_id, header->trace_id, sizeof source->trace_id);
+        take_trace_id(source, header);
         source->summary.start_realtime_ns = nm_block_reader_session(source->reader)->start_realtime_ns;
         source->summary.native_depth = native_depth_of(nm_block_reader_session(source->reader));
     }

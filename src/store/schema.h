@@ -11,7 +11,7 @@
 #include "base/embedded.h"
 #include "base/error.h"
 
-#define NM_SCHEMA_VERSION 7
+#define NM_SCHEMA_VERSION 8
 
 extern const nm_embedded_text nm_schema_files[]; /* in the order of their numbers */
 
