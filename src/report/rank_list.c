@@ -16,8 +16,8 @@
     "SELECT host, rank, pid, count(device), min(device), sum(peak_bytes), sum(pool_peak_reserved_bytes),"              \
     " sum(leak_bytes), end_kind, end_status, failure, failure_order, job, failed_step, out_of_memory_id, failed_ns,"   \
     " since_first_ns, clock_uncertainty_ns,"                                                                           \
-    " strftime('%Y-%m-%d %H:%M:%S', failed_realtime_ns / 1000000000, 'unixepoch'), failed_realtime_ns,"                     \
-    " (SELECT p.input_id FROM process AS p WHERE p.process_id = _rank_summary.process_id)"                 \
+    " strftime('%Y-%m-%d %H:%M:%S', failed_realtime_ns / 1000000000, 'unixepoch'), failed_realtime_ns,"                \
+    " (SELECT p.input_id FROM process AS p WHERE p.process_id = _rank_summary.process_id)"                             \
     " FROM _rank_summary GROUP BY process_id ORDER BY rank IS NULL, rank, process_id"
 
 /* The size of the world where all agree, and no rank is outside of it. */

@@ -267,10 +267,8 @@ static uint64_t native_depth_of(const nm_session *session)
     return session->stack_depth < NM_RING_STACK_DEPTH_MAX ? session->stack_depth : NM_RING_STACK_DEPTH_MAX;
 }
 
-static void take_trace_id(trace_source *source, const nm_block_header *header)
+static void name_recording(trace_source *source, const nm_block_header *header)
 {
-    source->has_trace = true;
-    memcpy(source->trace_id, header->trace_id, sizeof source->trace_id);
     for (size_t i = 0; i < sizeof header->trace_id; i++)
         snprintf(source->summary.recording_id + 2 * i, 3, "%02x", header->trace_id[i]);
 }
@@ -287,7 +285,8 @@ static void accept_block(trace_source *source, const nm_block_header *header)
     if ((header->flags & NM_BLOCK_FINAL) != 0)
         source->summary.is_finished = true;
     if (!source->has_trace) {
-        take_trace_id(source, header);
+        source->has_trace = true;
+        memcpy(source->trace_id, header->trace_id, sizeof source->trace_id);
         source->summary.start_realtime_ns = nm_block_reader_session(source->reader)->start_realtime_ns;
         source->summary.native_depth = native_depth_of(nm_block_reader_session(source->reader));
     }
@@ -322,6 +321,8 @@ static nm_status take_block(trace_source *source, const nm_block_header *header,
 
     if (status != NM_OK)
         return status;
+    if (!source->has_trace) /* it is known of a trace whose only block is cut, too */
+        name_recording(source, header);
     if (left(source) < header->block_bytes && source->is_growing)
         return NM_END;
     if (left(source) >= header->block_bytes) {

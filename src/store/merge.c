@@ -150,14 +150,14 @@ static nm_status add_rows(sqlite3 *db, const nm_merge_options *options, nm_read_
     bool is_all = false;
     nm_status status = nm_db_exec(db, "BEGIN", err);
 
-    if (status == NM_OK)
-        status = nm_db_exec(db, adopt_sql, err);
-    if (status == NM_OK)
-        status = check_rules(db, err);
     if (status == NM_OK && options->origin != NULL)
         status = find_repeats(db, options->origin, guard, &is_all, err);
     if (status == NM_OK && !is_all)
         status = refuse_redacted(db, err);
+    if (status == NM_OK)
+        status = nm_db_exec(db, adopt_sql, err);
+    if (status == NM_OK)
+        status = check_rules(db, err); /* also of what is left out: it may come first another time */
     if (status == NM_OK && !is_all)
         status = copy_rows(db, options, err);
     if (status == NM_OK && !is_all && options->origin != NULL)

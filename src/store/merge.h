@@ -36,8 +36,8 @@ typedef struct nm_merge_options {
     bool is_vetted; /* the caller has vetted all of its pages: of large tables those rows are checked that are added */
     bool adopts_thresholds; /* its floors (_threshold) become those of `main`; otherwise they have to be the same */
     nm_retention retention; /* what is added of its large tables: no more than that */
-    const nm_live_ids *live_ids; /* borrowed; with NM_RETENTION_LIVE: see less_detail.h */
-    const nm_merge_origin *origin; /* borrowed: which of several it is; NULL: the only one, of which nothing is left out */
+    const nm_live_ids *live_ids;   /* borrowed; with NM_RETENTION_LIVE: see less_detail.h */
+    const nm_merge_origin *origin; /* borrowed: which of several it is; NULL: the only one, of which all is taken */
 } nm_merge_options;
 
 /* Adds the rows of the database at `path` to `main`, in one transaction. NM_ERR_FORMAT: it is none that can be added. */

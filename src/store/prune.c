@@ -11,7 +11,8 @@
 static const char unnamed_sql[] =
     "SELECT printf('DELETE FROM \"%%w\" WHERE \"%%w_id\" > %lld AND \"%%w_id\" <= %lld AND \"%%w_id\" NOT IN"
     " (WITH RECURSIVE named (id) AS (SELECT NULL', t.name, t.name, t.name, t.name)"
-    " || coalesce(group_concat(CASE WHEN m.name <> t.name THEN printf(' UNION SELECT \"%%w\" FROM \"%%w\" WHERE \"%%w\" > %lld"
+    " || coalesce(group_concat(CASE WHEN m.name <> t.name THEN printf(' UNION SELECT \"%%w\" FROM \"%%w\" WHERE "
+    "\"%%w\" > %lld"
     " AND \"%%w\" <= %lld', f.\"from\", m.name, f.\"from\", f.\"from\") END, ''), '')"
     " || group_concat(CASE WHEN m.name = t.name THEN printf(' UNION SELECT \"%%w\" FROM \"%%w\" JOIN named"
     " ON named.id = \"%%w_id\"', f.\"from\", t.name, t.name) END, '') || ') SELECT id FROM named WHERE id IS NOT NULL)'"

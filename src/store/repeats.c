@@ -15,36 +15,46 @@
 #include "store/prune.h"
 #include "store/schema.h"
 
-/* repeat_begin: the largest number of a row that a table had when the rows of a database were copied behind it. */
+/* repeat_input: what has been noted, and in kept_id which row stays in its place, or itself. repeat_begin: the largest number of a
+ * row that a table had when the rows of a database were copied behind it. */
 static const char plan_sql[] =
-    "CREATE TEMP TABLE IF NOT EXISTS repeat_input (id INTEGER PRIMARY KEY, number, input_id, recording_id, known, ingested,"
-    " is_complete, detail, name, kept_id, is_out, UNIQUE (number, input_id));"
+    "CREATE TEMP TABLE IF NOT EXISTS repeat_input (id INTEGER PRIMARY KEY, number, input_id, recording_id, known,"
+    " ingested, is_complete, detail, is_redacted, beside, name, kept_id, is_out, UNIQUE (number, input_id));"
     "CREATE INDEX IF NOT EXISTS temp.repeat_recording ON repeat_input (recording_id);"
     "CREATE TEMP TABLE IF NOT EXISTS repeat_begin (number, owner, last_id, PRIMARY KEY (number, owner));"
     "CREATE TEMP TABLE IF NOT EXISTS repeat_owner (name PRIMARY KEY, depth);"
     "CREATE TEMP TABLE IF NOT EXISTS repeat_gone (owner, id, PRIMARY KEY (owner, id)) WITHOUT ROWID;"
     "DELETE FROM repeat_input; DELETE FROM repeat_begin";
 
+static const char inputs_sql[] =
+    "SELECT input_id, recording_id, events_ingested, events_unkept, is_complete, detail,"
+    " (SELECT count(*) FROM \"%w\".meta WHERE key = 'redacted'), (SELECT count(*) FROM \"%w\".input)"
+    " FROM \"%w\".input ORDER BY input_id";
+
 /* What was not kept of the beginning counts as known: the sums of the rest are of all of it. */
-static const char add_sql[] = "INSERT OR IGNORE INTO temp.repeat_input (number, input_id, recording_id, known, ingested,"
-                              " is_complete, detail, name, is_out) VALUES (?1, ?2, ?3, ?4 + ?5, ?4, ?6, ?7, ?8, 0)";
+static const char add_sql[] =
+    "INSERT OR IGNORE INTO temp.repeat_input (number, input_id, recording_id, known, ingested, is_complete, detail,"
+    " is_redacted, beside, name, is_out) VALUES (?1, ?2, ?3, ?4 + ?5, ?4, ?6, ?7, ?8, ?9, ?10, 0)";
 
 static const char find_sql[] =
-    "UPDATE temp.repeat_input SET kept_id = coalesce((SELECT k.id FROM temp.repeat_input AS k WHERE k.recording_id ="
-    " repeat_input.recording_id ORDER BY k.known DESC, k.ingested DESC, k.is_complete DESC, k.detail DESC, k.name, k.id"
-    " LIMIT 1), id) WHERE kept_id IS NULL OR recording_id IN"
+    "UPDATE temp.repeat_input SET kept_id = coalesce((SELECT k.id FROM temp.repeat_input AS k"
+    " WHERE k.recording_id = repeat_input.recording_id ORDER BY k.known DESC, k.ingested DESC, k.is_complete DESC,"
+    " k.detail DESC, k.is_redacted, k.beside DESC, k.name, k.id LIMIT 1), id)"
+    " WHERE kept_id IS NULL OR recording_id IN"
     " (SELECT s.recording_id FROM temp.repeat_input AS s WHERE s.number = %" PRId64 ")";
 
 static const char say_sql[] =
     "SELECT r.number, k.number, count(*), (SELECT count(*) FROM temp.repeat_input AS a WHERE a.number = r.number)"
-    " FROM temp.repeat_input AS r JOIN temp.repeat_input AS k ON k.id = r.kept_id WHERE r.kept_id <> r.id AND r.is_out = 0"
-    " AND r.number <= ?1 GROUP BY r.number, k.number ORDER BY r.number, k.number";
+    " FROM temp.repeat_input AS r JOIN temp.repeat_input AS k ON k.id = r.kept_id"
+    " WHERE r.kept_id <> r.id AND r.is_out = 0 AND r.number <= ?1"
+    " GROUP BY r.number, k.number ORDER BY r.number, k.number";
 
 /* The tables that say of rows which name them whose these are, the deepest last. What names a row of a large table names
  * another one too; stacks and frames name nobody. */
 static const char owners_sql[] =
     "DELETE FROM repeat_owner; DELETE FROM repeat_gone;"
-    "INSERT INTO repeat_owner WITH RECURSIVE run (name, depth) AS (SELECT 'input', 0 UNION SELECT c.owner, run.depth + 1"
+    "INSERT INTO repeat_owner WITH RECURSIVE run (name, depth) AS (SELECT 'input', 0 UNION SELECT c.owner, run.depth + "
+    "1"
     " FROM run JOIN merge_column AS c ON c.target = run.name AND c.owner <> c.target"
     " JOIN merge_column AS k ON k.owner = c.owner AND k.is_key"
     " WHERE run.depth < 20 AND c.owner NOT IN (" NM_LARGE_TABLES_SQL ", 'stack', 'frame'))"
@@ -57,7 +67,8 @@ static const char owners_sql[] =
 
 /* One INSERT for each of them but the first, which has begun. */
 static const char gone_sql[] =
-    "SELECT printf('INSERT OR IGNORE INTO temp.repeat_gone SELECT %Q, \"%w\" FROM main.\"%w\" WHERE ', o.name, k.name, o.name)"
+    "SELECT printf('INSERT OR IGNORE INTO temp.repeat_gone SELECT %Q, \"%w\" FROM main.\"%w\" WHERE ', o.name, k.name, "
+    "o.name)"
     " || " NAMES_GONE " FROM repeat_owner AS o JOIN merge_column AS k ON k.owner = o.name AND k.is_key"
     " JOIN merge_column AS c ON c.owner = o.name AND c.target <> o.name AND c.target IN (SELECT name FROM repeat_owner)"
     " WHERE o.depth > 0 GROUP BY o.name ORDER BY o.depth, o.name";
@@ -77,13 +88,15 @@ static const char end_sql[] =
 /* Each database of which something goes now, and whether nothing stays. */
 static const char touched_sql[] =
     "SELECT number, NOT EXISTS (SELECT 1 FROM temp.repeat_input AS s WHERE s.number = i.number AND s.kept_id = s.id)"
-    " FROM temp.repeat_input AS i WHERE kept_id <> id AND is_out = 0 AND number IN (SELECT number FROM temp.repeat_begin)"
+    " FROM temp.repeat_input AS i WHERE kept_id <> id AND is_out = 0 AND number IN (SELECT number FROM "
+    "temp.repeat_begin)"
     " GROUP BY number ORDER BY number";
 
 /* What a database has of a table: owner, behind which number, up to which. */
 #define RANGES                                                                                                         \
-    " FROM (SELECT b.owner AS owner, b.last_id AS first_id, coalesce((SELECT min(n.last_id) FROM temp.repeat_begin AS n WHERE" \
-    " n.owner = b.owner AND n.number > b.number), 9223372036854775807) AS last_id FROM temp.repeat_begin AS b WHERE"      \
+    " FROM (SELECT b.owner AS owner, b.last_id AS first_id, coalesce((SELECT min(n.last_id) FROM temp.repeat_begin "   \
+    "AS n WHERE"                                                                                                       \
+    " n.owner = b.owner AND n.number > b.number), 9223372036854775807) AS last_id FROM temp.repeat_begin AS b WHERE"   \
     " b.number = %" PRId64 ")"
 
 static const char range_sql[] =
@@ -123,7 +136,9 @@ static nm_status add_input(sqlite3 *db, const nm_merge_origin *origin, sqlite3_s
     sqlite3_bind_int64(insert, 5, sqlite3_column_int64(row, 3));
     sqlite3_bind_int64(insert, 6, sqlite3_column_int64(row, 4));
     sqlite3_bind_int64(insert, 7, detail_order(nm_db_text(row, 5)));
-    sqlite3_bind_text(insert, 8, origin->name, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(insert, 8, sqlite3_column_int64(row, 6));
+    sqlite3_bind_int64(insert, 9, sqlite3_column_int64(row, 7));
+    sqlite3_bind_text(insert, 10, origin->name, -1, SQLITE_TRANSIENT);
     int code = sqlite3_step(insert);
     sqlite3_reset(insert);
     return code == SQLITE_DONE ? NM_OK : nm_db_fail(db, err);
@@ -133,9 +148,7 @@ nm_status nm_repeats_add(sqlite3 *db, const nm_merge_origin *origin, sqlite3 *fr
 {
     sqlite3_stmt *insert = NULL, *rows = NULL;
     int code = SQLITE_DONE;
-    char *sql = sqlite3_mprintf("SELECT input_id, recording_id, events_ingested, events_unkept, is_complete, detail"
-                                " FROM \"%w\".input ORDER BY input_id",
-                                schema);
+    char *sql = sqlite3_mprintf(inputs_sql, schema, schema, schema);
     nm_status status =
         sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_prepare(from, sql, &rows, err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The same recording in several of the databases that are merged: it counts once. input.recording_id says which it is. Of two,
- * the one that knows of more events stays, then the one that has more of them as rows, is complete, has more detail, and of equal ones
- * the one whose name comes first: so it does not matter in which order they come. What came first and has less goes again,
- * with all of its rows, from a database of many inputs too.
+ * the one that knows of more events stays, then the one that has read more of them, is complete, has more detail, is not redacted,
+ * is among more inputs in its database, and of equal ones that whose name comes first: so it does not matter in which order they
+ * come. What came first and has less goes again, with all of its rows, from a database of many inputs too.
  */
 #ifndef NM_STORE_REPEATS_H
 #define NM_STORE_REPEATS_H

@@ -24,7 +24,7 @@ typedef struct tool_input {
     uint8_t trace_id[16]; /* of a trace that was looked into */
     bool is_trace;        /* was looked into, and is one */
     bool is_database;
-    size_t repeat_count;            /* files that are there again: left out, */
+    size_t repeat_count;           /* files that are there again: left out, */
     char *repeat_path, *kept_path; /* the first of them, and what it repeats; owned, or NULL */
 } tool_input;
 
