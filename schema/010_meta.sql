@@ -86,7 +86,11 @@ CREATE TABLE input (
     -- Blocks of pools, those of before the first event with them, that lie in none of the segments that the input lists: it
     -- contradicts itself. Nothing that it says of the segments of such a device is here, so that what its pool reserved, how
     -- fragmented that was and what it missed are not known. Unit: blocks.
-    blocks_outside_count INTEGER NOT NULL
+    blocks_outside_count INTEGER NOT NULL,
+    -- Which recording it is: 32 hexadecimal digits, in all files of one recording and in every copy the same, and in no other. Of
+    -- a trace its random Trace_Id; of a snapshot the XXH64 of the file and its size in bytes. No two inputs of a database have
+    -- the same: npumem-ingest leaves out what is there again, and keeps of two the one with more events. NULL: not known.
+    recording_id TEXT
 );
 
 CREATE TABLE heap_level (

@@ -151,7 +151,9 @@ CREATE TABLE moment (
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns INTEGER,
     -- The device whose peak it is, as the first process that used it sees it. NULL: not a device's peak.
-    device_id INTEGER REFERENCES device (device_id)
+    device_id INTEGER REFERENCES device (device_id),
+    -- The input that it came from.
+    input_id INTEGER NOT NULL REFERENCES input (input_id)
 );
 
 CREATE TABLE _pause (

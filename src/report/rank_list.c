@@ -16,7 +16,8 @@
     "SELECT host, rank, pid, count(device), min(device), sum(peak_bytes), sum(pool_peak_reserved_bytes),"              \
     " sum(leak_bytes), end_kind, end_status, failure, failure_order, job, failed_step, out_of_memory_id, failed_ns,"   \
     " since_first_ns, clock_uncertainty_ns,"                                                                           \
-    " strftime('%Y-%m-%d %H:%M:%S', failed_realtime_ns / 1000000000, 'unixepoch'), failed_realtime_ns"                 \
+    " strftime('%Y-%m-%d %H:%M:%S', failed_realtime_ns / 1000000000, 'unixepoch'), failed_realtime_ns,"                \
+    " (SELECT p.input_id FROM process AS p WHERE p.process_id = _rank_summary.process_id)"                             \
     " FROM _rank_summary GROUP BY process_id ORDER BY rank IS NULL, rank, process_id"
 
 /* The size of the world where all agree, and no rank is outside of it. */
@@ -75,6 +76,7 @@ static void read_rank(sqlite3_stmt *row, nm_rank *out)
     out->doubt_ns = number_or(row, 17, -1);
     snprintf(out->failed_at, sizeof out->failed_at, "%s", nm_db_text(row, 18));
     out->failed_realtime_ns = number_or(row, 19, -1);
+    out->input_id = sqlite3_column_int64(row, 20);
 }
 
 static nm_status read_ranks(sqlite3 *db, nm_rank_list *list, nm_error *err)

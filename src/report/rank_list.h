@@ -44,6 +44,7 @@ typedef struct nm_rank {
     int64_t failed_ns, since_first_ns, doubt_ns; /* below 0: not known */
     int64_t failed_realtime_ns;                  /* since 1970; below 0: not known */
     int64_t database;                            /* of nm_rank_list_add */
+    int64_t input_id;                            /* in its database */
     char failed_at[32];                          /* on the wall clock, in UTC; "": not known */
 } nm_rank;
 

@@ -45,6 +45,7 @@ struct nm_pickle {
     size_t at, filled;      /* in the buffer: next byte, end of what is there */
     uint64_t buffer_offset; /* of buffer[0] in the file */
     uint64_t op_offset;
+    nm_checksum_run *sum; /* borrowed; of all bytes that were read, or NULL */
 
     nm_pickle_handler handler;
     nm_strings *strings;
@@ -107,6 +108,8 @@ static nm_status refill(nm_pickle *pickle, size_t len, nm_error *err)
     nm_status status = nm_io_read(pickle->fd, pickle->buffer + left, BUFFER_BYTES - left, &got, err);
     if (status != NM_OK)
         return status;
+    if (pickle->sum != NULL)
+        nm_checksum_add(pickle->sum, pickle->buffer + left, got);
     pickle->filled += got;
     return len <= pickle->filled ? NM_OK : cut(pickle, err);
 }
@@ -1073,6 +1076,11 @@ void nm_pickle_free(nm_pickle *pickle)
     nm_map_free(&pickle->number_of);
     free(pickle->buffer);
     free(pickle);
+}
+
+void nm_pickle_sum(nm_pickle *pickle, nm_checksum_run *run)
+{
+    pickle->sum = run;
 }
 
 uint64_t nm_pickle_place(const nm_pickle *pickle)

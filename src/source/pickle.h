@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/strings.h"
 
@@ -88,6 +89,9 @@ typedef struct nm_pickle nm_pickle;
 nm_status nm_pickle_new(int fd, uint64_t size_bytes, const nm_pickle_handler *handler, nm_strings *strings,
                         uint32_t known_count, nm_pickle **out, nm_error *err);
 void nm_pickle_free(nm_pickle *pickle); /* NULL is fine */
+
+/* Before the first step: what is read of the file goes into *run too (borrowed, begun). */
+void nm_pickle_sum(nm_pickle *pickle, nm_checksum_run *run);
 
 /* Executes one opcode. NM_END: it was STOP, and the whole value has been handed over. */
 nm_status nm_pickle_step(nm_pickle *pickle, nm_error *err);

@@ -830,6 +830,10 @@ nm_status nm_snapshot_reader_new(int fd, uint64_t size_bytes, nm_snapshot_tables
         nm_snapshot_reader_free(reader);
         return status;
     }
+    if (list != NULL) {
+        nm_checksum_begin(&list->sum);
+        nm_pickle_sum(reader->pickle, &list->sum);
+    }
     *out = reader;
     return NM_OK;
 }

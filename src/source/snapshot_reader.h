@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/strings.h"
@@ -122,6 +123,7 @@ typedef struct nm_snapshot_state_list {
     bool has_cuda_settings; /* one of them is named after CUDA */
     bool has_npu_settings;  /* one of them is named after NPUs */
     bool has_cut_settings;  /* one of them changes how blocks are cut */
+    nm_checksum_run sum;    /* of the file, as far as it was read: up to its end, or some way behind the STOP */
 } nm_snapshot_state_list;
 
 void nm_snapshot_state_list_free(nm_snapshot_state_list *list);

@@ -19,6 +19,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -786,6 +787,8 @@ static void source_summary(const nm_source *base, nm_source_summary_data *out)
         .is_complete = source->blocks_outside == 0,
         .blocks_outside = source->blocks_outside,
     };
+    snprintf(out->recording_id, sizeof out->recording_id, "%016" PRIx64 "%016" PRIx64,
+             nm_checksum_end(&source->list.sum), source->size_bytes);
 }
 
 static uint64_t source_position(const nm_source *base)

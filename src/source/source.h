@@ -30,11 +30,14 @@ typedef enum nm_order_kind {
     NM_ORDER_FILE = 2,  /* by place in the file: a snapshot */
 } nm_order_kind;
 
+#define NM_RECORDING_ID_BYTES 33 /* 32 hexadecimal digits and the zero byte */
+
 /* What is known of the input. Final after NM_END. events_seen = ingested + dropped + damaged + unrecovered + unkept. */
 typedef struct nm_source_summary_data {
     const char *kind; /* "trace", "torch snapshot", ...; static */
     nm_order_kind order_kind;
-    int64_t start_realtime_ns;   /* wall clock of time 0, ns since 1970, or NM_NO_TIME */
+    char recording_id[NM_RECORDING_ID_BYTES]; /* the same of all that is of one recording; "": not known */
+    int64_t start_realtime_ns;                /* wall clock of time 0, ns since 1970, or NM_NO_TIME */
     uint64_t native_depth;       /* frames that a native stack has unless it begins or breaks off before; 0: not known,
                                     or no callers were asked for */
     uint64_t events_seen;        /* that happened, as far as the input knows */

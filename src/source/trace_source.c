@@ -8,6 +8,7 @@
 #include "source/source.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -266,6 +267,12 @@ static uint64_t native_depth_of(const nm_session *session)
     return session->stack_depth < NM_RING_STACK_DEPTH_MAX ? session->stack_depth : NM_RING_STACK_DEPTH_MAX;
 }
 
+static void name_recording(trace_source *source, const nm_block_header *header)
+{
+    for (size_t i = 0; i < sizeof header->trace_id; i++)
+        snprintf(source->summary.recording_id + 2 * i, 3, "%02x", header->trace_id[i]);
+}
+
 static void accept_block(trace_source *source, const nm_block_header *header)
 {
     note_pending(source);
@@ -317,6 +324,8 @@ static nm_status take_block(trace_source *source, const nm_block_header *header,
 
     if (status != NM_OK)
         return status;
+    if (!source->has_trace) /* it is known of a trace whose only block is cut, too */
+        name_recording(source, header);
     if (left(source) < header->block_bytes && source->is_growing)
         return NM_END;
     if (left(source) >= header->block_bytes) {

@@ -71,6 +71,20 @@ nm_status nm_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, nm_err
     return sqlite3_prepare_v2(db, sql, -1, out, NULL) == SQLITE_OK ? NM_OK : nm_db_fail(db, err);
 }
 
+nm_status nm_db_exec_each(sqlite3 *db, const char *sql, nm_error *err)
+{
+    sqlite3_stmt *statements = NULL;
+    nm_status status = nm_db_prepare(db, sql, &statements, err);
+    int code = SQLITE_DONE;
+
+    while (status == NM_OK && (code = sqlite3_step(statements)) == SQLITE_ROW)
+        status = nm_db_exec(db, (const char *)sqlite3_column_text(statements, 0), err);
+    if (status == NM_OK && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(statements);
+    return status;
+}
+
 nm_status nm_db_column_count(sqlite3 *db, const char *table, int *count, nm_error *err)
 {
     char sql[INSERT_SQL_BYTES];

@@ -28,6 +28,9 @@ nm_status nm_db_open(const char *path, sqlite3 **out, nm_error *err);
 nm_status nm_db_uri(const char *path, const char *query, nm_buffer *out, nm_error *err);
 
 nm_status nm_db_exec(sqlite3 *db, const char *sql, nm_error *err);
+
+/* Runs every text that `sql` answers with. */
+nm_status nm_db_exec_each(sqlite3 *db, const char *sql, nm_error *err);
 nm_status nm_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, nm_error *err);
 
 /* The number of columns of a table or view. */

@@ -9,6 +9,7 @@
 #include "store/less_detail.h"
 #include "store/plumbing.h"
 #include "store/read_limit.h"
+#include "store/repeats.h"
 #include "store/validate.h"
 
 #define SOURCE "source"
@@ -29,9 +30,10 @@ static const char plan_sql[] =
     " SELECT c.owner FROM merge_column AS c JOIN run ON c.target = run.name) SELECT name, 0 FROM run;"
     "UPDATE merge_column SET target = NULL WHERE target NOT IN (SELECT name FROM merge_table)";
 
-/* One UPDATE for each table whose rows have numbers of their own; another for each whose rows may be left out. */
+/* One UPDATE for each table whose rows have numbers of their own; another for each whose rows may be left out. A number is never
+ * used again, by a row that comes when its first one has gone. */
 static const char last_id_sql[] =
-    "SELECT printf('UPDATE merge_table SET last_id = coalesce((SELECT max(\"%w\") FROM main.\"%w\"), 0)"
+    "SELECT printf('UPDATE merge_table SET last_id = max(last_id, coalesce((SELECT max(\"%w\") FROM main.\"%w\"), 0))"
     " WHERE name = %Q', name, owner, owner) FROM merge_column WHERE is_key AND owner IN (SELECT name FROM merge_table)"
     " UNION ALL SELECT printf('UPDATE merge_table SET last_id = max(last_id, coalesce((SELECT max(\"%w\") FROM"
     " main._left_out), 0)) WHERE name = %Q', name, target) FROM merge_column"
@@ -66,22 +68,9 @@ static const char rest_sql[] = "INSERT OR IGNORE INTO main.meta SELECT * FROM " 
 
 nm_status nm_merge_plan(sqlite3 *db, nm_error *err)
 {
-    return nm_db_exec(db, plan_sql, err);
-}
+    nm_status status = nm_db_exec(db, plan_sql, err);
 
-/* Runs every statement that `sql` answers with. */
-static nm_status run_each(sqlite3 *db, const char *sql, nm_error *err)
-{
-    sqlite3_stmt *statements = NULL;
-    nm_status status = nm_db_prepare(db, sql, &statements, err);
-    int code = SQLITE_DONE;
-
-    while (status == NM_OK && (code = sqlite3_step(statements)) == SQLITE_ROW)
-        status = nm_db_exec(db, (const char *)sqlite3_column_text(statements, 0), err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(statements);
-    return status;
+    return status == NM_OK ? nm_repeats_plan(db, err) : status;
 }
 
 /* What was judged by other rules would have other sites for the same lines. */
@@ -94,27 +83,6 @@ static nm_status check_rules(sqlite3 *db, nm_error *err)
         return status;
     return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
                    "its sites are judged by other rules than those beside it: load all with the same --site-rules");
-}
-
-static nm_status copy_rows(sqlite3 *db, const nm_merge_options *options, nm_error *err)
-{
-    nm_status status = nm_db_exec(db, "BEGIN", err);
-
-    if (status == NM_OK)
-        status = nm_db_exec(db, adopt_sql, err);
-    if (status == NM_OK)
-        status = check_rules(db, err);
-    if (status == NM_OK)
-        status = nm_less_detail_choose(db, options->retention, options->live_ids, err);
-    if (status == NM_OK)
-        status = run_each(db, last_id_sql, err);
-    if (status == NM_OK)
-        status = run_each(db, copy_sql, err);
-    if (status == NM_OK)
-        status = nm_less_detail_note(db, options->retention, err);
-    if (status == NM_OK)
-        status = nm_db_exec(db, rest_sql, err);
-    return status == NM_OK ? nm_db_exec(db, "COMMIT", err) : status;
 }
 
 /* Its host-1 is not that of another. */
@@ -132,6 +100,69 @@ static nm_status refuse_redacted(sqlite3 *db, nm_error *err)
                        "%s: its names mean nothing beside another's (redact all inputs together)",
                        there > 0 ? "is redacted" : "stands beside one that is redacted");
     return status;
+}
+
+static nm_status copy_rows(sqlite3 *db, const nm_merge_options *options, nm_error *err)
+{
+    nm_status status = nm_less_detail_choose(db, options->retention, options->live_ids, err);
+
+    if (status == NM_OK)
+        status = nm_db_exec_each(db, last_id_sql, err);
+    if (status == NM_OK && options->origin != NULL)
+        status = nm_repeats_begin(db, options->origin->number, err);
+    if (status == NM_OK)
+        status = nm_db_exec_each(db, copy_sql, err);
+    if (status == NM_OK)
+        status = nm_less_detail_note(db, options->retention, err);
+    return status == NM_OK ? nm_db_exec(db, rest_sql, err) : status;
+}
+
+/* What goes now may be much more than the file that is read. */
+static nm_status remove_repeats(sqlite3 *db, nm_read_limit *guard, nm_error *err)
+{
+    int64_t page_count = 0, page_bytes = 0;
+    bool are_there = false;
+    nm_status status = nm_repeats_are_there(db, &are_there, err);
+
+    if (status != NM_OK || !are_there)
+        return status;
+    status = nm_db_get_int(db, "PRAGMA main.page_count", &page_count, err);
+    if (status == NM_OK)
+        status = nm_db_get_int(db, "PRAGMA main.page_size", &page_bytes, err);
+    if (status == NM_OK && guard->db != NULL)
+        nm_read_limit_more(guard, (uint64_t)page_count * (uint64_t)page_bytes);
+    return status == NM_OK ? nm_repeats_remove(db, err) : status;
+}
+
+/* What is in `main` already, or takes the place of what is. *is_all: all of it is left out. */
+static nm_status find_repeats(sqlite3 *db, const nm_merge_origin *origin, nm_read_limit *guard, bool *is_all,
+                              nm_error *err)
+{
+    nm_status status = nm_repeats_add(db, origin, db, SOURCE, err);
+
+    if (status == NM_OK)
+        status = nm_repeats_find(db, origin, is_all, err);
+    return status == NM_OK && !*is_all ? remove_repeats(db, guard, err) : status;
+}
+
+static nm_status add_rows(sqlite3 *db, const nm_merge_options *options, nm_read_limit *guard, nm_error *err)
+{
+    bool is_all = false;
+    nm_status status = nm_db_exec(db, "BEGIN", err);
+
+    if (status == NM_OK && options->origin != NULL)
+        status = find_repeats(db, options->origin, guard, &is_all, err);
+    if (status == NM_OK && !is_all)
+        status = refuse_redacted(db, err);
+    if (status == NM_OK)
+        status = nm_db_exec(db, adopt_sql, err);
+    if (status == NM_OK)
+        status = check_rules(db, err); /* also of what is left out: it may come first another time */
+    if (status == NM_OK && !is_all)
+        status = copy_rows(db, options, err);
+    if (status == NM_OK && !is_all && options->origin != NULL)
+        status = remove_repeats(db, guard, err);
+    return status == NM_OK ? nm_db_exec(db, "COMMIT", err) : status;
 }
 
 /* What was judged by other floors has other verdicts. What is no floor at all is left to the comparison of words. */
@@ -182,9 +213,7 @@ nm_status nm_merge_database(sqlite3 *db, const char *path, const nm_merge_option
     if (status == NM_OK && !options->is_own)
         status = vet(db, options, err);
     if (status == NM_OK)
-        status = refuse_redacted(db, err);
-    if (status == NM_OK)
-        status = copy_rows(db, options, err);
+        status = add_rows(db, options, &guard, err);
     if (status == NM_OK && options->is_vetted)
         status = nm_validate_rows(db, "main", true, err);
     sqlite3_finalize(held);

@@ -5,6 +5,8 @@
  * numbers stands in the schema (PRIMARY KEY, REFERENCES) and nowhere else, so that a new table needs no code here. Tables
  * from which no references lead to `input` are words for codes, the same everywhere.
  *
+ * A recording that is there again is left out (repeats.h).
+ *
  * Not moved: places in the order of events and times. Both are those of their own input.
  */
 #ifndef NM_STORE_MERGE_H
@@ -15,6 +17,7 @@
 
 #include "base/error.h"
 #include "store/live_rule.h"
+#include "store/repeats.h"
 #include "store/retention.h"
 
 #define NM_MERGE_ID_MAX (INT64_C(1) << 48) /* more rows than that are a damaged database */
@@ -33,7 +36,8 @@ typedef struct nm_merge_options {
     bool is_vetted; /* the caller has vetted all of its pages: of large tables those rows are checked that are added */
     bool adopts_thresholds; /* its floors (_threshold) become those of `main`; otherwise they have to be the same */
     nm_retention retention; /* what is added of its large tables: no more than that */
-    const nm_live_ids *live_ids; /* borrowed; with NM_RETENTION_LIVE: see less_detail.h */
+    const nm_live_ids *live_ids;   /* borrowed; with NM_RETENTION_LIVE: see less_detail.h */
+    const nm_merge_origin *origin; /* borrowed: which of several it is; NULL: the only one, of which all is taken */
 } nm_merge_options;
 
 /* Adds the rows of the database at `path` to `main`, in one transaction. NM_ERR_FORMAT: it is none that can be added. */

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which tables name operations is asked of the schema, so that a new table needs no line here.
+ * Which tables name a row is asked of the schema, so that a new table needs no line here.
  */
 #include "store/prune.h"
 
 #include "store/database.h"
 
-/* The statement that deletes operations which no row names, nor an operation that some row names is within: the tables that
- * name any stand in the schema. */
-static const char operations_sql[] =
-    "SELECT 'DELETE FROM operation WHERE operation_id NOT IN (WITH RECURSIVE named (id) AS (SELECT NULL'"
-    " || coalesce(group_concat(printf(' UNION SELECT \"%w\" FROM \"%w\" WHERE \"%w\" IS NOT NULL',"
-    " f.\"from\", m.name, f.\"from\"), ''), '')"
-    " || ' UNION SELECT parent_id FROM operation JOIN named ON named.id = operation.operation_id)"
-    " SELECT id FROM named WHERE id IS NOT NULL)' FROM sqlite_master AS m JOIN pragma_foreign_key_list(m.name) AS f"
-    " WHERE m.type = 'table' AND f.\"table\" = 'operation' AND m.name NOT IN ('operation', '_left_out')";
+/* The statement that deletes rows of a table that no row of another names, nor a row of it that is named and within them: which
+ * tables name any stands in the schema, and so does the column by which a row names the one that it is within. */
+static const char unnamed_sql[] =
+    "SELECT printf('DELETE FROM \"%%w\" WHERE \"%%w_id\" > %lld AND \"%%w_id\" <= %lld AND \"%%w_id\" NOT IN"
+    " (WITH RECURSIVE named (id) AS (SELECT NULL', t.name, t.name, t.name, t.name)"
+    " || coalesce(group_concat(CASE WHEN m.name <> t.name THEN printf(' UNION SELECT \"%%w\" FROM \"%%w\" WHERE "
+    "\"%%w\" > %lld"
+    " AND \"%%w\" <= %lld', f.\"from\", m.name, f.\"from\", f.\"from\") END, ''), '')"
+    " || group_concat(CASE WHEN m.name = t.name THEN printf(' UNION SELECT \"%%w\" FROM \"%%w\" JOIN named"
+    " ON named.id = \"%%w_id\"', f.\"from\", t.name, t.name) END, '') || ') SELECT id FROM named WHERE id IS NOT NULL)'"
+    " FROM (SELECT %Q AS name) AS t JOIN main.sqlite_master AS m JOIN pragma_foreign_key_list(m.name) AS f"
+    " WHERE m.type = 'table' AND f.\"table\" = t.name AND m.name <> '_left_out'";
 
-static nm_status delete_operations(sqlite3 *db, nm_error *err)
+nm_status nm_prune_unnamed(sqlite3 *db, const char *table, int64_t first_id, int64_t last_id, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(db, operations_sql, &row, err);
+    char *sql = sqlite3_mprintf(unnamed_sql, (long long)first_id, (long long)last_id, (long long)first_id,
+                                (long long)last_id, table);
+    nm_status status =
+        sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_exec_each(db, sql, err);
 
-    if (status == NM_OK && sqlite3_step(row) == SQLITE_ROW)
-        status = nm_db_exec(db, (const char *)sqlite3_column_text(row, 0), err);
-    else if (status == NM_OK)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
+    sqlite3_free(sql);
     return status;
 }
 
@@ -37,5 +38,5 @@ nm_status nm_prune(sqlite3 *db, nm_retention retention, nm_error *err)
         return NM_OK;
     if (retention == NM_RETENTION_NONE)
         status = nm_db_exec(db, "DELETE FROM allocation", err);
-    return status == NM_OK ? delete_operations(db, err) : status;
+    return status == NM_OK ? nm_prune_unnamed(db, "operation", 0, INT64_MAX, err) : status;
 }

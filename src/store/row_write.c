@@ -105,6 +105,7 @@ static int64_t allocation_category_id(const nm_loader *loader, const nm_allocati
     }
 OF_THE_INPUT(input)
 OF_THE_INPUT(left_out)
+OF_THE_INPUT(moment)
 OF_THE_INPUT(note)
 OF_THE_INPUT(process)
 

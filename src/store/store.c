@@ -275,19 +275,20 @@ nm_status nm_store_seal(nm_store *part, const char **path, nm_error *err)
     return NM_OK;
 }
 
-nm_status nm_store_merge_part(nm_store *store, const char *path, nm_error *err)
+nm_status nm_store_merge_part(nm_store *store, const char *path, const nm_merge_origin *origin, nm_error *err)
 {
     nm_status status = nm_own_file_begin(path, err);
 
     if (status == NM_OK)
-        status = nm_merge_database(store->db, path, &(nm_merge_options){.is_own = true}, err);
+        status = nm_merge_database(store->db, path, &(nm_merge_options){.is_own = true, .origin = origin}, err);
     nm_own_file_end();
     return status;
 }
 
-nm_status nm_store_merge_file(nm_store *store, const char *path, nm_error *err)
+nm_status nm_store_merge_file(nm_store *store, const char *path, const nm_merge_origin *origin, nm_error *err)
 {
-    const nm_merge_options options = {.adopts_thresholds = store->adopts_thresholds, .retention = store->retention};
+    const nm_merge_options options = {
+        .adopts_thresholds = store->adopts_thresholds, .retention = store->retention, .origin = origin};
 
     return nm_store_merge_with(store, path, &options, err);
 }

@@ -15,7 +15,7 @@
  *     nm_store_open("job.db", &merged, &store, err);
  *     nm_store_open("job.db.1", &part, &one, err); ... nm_store_finish(one, &input, err);
  *     nm_store_seal(one, &path, err);
- *     nm_store_merge_part(store, path, err);                 or nm_store_merge_file(store, "a.db", err)
+ *     nm_store_merge_part(store, path, &origin, err);        or nm_store_merge_file(store, "a.db", ...)
  *     nm_store_finish_merged(store, err);
  */
 #ifndef NM_STORE_STORE_H
@@ -75,11 +75,12 @@ nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *
 /* Ends the writing of a finished part. *path is its file, which stays until it is closed; borrowed until then. */
 nm_status nm_store_seal(nm_store *part, const char **path, nm_error *err);
 
-/* Adds a part that is sealed, of this process or of another. */
-nm_status nm_store_merge_part(nm_store *store, const char *path, nm_error *err);
+/* Adds a part that is sealed, of this process or of another. `origin`: which of several it is (repeats.h). */
+nm_status nm_store_merge_part(nm_store *store, const char *path, const nm_merge_origin *origin, nm_error *err);
 
-/* Adds a database that an npumem-ingest of this version made. NM_ERR_FORMAT: it is none, or damaged. */
-nm_status nm_store_merge_file(nm_store *store, const char *path, nm_error *err);
+/* Adds a database that an npumem-ingest of this version made. NM_ERR_FORMAT: it is none, or damaged. `origin` NULL: it is the
+ * only one. */
+nm_status nm_store_merge_file(nm_store *store, const char *path, const nm_merge_origin *origin, nm_error *err);
 
 /* The same with the caller's own choice of how much of it is taken. */
 nm_status nm_store_merge_with(nm_store *store, const char *path, const nm_merge_options *options, nm_error *err);

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/checksum.h"
 #include "base/door.h"
 #include "base/io.h"
 #include "trace/block.h"
@@ -84,6 +85,44 @@ static nm_status recognise(nm_trace_file *file, nm_error *err)
     is_trace = read_first_header((nm_bytes){data, bytes}, file);
     munmap(data, bytes);
     return is_trace ? NM_OK : NM_END;
+}
+
+static nm_trace_content count_whole(nm_bytes bytes)
+{
+    nm_trace_content content = {0};
+    nm_block_header header;
+    uint64_t vain_bytes = 0;
+
+    for (size_t at = 0; at < bytes.len && nm_block_find(bytes, &at, &vain_bytes, &header) == NM_OK;) {
+        size_t header_bytes = (size_t)(header.block_bytes - header.frame_bytes);
+        bool is_whole = header.block_bytes <= bytes.len - at &&
+                        nm_checksum(bytes.data + at + header_bytes, header.frame_bytes) == header.frame_checksum;
+
+        at += is_whole ? (size_t)header.block_bytes : header_bytes;
+        content.event_count += is_whole ? header.event_count : 0;
+        content.block_count += is_whole;
+    }
+    return content;
+}
+
+nm_trace_content nm_trace_files_content(const char *path)
+{
+    nm_trace_content content = {0};
+    struct stat info;
+    uint64_t bytes = 0;
+    int fd = -1;
+
+    if (nm_io_open(path, O_RDONLY | O_NONBLOCK, 0, &fd, NULL) != NM_OK)
+        return content;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        bytes = nm_io_data_end(fd, (uint64_t)info.st_size);
+    void *data = bytes == 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data != MAP_FAILED) {
+        content = count_whole((nm_bytes){data, bytes});
+        munmap(data, bytes);
+    }
+    nm_io_close(fd);
+    return content;
 }
 
 /* ---- Finding ------------------------------------------------------------------------------------------------------- */

@@ -45,6 +45,13 @@ nm_status nm_trace_files_find(const char *path, nm_trace_files *out, nm_error *e
  * folder. `visit` may be NULL. Gives their number. Links are not followed. */
 size_t nm_trace_files_visit(const char *name, void (*visit)(void *context, int folder, const char *part),
                             void *context);
+
+/* What of a file can be read, by the checksums of its blocks: of two that begin alike, the one with more is to be taken. */
+typedef struct nm_trace_content {
+    uint64_t event_count, block_count;
+} nm_trace_content;
+
+nm_trace_content nm_trace_files_content(const char *path); /* nothing of what is no trace */
 void nm_trace_files_close(nm_trace_files *files);
 
 /* How much of the path is the name that the parts have in common: without a last ".NNN". */

@@ -143,7 +143,8 @@ bundled bundle_again "$folder/trace/out.db"
 
 "$bin/npumem-ingest" --quiet --site-rules "$folder/rules" -o "$folder/ruled.db" run.zst || fail "ingest ended with $?"
 redacted both run.zst run.zst "$folder/ruled.db"
-"$bin/npumem-ingest" --quiet -o "$folder/again.db" run.zst "$folder/trace/out.db" 2>"$folder/refused"
+"$bin/npumem-record" -q -o other.zst -- "$home/plantedproject/plantedprogram" "$host" $user "$home" $argument "$folder/rings3" || fail "the other recording ended with $?"
+"$bin/npumem-ingest" --quiet -o "$folder/again.db" other.zst "$folder/trace/out.db" 2>"$folder/refused"
 [ $? = 1 ] && [ ! -e "$folder/again.db" ] && [ "$(wc -l <"$folder/refused")" = 1 ] && grep -q 'is redacted' "$folder/refused" ||
     fail "a redacted database was merged: $(cat "$folder/refused")"
 

@@ -264,13 +264,13 @@ END_TEST
 START_TEST(other_versions_name_the_trace)
 {
     expect_refusal("sqlite3 bad.db \"PRAGMA user_version = 2; UPDATE meta SET value = 2 WHERE key = 'schema_version'\"",
-                   "has schema version 2, this program reads 7: ingest run.zst again");
-    expect_refusal("sqlite3 bad.db \"PRAGMA user_version = 8; UPDATE meta SET value = 8 WHERE key = 'schema_version'\"",
-                   "has schema version 8, this program reads 7: ingest run.zst again");
+                   "has schema version 2, this program reads 8: ingest run.zst again");
+    expect_refusal("sqlite3 bad.db \"PRAGMA user_version = 9; UPDATE meta SET value = 9 WHERE key = 'schema_version'\"",
+                   "has schema version 9, this program reads 8: ingest run.zst again");
     expect_refusal(
         "sqlite3 bad.db 'PRAGMA user_version = 2; PRAGMA legacy_alter_table = ON; DROP TABLE input; CREATE VIEW"
         " input AS WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT max(x) AS path FROM c'",
-        "has schema version 2, this program reads 7: ingest its input again");
+        "has schema version 2, this program reads 8: ingest its input again");
     expect_refusal("sqlite3 bad.db \"PRAGMA user_version = 2; UPDATE input SET path = char(27) || '[2J' || char(10)\"",
                    "ingest ?\\[2J? again");
 }
@@ -302,14 +302,16 @@ END_TEST
 START_TEST(a_database_of_each_release_is_read_or_named)
 {
     expect("zstd -qdc $F/databases/schema-3.db.zst >old.db; timeout 20 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
-           " grep -q 'has schema version 3, this program reads 7: ingest run.zst again' out");
+           " grep -q 'has schema version 3, this program reads 8: ingest run.zst again' out");
     expect("zstd -qdc $F/databases/schema-4.db.zst >old.db; timeout 20 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
-           " grep -q 'has schema version 4, this program reads 7: ingest run.zst again' out");
+           " grep -q 'has schema version 4, this program reads 8: ingest run.zst again' out");
     expect("zstd -qdc $F/databases/schema-5.db.zst >old.db; timeout 20 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
-           " grep -q 'has schema version 5, this program reads 7: ingest run.zst again' out");
+           " grep -q 'has schema version 5, this program reads 8: ingest run.zst again' out");
     expect("zstd -qdc $F/databases/schema-6.db.zst >old.db; timeout 20 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
-           " grep -q 'has schema version 6, this program reads 7: ingest run.zst again' out");
-    expect("zstd -qdc $F/databases/schema-7.db.zst >new.db; timeout 20 $C new.db --no-leak >out; [ $? = 1 ] &&"
+           " grep -q 'has schema version 6, this program reads 8: ingest run.zst again' out");
+    expect("zstd -qdc $F/databases/schema-7.db.zst >old.db; timeout 20 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
+           " grep -q 'has schema version 7, this program reads 8: ingest run.zst again' out");
+    expect("zstd -qdc $F/databases/schema-8.db.zst >new.db; timeout 20 $C new.db --no-leak >out; [ $? = 1 ] &&"
            " grep -q 'FAIL  no-leak  *200 B .*cache.py:5 keep' out");
 }
 END_TEST

@@ -368,7 +368,8 @@ START_TEST(a_database_with_a_log_is_read)
     expect("sqlite3 waiting.db 'PRAGMA journal_mode = WAL; CREATE TABLE t (a)' && $I waiting.db -o x.db", 1,
            "not a database of npumem-ingest");
     expect("$T $C/leak/trace.txt one.zst 3 && $I --quiet one.zst -o log.db && "
-           "sqlite3 log.db 'PRAGMA journal_mode = WAL' && $I --quiet log.db one.zst -o many.db",
+           "sqlite3 log.db 'PRAGMA journal_mode = WAL' && $T $C/peak_by_site/trace.txt two.zst 3 &&"
+           " $I --quiet log.db two.zst -o many.db",
            0, "");
     expect("test $(sqlite3 many.db 'SELECT count(*) FROM input') = 2", 0, "");
 }

@@ -62,6 +62,23 @@ START_TEST(zstd_computes_the_same_for_every_length)
 }
 END_TEST
 
+START_TEST(pieces_of_any_length_give_what_the_whole_gives)
+{
+    uint8_t sanity[SANITY_BYTES];
+    nm_checksum_run run;
+
+    fill_sanity(sanity, sizeof sanity);
+    for (size_t len = 0; len <= sizeof sanity; len += 7)
+        for (size_t piece = 1; piece <= 130; piece += 3) {
+            nm_checksum_begin(&run);
+            for (size_t at = 0; at < len; at += piece)
+                nm_checksum_add(&run, sanity + at, len - at < piece ? len - at : piece);
+            nm_checksum_add(&run, NULL, 0);
+            ck_assert_msg(nm_checksum_end(&run) == nm_checksum(sanity, len), "length %zu by %zu", len, piece);
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("checksum");
@@ -69,6 +86,7 @@ int main(void)
 
     tcase_add_test(tests, published_values_are_met);
     tcase_add_test(tests, zstd_computes_the_same_for_every_length);
+    tcase_add_test(tests, pieces_of_any_length_give_what_the_whole_gives);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -89,7 +89,7 @@ static nm_status copy_database(bundle *work, nm_error *err)
     }
     if (status == NM_OK) {
         work->subject = work->options->database;
-        status = nm_store_merge_file(work->store, work->options->database, err);
+        status = nm_store_merge_file(work->store, work->options->database, NULL, err);
     }
     if (status == NM_OK)
         status = nm_store_finish_merged(work->store, err);

@@ -9,6 +9,8 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +19,7 @@
 #include "base/buffer.h"
 #include "base/door.h"
 #include "base/io.h"
+#include "base/shown.h"
 
 #define RANK_MAX 100000000 /* a larger number is a date, or chance */
 
@@ -80,19 +83,69 @@ static tool_input *find_recording(const tool_inputs *inputs, const nm_trace_file
     return NULL;
 }
 
+static nm_status note_begin(tool_input *input, uint64_t block_index, nm_error *err)
+{
+    nm_status status =
+        nm_array_grow(&input->begins, &input->begin_capacity, input->path_count, sizeof *input->begins, err);
+
+    if (status == NM_OK)
+        input->begins[input->path_count - 1] = block_index;
+    return status;
+}
+
+/* Of equal ones the first by name, so that it does not matter in which order they are given. */
+static bool is_better(const char *path, const char *other)
+{
+    const nm_trace_content content = nm_trace_files_content(path), before = nm_trace_files_content(other);
+
+    if (content.event_count != before.event_count)
+        return content.event_count > before.event_count;
+    if (content.block_count != before.block_count)
+        return content.block_count > before.block_count;
+    return strcmp(path, other) < 0;
+}
+
+/* `path` begins where the input's file number `at` does: one of the two stays. */
+static nm_status take_better(tool_input *input, size_t at, const char *path, nm_error *err)
+{
+    char *left_out = strdup(path), *name = NULL;
+
+    if (left_out != NULL && is_better(path, input->paths[at])) {
+        char *kept = input->paths[at];
+
+        input->paths[at] = left_out;
+        left_out = kept;
+        name = at == 0 ? name_of(path) : NULL;
+    }
+    if (name != NULL) {
+        free(input->name);
+        input->name = name;
+    }
+    if (input->repeat_count++ > 0) {
+        free(left_out);
+        return NM_OK;
+    }
+    input->repeat_path = left_out;
+    input->kept_path = strdup(input->paths[at]);
+    return left_out != NULL && input->kept_path != NULL ? NM_OK
+                                                        : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+}
+
 static nm_status add_file(tool_inputs *inputs, const nm_trace_file *file, nm_error *err)
 {
     tool_input *input = find_recording(inputs, file);
-    nm_status status;
+    nm_status status = NM_OK;
 
-    if (input != NULL)
-        return add_path(input, file->path, err);
-    status = add_input(inputs, file->path, &input, err);
-    if (status == NM_OK) {
+    for (size_t i = 0; input != NULL && i < input->path_count; i++)
+        if (input->begins[i] == file->block_index)
+            return take_better(input, i, file->path, err);
+    if (input != NULL) {
+        status = add_path(input, file->path, err);
+    } else if ((status = add_input(inputs, file->path, &input, err)) == NM_OK) {
         input->is_trace = true;
         memcpy(input->trace_id, file->trace_id, sizeof input->trace_id);
     }
-    return status;
+    return status == NM_OK ? note_begin(input, file->block_index, err) : status;
 }
 
 /* A folder, or a name of parts, that is one recording gives it its own name. */
@@ -155,6 +208,35 @@ nm_status tool_inputs_find(const char *const *operands, size_t operand_count, to
         status = add_operand(out, operands[i], err);
     }
     return status;
+}
+
+void tool_say_repeat(const char *program, const char *name, const char *kept, int64_t recording_count, int64_t of_count,
+                     FILE *out)
+{
+    char left_out[PATH_MAX], stays[PATH_MAX];
+
+    fprintf(out, "%s: %s: ", program, nm_shown_text(left_out, sizeof left_out, name));
+    if (of_count == 1)
+        fprintf(out, "is the recording of %s again; left out\n", nm_shown_text(stays, sizeof stays, kept));
+    else
+        fprintf(out, "%" PRId64 " of its %" PRId64 " recordings left out: in %s again\n", recording_count, of_count,
+                nm_shown_text(stays, sizeof stays, kept));
+}
+
+void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FILE *out)
+{
+    char name[PATH_MAX], left_out[PATH_MAX];
+
+    for (size_t i = 0; i < inputs->count; i++) {
+        const tool_input *input = &inputs->items[i];
+
+        if (input->repeat_count == 1)
+            tool_say_repeat(program, input->repeat_path, input->kept_path, 1, 1, out);
+        else if (input->repeat_count > 1)
+            fprintf(out, "%s: %s and %zu more: are files of the recording %s again; left out\n", program,
+                    nm_shown_text(left_out, sizeof left_out, input->repeat_path), input->repeat_count - 1,
+                    nm_shown_text(name, sizeof name, input->name));
+    }
 }
 
 nm_status tool_input_open(const tool_input *input, int *fd, nm_trace_files *files, nm_error *err)
@@ -230,6 +312,9 @@ void tool_inputs_free(tool_inputs *inputs)
         for (size_t j = 0; j < inputs->items[i].path_count; j++)
             free(inputs->items[i].paths[j]);
         free(inputs->items[i].paths);
+        free(inputs->items[i].begins);
+        free(inputs->items[i].repeat_path);
+        free(inputs->items[i].kept_path);
         free(inputs->items[i].name);
     }
     free(inputs->items);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "source/source.h"
@@ -18,9 +19,13 @@ typedef struct tool_input {
     char *name;   /* as table input and messages call it; owned */
     char **paths; /* its files, or the one operand; owned */
     size_t path_count, path_capacity;
+    uint64_t *begins; /* of a trace that was looked into: the first block's index of each of its files; owned */
+    size_t begin_capacity;
     uint8_t trace_id[16]; /* of a trace that was looked into */
     bool is_trace;        /* was looked into, and is one */
     bool is_database;
+    size_t repeat_count;           /* files that are there again: left out, */
+    char *repeat_path, *kept_path; /* the first of them, and what it repeats; owned, or NULL */
 } tool_input;
 
 typedef struct tool_inputs {
@@ -32,6 +37,14 @@ typedef struct tool_inputs {
  * about. */
 nm_status tool_inputs_find(const char *const *operands, size_t operand_count, tool_inputs *out, const char **subject,
                            nm_error *err);
+
+/* Of files that begin with the same block of a recording one stays, the one of which more can be read. Says of each input which
+ * of its files were left out, a line each. */
+void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FILE *out);
+
+/* The line that says of `name` that so many of its recordings are in `kept` too, and not taken again. */
+void tool_say_repeat(const char *program, const char *name, const char *kept, int64_t recording_count, int64_t of_count,
+                     FILE *out);
 
 /* Either *fd, or with -1 in it *files. A database is opened too, so that it is known to be there. */
 nm_status tool_input_open(const tool_input *input, int *fd, nm_trace_files *files, nm_error *err);

@@ -33,9 +33,14 @@ char *ingest_part_path(const ingest *run, size_t index)
     return asprintf(&path, "%s.%zu", run->output_path, index + 1) < 0 ? NULL : path;
 }
 
+const char *ingest_input_name(const tool_input *input)
+{
+    return input->path_count == 1 ? input->paths[0] : input->name;
+}
+
 nm_status ingest_open_input(ingest *run, nm_error *err)
 {
-    run->subject = run->input->path_count == 1 ? run->input->paths[0] : run->input->name;
+    run->subject = ingest_input_name(run->input);
     return tool_input_open(run->input, &run->input_fd, &run->files, err);
 }
 
@@ -282,6 +287,9 @@ static nm_status finish_input(ingest *run, const nm_source_summary_data *summary
         .detail_begin_seq = run->first_seq,
         .detail_begin_ns = summary->detail_begin_ns,
     };
+
+    if (summary->recording_id[0] != 0)
+        input.recording_id = (nm_bytes){(const uint8_t *)summary->recording_id, strlen(summary->recording_id)};
 
     input.has_rank = tool_input_rank(run->input->name, &input.rank);
     run->subject = run->output_path;

@@ -41,6 +41,9 @@ typedef struct ingest {
     char *losses; /* and to standard error */
     size_t losses_bytes;
     FILE *losses_file;
+    char *repeats; /* the same of what was left out because it is there again */
+    size_t repeats_bytes;
+    FILE *repeats_file;
 
     /* Of the input at hand. */
     const tool_input *input;
@@ -58,6 +61,9 @@ typedef struct ingest {
 
 /* Where one of several inputs goes first. The caller's to free; NULL: no memory. */
 char *ingest_part_path(const ingest *run, size_t index);
+
+/* What messages call an input: its file, or what all of its files have in common. Borrowed. */
+const char *ingest_input_name(const tool_input *input);
 
 /* Of run->input, which the caller has set: run->input_fd or run->files. */
 nm_status ingest_open_input(ingest *run, nm_error *err);

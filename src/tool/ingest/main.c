@@ -77,6 +77,7 @@ static nm_status find_inputs(ingest *run, nm_error *err)
     if (status != NM_OK)
         return status;
     run->subject = NULL;
+    tool_inputs_say_repeats(&run->inputs, "npumem-ingest", run->repeats_file);
     if (options->output_path == NULL && run->inputs.count > 1)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%zu inputs (%s, %s, ...) need -o FILE.db", run->inputs.count,
                        run->inputs.items[0].name, run->inputs.items[1].name);
@@ -180,11 +181,24 @@ static nm_status load_part(ingest *run, size_t index, nm_error *err)
     return status;
 }
 
-static nm_status merge_database(ingest *run, const tool_input *input, nm_error *err)
+static nm_status merge_database(ingest *run, const tool_input *input, const nm_merge_origin *origin, nm_error *err)
 {
     nm_progress_say(&run->progress, "checking and copying a database");
     run->subject = input->paths[0];
-    return nm_store_merge_file(run->store, input->paths[0], err);
+    return nm_store_merge_file(run->store, input->paths[0], origin, err);
+}
+
+/* A trace or snapshot holds one recording. */
+static void note_repeat(void *context, const nm_repeat *repeat)
+{
+    ingest *run = context;
+    const tool_input *inputs = run->inputs.items;
+
+    tool_say_repeat("npumem-ingest", ingest_input_name(&inputs[repeat->number]),
+                    ingest_input_name(&inputs[repeat->kept_number]), repeat->recording_count, repeat->of_count,
+                    run->repeats_file);
+    if (repeat->of_count == 1)
+        ingest_workers_leave_out(run->workers, (size_t)repeat->number);
 }
 
 /* No input may be the output. */
@@ -231,11 +245,14 @@ static nm_status load_many(ingest *run, nm_error *err)
     nm_progress_begin(&run->progress, !run->options->is_quiet, bytes_to_read(run));
     for (size_t i = 0; i < run->inputs.count && status == NM_OK; i++) {
         const tool_input *input = &run->inputs.items[i];
+        const nm_merge_origin origin = {(int64_t)i, ingest_input_name(input), note_repeat, run};
 
-        status = input->is_database ? merge_database(run, input, err) : ingest_workers_merge(run->workers, i, err);
+        status = input->is_database ? merge_database(run, input, &origin, err)
+                                    : ingest_workers_merge(run->workers, i, &origin, err);
         nm_progress_end(&run->progress);
     }
     if (status == NM_OK) {
+        ingest_workers_end(run->workers);
         run->subject = run->output_path;
         nm_progress_say(&run->progress, "making indexes and views");
         status = nm_store_finish_merged(run->store, err);
@@ -435,6 +452,8 @@ static int report_success(ingest *run)
     settle(run);
     bool is_told = write_answers(run);
 
+    if (!run->options->is_quiet)
+        fputs(run->repeats, stderr);
     if (!run->is_whole && !run->options->is_quiet)
         fputs(run->losses, stderr);
     if (run->store == NULL)
@@ -456,12 +475,15 @@ static void free_run(ingest *run)
     free(run->output_path);
     free(run->screen);
     free(run->losses);
+    free(run->repeats);
 }
 
 static nm_status open_losses(ingest *run, nm_error *err)
 {
     run->losses_file = open_memstream(&run->losses, &run->losses_bytes);
-    return run->losses_file == NULL ? nm_fail_errno(err, errno, "cannot keep what is to be said") : NM_OK;
+    if (run->losses_file != NULL)
+        run->repeats_file = open_memstream(&run->repeats, &run->repeats_bytes);
+    return run->repeats_file == NULL ? nm_fail_errno(err, errno, "cannot keep what is to be said") : NM_OK;
 }
 
 /* Is the database asked more than whether it is whole? */
@@ -511,6 +533,8 @@ static int run_ingest(const ingest_options *options)
     nm_progress_end(&run.progress);
     if (run.losses_file != NULL)
         fclose(run.losses_file);
+    if (run.repeats_file != NULL)
+        fclose(run.repeats_file);
 
     int exit_status = status == NM_OK ? report_success(&run) : report_error(&run, &err);
     free_run(&run);

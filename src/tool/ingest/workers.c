@@ -39,6 +39,10 @@ typedef struct worker {
     int hold;       /* it stays until this is closed */
     nm_buffer told; /* of its message, so far */
     bool is_done;   /* the message is whole, or nothing more comes */
+    /* Of what has been added: */
+    nm_frame_name_counts name_counts;
+    char *losses; /* owned */
+    bool is_left_out;
 } worker;
 
 /* What a worker has of its lines. */
@@ -319,9 +323,9 @@ static char *text_at(const nm_buffer *told, size_t at, size_t len)
     return strndup((const char *)told->data + at, len);
 }
 
-static nm_status take(ingest_workers *workers, size_t index, nm_error *err)
+static nm_status take(ingest_workers *workers, size_t index, const nm_merge_origin *origin, nm_error *err)
 {
-    const worker *one = &workers->items[index];
+    worker *one = &workers->items[index];
     ingest *run = workers->run;
     worker_message head;
     size_t at = sizeof head;
@@ -340,16 +344,15 @@ static nm_status take(ingest_workers *workers, size_t index, nm_error *err)
         *err = head.err;
         status = head.status;
     } else {
-        run->name_counts.named_frames += head.name_counts.named_frames;
-        run->name_counts.unnamed_modules += head.name_counts.unnamed_modules;
-        fwrite(one->told.data + at + head.path_bytes + head.subject_bytes, 1, head.losses_bytes, run->losses_file);
-        status = nm_store_merge_part(run->store, path, err);
+        one->name_counts = head.name_counts;
+        one->losses = text_at(&one->told, at + head.path_bytes + head.subject_bytes, head.losses_bytes);
+        status = nm_store_merge_part(run->store, path, origin, err);
     }
     free(path);
     return status;
 }
 
-nm_status ingest_workers_merge(ingest_workers *workers, size_t index, nm_error *err)
+nm_status ingest_workers_merge(ingest_workers *workers, size_t index, const nm_merge_origin *origin, nm_error *err)
 {
     worker *one = &workers->items[index];
 
@@ -362,9 +365,30 @@ nm_status ingest_workers_merge(ingest_workers *workers, size_t index, nm_error *
             status = begin_more(workers, index, err);
     }
     if (status == NM_OK)
-        status = take(workers, index, err);
+        status = take(workers, index, origin, err);
     end(workers, index);
     return status;
+}
+
+void ingest_workers_leave_out(ingest_workers *workers, size_t index)
+{
+    workers->items[index].is_left_out = true;
+}
+
+void ingest_workers_end(ingest_workers *workers)
+{
+    ingest *run = workers->run;
+
+    for (size_t i = 0; i < workers->count; i++) {
+        const worker *one = &workers->items[i];
+
+        if (one->is_left_out)
+            continue;
+        run->name_counts.named_frames += one->name_counts.named_frames;
+        run->name_counts.unnamed_modules += one->name_counts.unnamed_modules;
+        if (one->losses != NULL)
+            fputs(one->losses, run->losses_file);
+    }
 }
 
 void ingest_workers_free(ingest_workers *workers)
@@ -376,6 +400,8 @@ void ingest_workers_free(ingest_workers *workers)
             kill(workers->items[i].pid, SIGTERM);
     for (size_t i = 0; workers->items != NULL && i < workers->count; i++)
         end(workers, i);
+    for (size_t i = 0; workers->items != NULL && i < workers->count; i++)
+        free(workers->items[i].losses);
     if (workers->slots != NULL)
         munmap(workers->slots, workers->count * sizeof *workers->slots);
     free(workers->subject);

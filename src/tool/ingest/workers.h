@@ -18,9 +18,14 @@ typedef nm_status ingest_work(ingest *run, size_t index, nm_error *err);
 #define INGEST_WORKERS_MAX 8
 nm_status ingest_workers_new(ingest *run, size_t count, ingest_work *work, ingest_workers **out, nm_error *err);
 
-/* Adds the input to run->store. Inputs come in order. What was lost and named is run's from then on; after a failure, as if
- * it had been read here, run->subject. */
-nm_status ingest_workers_merge(ingest_workers *workers, size_t index, nm_error *err);
+/* Adds the input to run->store. Inputs come in order. After a failure run->subject is as if it had been read here. */
+nm_status ingest_workers_merge(ingest_workers *workers, size_t index, const nm_merge_origin *origin, nm_error *err);
+
+/* All of an input is left out, whether it has been added or is being added: what it lost and named is nothing to anybody. */
+void ingest_workers_leave_out(ingest_workers *workers, size_t index);
+
+/* After the last one: what was lost and named is run's. */
+void ingest_workers_end(ingest_workers *workers);
 
 void ingest_workers_free(ingest_workers *workers); /* whoever still works is ended; NULL is fine */
 

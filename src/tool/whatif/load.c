@@ -87,6 +87,8 @@ nm_status whatif_load(const char *const *paths, size_t path_count, whatif_input 
     if (status == NM_OK && inputs.count != 1)
         status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "names %zu recordings; one at a time", inputs.count);
     if (status == NM_OK)
+        tool_inputs_say_repeats(&inputs, "npumem-whatif", stderr);
+    if (status == NM_OK)
         status = nm_gather_new(&out->gather, err);
     if (status == NM_OK && inputs.items[0].is_database) {
         snprintf(out->kind, sizeof out->kind, "database");
