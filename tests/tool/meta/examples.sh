@@ -56,8 +56,8 @@ END
 
 for language in c cpp py; do
     case $language in
-    cpp) command -v c++ >/dev/null || continue ;;
-    py) [ -x /usr/bin/python3 ] || [ -x /usr/local/bin/python3 ] || continue ;;
+    cpp) command -v c++ >/dev/null || { leave_out "no c++ here" && continue; } ;;
+    py) [ -x /usr/bin/python3 ] || [ -x /usr/local/bin/python3 ] || { leave_out "no python3 here" && continue; } ;;
     esac
     folder=$scratch/$language
     cp -r "$examples" "$folder"
@@ -108,7 +108,7 @@ library=$(cd "$blank" && find . -name libnpumem.so -printf '%h\n')
 library=$blank/${library#./}
 want="$blank/bin:/usr/bin:/bin|$library|$library/pkgconfig|$blank/share/npumem/python|$blank/share/man:"
 for shell in bash zsh dash; do
-    command -v "$shell" >/dev/null || continue
+    command -v "$shell" >/dev/null || { leave_out "no $shell here: it does not read env.sh" && continue; }
     told=
     [ "$shell" != dash ] || told="NPUMEM_PREFIX='$blank'; "
     got=$(cd "$blank/share" && env -i PATH=/usr/bin:/bin "$(command -v "$shell")" -uc "${told}. ./npumem/env.sh; . '$blank/share/npumem/env.sh'; $shown")

@@ -67,7 +67,7 @@ says() {
 fake=PYTHONPATH=$here/modules
 if [ "$part" = torch ]; then
     [ -n "$python" ] || {
-        echo "no python3 here: skipped"
+        echo "skipped: no python3 here"
         exit 77
     }
     check torch 0 "$fake" --
