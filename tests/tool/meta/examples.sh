@@ -82,10 +82,13 @@ expect_unseen() {
         fail "$*: not '$sentence' but $(cat "$scratch/unseen")"
 }
 
+# Not libnpumem.so.0 itself, which the loader finds where npumem's package is installed.
 library=$(find "$prefix" -name libnpumem.so -printf '%h\n')
-cc -I "$prefix/include" -o "$scratch/lost" "$examples/own_pool.c" -L "$library" -lnpumem || fail "own_pool.c: without a run path"
+cc -shared -o "$scratch/libnpumem_lost.so" -x c /dev/null &&
+    cc -I "$prefix/include" -o "$scratch/lost" "$examples/own_pool.c" -L "$library" "-Wl,-rpath,$library,--no-as-needed" -lnpumem \
+        -L "$scratch" -lnpumem_lost || fail "own_pool.c: without a run path"
 expect_unseen 'did not begin: the loader did not find a library that it needs' "$scratch/lost"
-grep -q 'libnpumem.so.0: cannot open shared object file' "$scratch/unseen" || fail "the loader's line is lost: $(cat "$scratch/unseen")"
+grep -q 'libnpumem_lost.so: cannot open shared object file' "$scratch/unseen" || fail "the loader's line is lost: $(cat "$scratch/unseen")"
 echo 'int main(void) { return 127; }' >"$scratch/static.c"
 cc -static -o "$scratch/static" "$scratch/static.c" && {
     expect_unseen 'is static, so that nothing can be loaded into it: link it without -static' "$scratch/static"

@@ -161,7 +161,7 @@ check space 1 LD_LIBRARY_PATH="$standin" -- --quiet
 says space 'LD_PRELOAD cannot name a path with a space'
 mv prefix/bin/npumem-ingest prefix/bin/elsewhere
 binary=$folder/prefix/bin/npumem-record
-check no_ingest 1 LD_LIBRARY_PATH="$standin" -- --quiet
+check no_ingest 1 LD_LIBRARY_PATH="$standin" PATH="$folder/bin" -- --quiet # where npumem is installed, PATH has one
 says no_ingest 'the trace cannot be loaded'
 binary=
 
