@@ -19,7 +19,7 @@ Without a preset: build/dev (Debug, warnings are errors) and every test. Presets
     -R TESTS       only tests with these names (a regular expression)
 
 NPUMEM_SAMPLES_DIR=DIR names a folder with real sample files; tests that need them are skipped without it.
-Installs missing packages (sudo only if not root).
+Installs missing packages (sudo only if not root). What tests left out on this machine, and why, stands at the end.
 END
 }
 
@@ -57,7 +57,7 @@ print_coverage() {
 }
 
 setup_packages
-[ "$preset" != dev ] || setup_browser
+[ "$preset" != dev ] || { setup_test_packages && setup_browser; }
 options=(-DNPUMEM_SAMPLES_DIR="$samples")
 if [ "$preset" = aarch64 ]; then
     setup_aarch64_packages
@@ -81,4 +81,5 @@ status=0
 ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j"$(($(nproc) + 1))" \
     ${labels:+-L "$labels"} ${names:+-R "$names"} || status=$?
 [ "$preset" != coverage ] || print_coverage
+list_skipped "build/$preset/Testing/Temporary/LastTest.log"
 exit "$status"

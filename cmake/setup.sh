@@ -36,14 +36,26 @@ libxml2-utils          libxml2
 librsvg2-bin           librsvg2-tools
 '
 
-# What others look with at exports and pages: tests alone need it, and where one of them cannot be had, these tests are skipped, and
-# say so. The program, and its package on Debian and Ubuntu, and on RHEL, openEuler, Fedora.
-npumem_viewer_packages='
+# What tests alone need. Where one of these cannot be had, what needs it is skipped, and that is said. The program that is looked for,
+# and its package on Debian and Ubuntu, and on RHEL, openEuler, Fedora.
+npumem_test_packages='
+python3                python3                python3
+python3-config         python3-dev            python3-devel
+clang                  clang                  clang
+valgrind               valgrind               valgrind
+groff                  groff-base             groff-base
 node                   nodejs                 nodejs
 npm                    npm                    npm
 chromium               chromium               chromium
 firefox-esr            firefox-esr            firefox
 go                     golang-go              golang
+'
+
+# For tests of pages and exports, from npm: what drives browsers. The newest that run on Node.js 18, which Debian 12 has.
+npumem_node_modules='
+playwright-core        1.61.0
+axe-core               4.14.1
+ws                     8.23.0
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.
@@ -113,7 +125,8 @@ install_debian() {
     missing=$(missing_debian "$@")
     [ -n "$missing" ] || return 0
     say "installing missing packages: $missing"
-    as_root apt-get update -q || die "apt-get update failed"
+    [ -n "${is_apt_fresh:-}" ] || as_root apt-get update -q || die "apt-get update failed"
+    is_apt_fresh=yes
     # shellcheck disable=SC2086 # a list of words
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
         -o DPkg::Lock::Timeout=120 $missing || die "apt-get could not install: $missing"
@@ -133,29 +146,30 @@ setup_packages() {
     fi
 }
 
-# Says, but does not install, where the package is not of apt-get.
-setup_viewer_packages() {
-    local program debian rpm missing=
-    while read -r program debian rpm; do
-        [ -n "$program" ] && ! command -v "$program" >/dev/null || continue
-        command -v apt-get >/dev/null && (install_debian "$debian" </dev/null) || missing="$missing $rpm"
-    done <<<"$npumem_viewer_packages"
-    [ -z "$missing" ] || say "tests are skipped that need one of:$missing"
+# What is missing is installed at once; where that fails, one by one, and what is missing then is said.
+setup_test_packages() {
+    local program debian rpm names
+    names=$(while read -r program debian rpm; do command -v "${program:-true}" >/dev/null || echo "$debian"; done <<<"$npumem_test_packages")
+    if [ -n "$names" ] && command -v apt-get >/dev/null; then
+        # shellcheck disable=SC2086 # a list of words
+        (install_debian $names) || for debian in $names; do (install_debian "$debian") || true; done
+    fi
+    names=$(while read -r program debian rpm; do command -v "${program:-true}" >/dev/null || printf ' %s' "$rpm"; done <<<"$npumem_test_packages")
+    [ -z "$names" ] || say "tests are skipped, in whole or in part, that need one of:$names"
 }
 
-# For tests of the page of npumem report, and of exports: browsers and what drives them, from npm into build/node.
+# For tests of the page of npumem report, and of exports: what drives browsers, into build/node.
 setup_browser() {
-    local modules='playwright-core@1.65.1 axe-core@4.14.1 ws@8.23.0' module
-    setup_viewer_packages
+    local module version missing=
     command -v apt-get >/dev/null && { (install_debian fonts-wqy-zenhei) || true; } # for pictures of pages in Chinese
     command -v npm >/dev/null || return 0
-    for module in $modules; do
-        [ -d "build/node/node_modules/${module%@*}" ] || break
-        module=
-    done
+    while read -r module version; do
+        [ -z "$module" ] || grep -qs "\"version\": \"$version\"" "build/node/node_modules/$module/package.json" ||
+            missing="$missing $module@$version"
+    done <<<"$npumem_node_modules"
     # shellcheck disable=SC2086 # a list of words
-    [ -z "$module" ] || npm install --prefix build/node --no-save --no-audit --no-fund --silent $modules >/dev/null 2>&1 ||
-        say "npm has no playwright-core for us: the page is not looked at in a browser"
+    [ -z "$missing" ] || npm install --prefix build/node --no-save --no-audit --no-fund --silent $missing >/dev/null 2>&1 ||
+        say "npm does not give$missing: pages are not looked at in a browser"
 }
 
 setup_aarch64_packages() {
@@ -187,4 +201,11 @@ build() {
     shift
     cmake --build "build/$preset" -j"$(nproc)" ${1:+--target "$@"} | { grep -v 'Built target' || true; } ||
         die "the build failed"
+}
+
+# list_skipped LOG: what tests left out on this machine, a line for each test and reason, from a log of CTest. A test that leaves out
+# something, or all, prints "skipped: " and why.
+list_skipped() {
+    awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
+        /^skipped: / && !seen[test, $0]++ { print "skipped: " test ": " substr($0, 10) }' "$1"
 }

@@ -220,7 +220,7 @@ static bool can_trace(void)
 
     run_free(&ran);
     if (!is_able)
-        printf("left out: nobody may be traced here\n");
+        printf("skipped: nobody may be traced here\n");
     return is_able;
 }
 

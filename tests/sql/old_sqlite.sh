@@ -6,7 +6,7 @@
 set -u
 text2trace=$1 ingest=$2 source=$3 work=$4
 skip() {
-    echo "$*" && exit 77
+    echo "skipped: $*" && exit 77
 }
 
 command -v node >/dev/null && command -v npm >/dev/null || skip "no node or npm here"

@@ -5,7 +5,7 @@
 # is not there, for the end of the run: its only row begins with `error:`, or the shell says that there is an error.
 set -u
 text2trace=$1 ingest=$2 source=$3 work=$4
-command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
 rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
 "$text2trace" "$source/tests/sql/allocation_detail/trace.txt" run.zst && "$ingest" --quiet run.zst || exit 1
 status=0

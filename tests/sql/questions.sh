@@ -6,7 +6,7 @@
 # about what the recording has none of (no allocation failed, no ranks, no models) have none.
 set -u
 record=$1 ingest=$2 program=$3 source=$4 work=$5
-command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
 rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
 ln -s "$source/queries" queries
 "$record" -o run.zst -- "$program" --steps 60 --leak --fragment >/dev/null 2>&1 && "$ingest" --quiet run.zst || exit 1

@@ -15,7 +15,7 @@ set -eu
 text2trace=$1 ingest=$2 source=$3 case=$4 work=$5
 folder=$source/tests/sql/$case
 
-command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
 rm -rf "$work" && mkdir -p "$work" && cd "$work"
 
 # load TEXT NAME: NAME.db from a text trace.

@@ -6,9 +6,9 @@ set -eu
 script=$1 ingest=$2 work=$3
 samples=${NPUMEM_SAMPLES_DIR:-}/torch_npu
 
-command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
-command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
-[ -f "$samples/snapshot_no_leak.pkl" ] || { echo "no samples here" && exit 77; }
+command -v python3 >/dev/null || { echo "skipped: no python3 here" && exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
+[ -f "$samples/snapshot_no_leak.pkl" ] || { echo "skipped: no samples here" && exit 77; }
 mkdir -p "$work"
 for file in "$samples"/snapshot_*.pkl; do
     echo "$(basename "$file")"

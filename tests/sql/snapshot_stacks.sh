@@ -5,7 +5,7 @@
 set -eu
 script=$1 ingest=$2 work=$3
 
-command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
+command -v python3 >/dev/null || { echo "skipped: no python3 here" && exit 77; }
 mkdir -p "$work"
 shopt -s nullglob
 python3 "$script" "$ingest" "$work" "${NPUMEM_SAMPLES_DIR:-/nowhere}"/torch_npu/snapshot_*.pkl

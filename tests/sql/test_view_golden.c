@@ -234,7 +234,7 @@ int main(void)
 
     snprintf(file, sizeof file, "%s/torch_npu/%s", samples_folder == NULL ? "" : samples_folder, samples[0].file);
     if (access(file, R_OK) != 0) {
-        printf("no samples here\n");
+        printf("skipped: no samples here\n");
         return SKIPPED;
     }
 

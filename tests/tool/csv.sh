@@ -27,7 +27,7 @@ same() {
 }
 
 rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch" || exit 1
-command -v python3 >/dev/null && python3 -c 'import sqlite3' 2>/dev/null || { echo "no python3 with sqlite3 here" && exit 77; }
+command -v python3 >/dev/null && python3 -c 'import sqlite3' 2>/dev/null || { echo "skipped: no python3 with sqlite3 here" && exit 77; }
 
 for view in suspect_by_site peak_by_site fragmentation_verdict misuse; do
     cp "$sql/$view/trace.txt" "$view.txt"

@@ -39,7 +39,7 @@ book() {
 }
 
 rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch" || exit 1
-command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
 
 load cut 20 --
 load whole 20 whole --

@@ -8,7 +8,7 @@
 #     dlsym_jump.sh OBJDUMP LIBRARY
 set -u
 objdump=${1:?} library=${2:?}
-command -v "$objdump" >/dev/null || { echo "no $objdump here"; exit 77; }
+command -v "$objdump" >/dev/null || { echo "skipped: no $objdump here"; exit 77; }
 
 "$objdump" -d --no-show-raw-insn "$library" | awk '
     /^[0-9a-f]+ <dlsym>:/ { is_inside = 1; next }

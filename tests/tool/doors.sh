@@ -6,8 +6,8 @@
 # ends and prints as is known here beforehand: of train.py (doors/train.py) it is known what it leaks and where it dies.
 set -u
 build=$1 programs=$2 source=$3 scratch=$4
-command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
-command -v pkg-config >/dev/null || { echo "no pkg-config here" && exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
+command -v pkg-config >/dev/null || { echo "skipped: no pkg-config here" && exit 77; }
 status=0
 
 fail() {
@@ -23,7 +23,7 @@ examples=$(find npumem -path '*/examples/own_pool.c' -printf '%h\n')
 documents=${examples%/examples}
 [ -s "$documents/README.md" ] || fail "README is not installed beside the examples"
 # pyenv's python3 is a shell script that starts many programs.
-python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) && ln -s "$python" bin/python3 || exit 77
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) && ln -s "$python" bin/python3 || { echo "skipped: no python3 here" && exit 77; }
 
 # block_of FILE HEADING: the block of commands behind that heading.
 block_of() {

@@ -7,7 +7,7 @@
 set -u
 ingest=$1 text2trace=$2 scale_trace=$3 sql=$4 scratch=$5 failures=0
 
-command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
 rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch" || exit 1
 
 fail() {

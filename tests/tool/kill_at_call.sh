@@ -6,7 +6,7 @@
 set -u
 shim=$1 ingest=$2 text2trace=$3 text=$4 scratch=$5 failures=0
 
-command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
 rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch" || exit 1
 "$text2trace" "$text" run.zst && "$ingest" --quiet -o whole.db run.zst || exit 1
 sqlite3 whole.db .dump >whole.txt

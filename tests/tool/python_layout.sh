@@ -34,4 +34,4 @@ for python in "${pythons[@]}"; do
     compared=$((compared + 1))
 done
 [ $failed = 0 ] || exit 1
-[ $compared -gt 0 ] || { echo "no headers of CPython are here"; exit 77; }
+[ $compared -gt 0 ] || { echo "skipped: no headers of CPython are here"; exit 77; }

@@ -9,7 +9,7 @@
 #     released_traces.sh BIN SOURCE_DIR WORK_DIR
 set -u
 bin=$1 traces=$2/fixtures/traces work=$3
-command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
 rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
 failures=0
 

@@ -105,6 +105,8 @@ if command -v script >/dev/null; then
         got=$(TERM=xterm script -qc "env -u NO_COLOR $setting $stack run.db pin" /dev/null </dev/null | grep -c $'\e\\[2m')
         [ "$got" = $wanted ] || fail "on a terminal with '$setting' $got lines are dim"
     done
+else
+    echo "skipped: no script here: nothing is printed on a terminal"
 fi
 
 # A site that is no frame of its stack stands before it; a cut stack says so; names cannot move the cursor.

@@ -24,7 +24,7 @@ ask() {
 }
 
 rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch" || exit 1
-command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
 "$text2trace" "$text" run.zst || exit 1
 begins="SELECT begin_seq FROM step WHERE process_id = 1 ORDER BY step_id"
 

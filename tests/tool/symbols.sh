@@ -61,12 +61,19 @@ named() {
     grep '^symbols ' "$name.out"
 }
 
-named right --symbols right | grep -q ' frames named' || fail "nothing said of names"
+# lacking NAME: how many modules still lack symbols, by that line. libc is one where its own are not installed.
+lacking() {
+    sed -nE '/^symbols .* frames named$/s/.*/0/p; s/^symbols .* frames named, ((1) module still lacks|([0-9]+) modules still lack) symbols .*/\2\3/p' "$1.line"
+}
+
+named right --symbols right >right.line
+[ -n "$(lacking right)" ] || fail "nothing said of names: $(cat right.line)"
 stack_of right.db | head -n 5 | diff books - || fail "--symbols gives other names than the recorder"
 [ "$(site_of right.db)" = "$(head -n 1 books)" ] || fail "the site by symbols is $(site_of right.db)"
 [ ! -s right.err ] || fail "$(cat right.err)"
 
-named wrong --symbols wrong | grep -q ', 1 module still lacks symbols' || fail "a lack of symbols is not said"
+named wrong --symbols wrong >wrong.line
+[ "$(lacking wrong)" = $(($(lacking right) + 1)) ] || fail "a lack of symbols is not said: $(cat right.line wrong.line)"
 stack_of wrong.db | diff <(stack_of bare.db) - || fail "symbols of another build were used"
 
 # A broken file beside it is one line and no failure; folders add up.

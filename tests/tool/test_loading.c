@@ -476,7 +476,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, every_loader_of_the_client_is_seen_whole);
     tcase_add_test(tests, names_that_were_bound_at_load_are_seen);
-    if (system("command -v python3 >/dev/null 2>&1") == 0) {
+    if (system("command -v python3 >/dev/null || ! echo 'skipped: no python3 here'") == 0) {
         tcase_add_test(tests, python_loads_it_in_every_way);
         tcase_add_test(tests, a_call_by_ctypes_is_caught);
     }

@@ -379,7 +379,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, what_other_streams_still_use_is_not_claimed);
     tcase_add_test(tests, books_equal_views_however_cann_is_loaded);
-    if (system("command -v python3 >/dev/null 2>&1") == 0)
+    if (system("command -v python3 >/dev/null || ! echo 'skipped: no python3 here'") == 0)
         tcase_add_test(tests, every_process_of_a_python_program_tells_its_own);
     tcase_add_test(tests, without_pool_events_the_program_tells_none);
     tcase_add_test(tests, a_recording_inside_another_may_want_the_other_name);

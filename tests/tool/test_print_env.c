@@ -118,14 +118,15 @@ START_TEST(a_killed_drain_is_followed_by_another)
 }
 END_TEST
 
-/* Where the machine does not allow namespaces there is nothing to be seen. */
 START_TEST(a_container_records_into_a_drain_of_its_own)
 {
     nm_run able = shell("unshare -r -p -m -f --mount-proc true");
     bool is_able = able.exit_code == 0;
 
     run_free(&able);
-    if (is_able)
+    if (!is_able)
+        printf("skipped: a container may not be made here\n");
+    else
         expect(
             shell(
                 "$P/npu_train --steps 2 > plain; (asked -o run.zst --linger 100;"

@@ -286,7 +286,7 @@ END_TEST
 /* ---- Containers ---------------------------------------------------------------------------------------------------- */
 
 /* A root that cannot be written but for the folder of the output, /dev/shm as Docker makes it, no capability and no new
- * privileges, process numbers of its own. Where this machine does not allow that there is nothing to be seen. */
+ * privileges, process numbers of its own. */
 static const char bare_container[] =
     "echo 'mount --bind . . && cd \"$PWD\" && mount -t tmpfs -o size=64m,noexec,nosuid,nodev none /dev/shm &&"
     " mount -o remount,bind,ro / && ! touch /touched 2>/dev/null || exit 77;"
@@ -299,8 +299,10 @@ START_TEST(a_container_without_privileges_is_recorded_like_a_host)
     bool is_able = able.exit_code == 0;
 
     run_free(&able);
-    if (!is_able)
+    if (!is_able) {
+        printf("skipped: a container may not be made here\n");
         return;
+    }
     nm_run run =
         shell("%s $P/launch_ranks > plain; inside $R -q --required -o t.zst -- $P/launch_ranks > recorded; echo $?;"
               " cmp plain recorded; $I --quiet t.zst; sqlite3 t.db 'SELECT count(*), count(rank) FROM process';"

@@ -104,7 +104,7 @@ static void find_pythons(void)
         if (!has_minor(minor))
             add_python(text);
         if (!has_minor(minor))
-            printf("CPython 3.%d is not here: skipped\n", minor);
+            printf("skipped: CPython 3.%d is not here\n", minor);
     }
 }
 

@@ -5,6 +5,6 @@
 set -eu
 script=$1 ingest=$2 record=$3 programs=$4 cann=$5 work=$6
 
-command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
+command -v python3 >/dev/null || { echo "skipped: no python3 here" && exit 77; }
 PYTHONDONTWRITEBYTECODE=1 exec python3 "$script" "$ingest" "$work" --record "$record" --programs "$programs" --cann "$cann" \
     --seeds 2 --floors

@@ -5,5 +5,5 @@
 set -eu
 script=$1 ingest=$2 work=$3
 
-command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
+command -v python3 >/dev/null || { echo "skipped: no python3 here" && exit 77; }
 PYTHONDONTWRITEBYTECODE=1 exec python3 "$script" "$ingest" "$work" --seeds 3 --jobs 2 --floors --summary --samples "${NPUMEM_SAMPLES_DIR:-}"

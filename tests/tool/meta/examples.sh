@@ -56,8 +56,8 @@ END
 
 for language in c cpp py; do
     case $language in
-    cpp) command -v c++ >/dev/null || continue ;;
-    py) [ -x /usr/bin/python3 ] || [ -x /usr/local/bin/python3 ] || continue ;;
+    cpp) command -v c++ >/dev/null || { leave_out "no c++ here" && continue; } ;;
+    py) [ -x /usr/bin/python3 ] || [ -x /usr/local/bin/python3 ] || { leave_out "no python3 here" && continue; } ;;
     esac
     folder=$scratch/$language
     cp -r "$examples" "$folder"
@@ -82,10 +82,13 @@ expect_unseen() {
         fail "$*: not '$sentence' but $(cat "$scratch/unseen")"
 }
 
+# Not libnpumem.so.0 itself, which the loader finds where npumem's package is installed.
 library=$(find "$prefix" -name libnpumem.so -printf '%h\n')
-cc -I "$prefix/include" -o "$scratch/lost" "$examples/own_pool.c" -L "$library" -lnpumem || fail "own_pool.c: without a run path"
+cc -shared -o "$scratch/libnpumem_lost.so" -x c /dev/null &&
+    cc -I "$prefix/include" -o "$scratch/lost" "$examples/own_pool.c" -L "$library" "-Wl,-rpath,$library,--no-as-needed" -lnpumem \
+        -L "$scratch" -lnpumem_lost || fail "own_pool.c: without a run path"
 expect_unseen 'did not begin: the loader did not find a library that it needs' "$scratch/lost"
-grep -q 'libnpumem.so.0: cannot open shared object file' "$scratch/unseen" || fail "the loader's line is lost: $(cat "$scratch/unseen")"
+grep -q 'libnpumem_lost.so: cannot open shared object file' "$scratch/unseen" || fail "the loader's line is lost: $(cat "$scratch/unseen")"
 echo 'int main(void) { return 127; }' >"$scratch/static.c"
 cc -static -o "$scratch/static" "$scratch/static.c" && {
     expect_unseen 'is static, so that nothing can be loaded into it: link it without -static' "$scratch/static"
@@ -108,7 +111,7 @@ library=$(cd "$blank" && find . -name libnpumem.so -printf '%h\n')
 library=$blank/${library#./}
 want="$blank/bin:/usr/bin:/bin|$library|$library/pkgconfig|$blank/share/npumem/python|$blank/share/man:"
 for shell in bash zsh dash; do
-    command -v "$shell" >/dev/null || continue
+    command -v "$shell" >/dev/null || { leave_out "no $shell here: it does not read env.sh" && continue; }
     told=
     [ "$shell" != dash ] || told="NPUMEM_PREFIX='$blank'; "
     got=$(cd "$blank/share" && env -i PATH=/usr/bin:/bin "$(command -v "$shell")" -uc "${told}. ./npumem/env.sh; . '$blank/share/npumem/env.sh'; $shown")

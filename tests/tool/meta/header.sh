@@ -43,12 +43,12 @@ compile() {
 
 compiled=0
 for compiler in gcc clang; do
-    command -v "$compiler" >/dev/null || continue
+    command -v "$compiler" >/dev/null || { leave_out "no $compiler here" && continue; }
     compile "c-$compiler" c npumem.h "$compiler" -std=c17
 done
 for compiler in g++ clang++; do
     # clang++ is of no use without a C++ library beside it.
-    echo '#include <cstdint>' | "$compiler" -x c++ -fsyntax-only - 2>/dev/null || continue
+    echo '#include <cstdint>' | "$compiler" -x c++ -fsyntax-only - 2>/dev/null || { leave_out "no $compiler here" && continue; }
     for standard in c++17 c++20; do
         compile "$compiler-$standard" c++ npumem.h "$compiler" "-std=$standard" -Wold-style-cast
         compile "$compiler-$standard-hpp" c++ npumem.hpp "$compiler" "-std=$standard" -Wold-style-cast

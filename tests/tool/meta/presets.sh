@@ -9,8 +9,9 @@ scratch=$1 generator=$2
 rm -rf "$scratch"
 for preset in $(cmake --list-presets | sed -n 's/^ *"\([a-z0-9]*\)".*/\1/p'); do
     case $preset in
-    fuzz) command -v clang >/dev/null || continue ;;
-    aarch64) command -v aarch64-linux-gnu-gcc >/dev/null && dpkg -s libdw-dev:arm64 >/dev/null 2>&1 || continue ;;
+    fuzz) command -v clang >/dev/null || { leave_out "no clang here: preset $preset" && continue; } ;;
+    aarch64) command -v aarch64-linux-gnu-gcc >/dev/null && dpkg -s libdw-dev:arm64 >/dev/null 2>&1 ||
+        { leave_out "no cross compiler and libraries here: preset $preset" && continue; } ;;
     esac
     echo "$preset"
     cmake --preset "$preset" -G "$generator" -B "$scratch/$preset" >"$scratch.log" 2>&1 || { cat "$scratch.log" >&2; fail "$preset"; }

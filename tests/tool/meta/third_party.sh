@@ -50,7 +50,7 @@ compare() {
     package=$(word "$1/SOURCE" package) version=$(word "$1/SOURCE" version)
     mkdir -p "$place"
     (cd "$place" && fetch "$package" "$version") || {
-        echo "npm does not give $package $version here: it is compared with its sums alone"
+        echo "skipped: npm does not give $package $version here: it is compared with its sums alone"
         return
     }
     while read -r sum file path; do

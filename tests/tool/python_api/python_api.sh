@@ -13,5 +13,5 @@ for python in "${named[@]}" "$HOME/.pyenv/versions/$version".*/bin/python3 "pyth
     echo "CPython $("$python" -c 'import sys; print(sys.version.split()[0], sys.executable)')"
     exec "$python" -X dev -W error "$(dirname "$0")/test_python_api.py" "$@"
 done
-echo "CPython $version is not here: skipped"
+echo "skipped: CPython $version is not here"
 exit 77

@@ -67,7 +67,7 @@ says() {
 fake=PYTHONPATH=$here/modules
 if [ "$part" = torch ]; then
     [ -n "$python" ] || {
-        echo "no python3 here: skipped"
+        echo "skipped: no python3 here"
         exit 77
     }
     check torch 0 "$fake" --
@@ -161,7 +161,7 @@ check space 1 LD_LIBRARY_PATH="$standin" -- --quiet
 says space 'LD_PRELOAD cannot name a path with a space'
 mv prefix/bin/npumem-ingest prefix/bin/elsewhere
 binary=$folder/prefix/bin/npumem-record
-check no_ingest 1 LD_LIBRARY_PATH="$standin" -- --quiet
+check no_ingest 1 LD_LIBRARY_PATH="$standin" PATH="$folder/bin" -- --quiet # where npumem is installed, PATH has one
 says no_ingest 'the trace cannot be loaded'
 binary=
 
