@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/checksum.h"
 #include "support/snapshot_builder.h"
 #include "support/snapshot_log.h"
 
@@ -57,10 +58,15 @@ static void put_segments(pickle_builder *builder, const block_list *segments, si
 
 static source_log read_built(pickle_builder *builder)
 {
+    char recording_id[NM_RECORDING_ID_BYTES];
     source_log log;
 
     pickle_stop(builder);
     source_log_read_bytes(&log, builder->bytes.data, builder->bytes.len);
+    snprintf(recording_id, sizeof recording_id, "%016" PRIx64 "%016zx",
+             nm_checksum(builder->bytes.data, builder->bytes.len), builder->bytes.len);
+    if (log.status == NM_END)
+        ck_assert_str_eq(log.summary.recording_id, recording_id);
     pickle_free(builder);
     return log;
 }

@@ -146,6 +146,7 @@ START_TEST(a_whole_trace_is_read_whole)
     ck_assert_int_eq(summary.start_realtime_ns, 1700000000000000000);
     ck_assert_uint_eq(summary.events_seen, BLOCKS * EVENTS);
     ck_assert(summary.is_finished && summary.is_complete);
+    ck_assert_str_eq(summary.recording_id, "01010101010101010101010101010101");
 }
 END_TEST
 
@@ -426,6 +427,23 @@ START_TEST(losses_late_and_baseline_events_are_counted_apart)
     ck_assert_uint_eq(summary.events_ingested, 5);
     ck_assert_uint_eq(summary.events_seen, 2005);
     ck_assert(summary.is_finished && !summary.is_complete);
+    nm_buffer_free(&file);
+}
+END_TEST
+
+/* Of a recording of one block, cut within it, nothing is left but which one it is. */
+START_TEST(a_cut_block_says_which_recording_it_is)
+{
+    hand_block block = {.trace_id = 0xAB, .event_count = 1, .flags = 1};
+    nm_buffer file = {0};
+    nm_record last;
+
+    hand_constant_events(&block, NM_EVENT_MARK, 0, NULL, NULL, 0);
+    hand_seal(&block, &file);
+    file.len -= 3;
+    read_all(&file, &last);
+    ck_assert_uint_eq(summary.events_ingested, 0);
+    ck_assert_str_eq(summary.recording_id, "abababababababababababababababab");
     nm_buffer_free(&file);
 }
 END_TEST
@@ -798,6 +816,7 @@ int main(void)
     tcase_add_test(tests, a_skippable_frame_that_is_not_ours_is_no_trace);
     tcase_add_test(tests, a_newer_major_version_is_refused_when_opened);
     tcase_add_test(tests, a_whole_trace_is_read_whole);
+    tcase_add_test(tests, a_cut_block_says_which_recording_it_is);
     tcase_add_test(tests, a_block_that_is_missing_costs_its_events_and_the_stacks_it_defined);
     tcase_add_test(tests, a_reader_that_lost_the_first_blocks_finds_all_stacks_in_the_next_group);
     tcase_add_test(tests, all_pairs_of_missing_blocks);
