@@ -164,7 +164,7 @@ static nm_status write_table(csv_table *table, bool has_bom, nm_error *err)
     while (status == NM_OK && !ferror(table->file) && (code = sqlite3_step(table->rows)) == SQLITE_ROW)
         status = write_row(table, err);
     if (status == NM_OK && ferror(table->file))
-        status = nm_fail_errno(err, errno, "cannot write CSV");
+        status = nm_fail_write(err, errno);
     else if (status == NM_OK && code != SQLITE_DONE)
         status = nm_db_fail(sqlite3_db_handle(table->rows), err);
     nm_buffer_free(&table->scratch);
@@ -334,13 +334,17 @@ static nm_status write_file(nm_csv *csv, const char *name, csv_table *table, nm_
     if (status == NM_OK)
         status = nm_cleanup_add(path, err);
     if (status == NM_OK && (file = fopen(path, "wxe")) == NULL)
-        status = nm_fail_errno(err, errno, "cannot write %s", name);
+        status = nm_fail_write(err, errno);
     table->file = file;
     if (status == NM_OK)
         status = write_table(table, csv->options.has_bom, err);
     if (file != NULL && fclose(file) != 0 && status == NM_OK)
-        status = nm_fail_errno(err, errno, "cannot write %s", name);
-    return status == NM_OK ? nm_io_sync_path(path, err) : status;
+        status = nm_fail_write(err, errno);
+    if (status == NM_OK)
+        status = nm_io_sync_path(path, err);
+    if (status == NM_ERR_WRITE && make_path(csv->folder, name, path, NULL) == NM_OK)
+        nm_name_written(status, path, err);
+    return status;
 }
 
 static nm_status write_view(nm_csv *csv, sqlite3 *db, const char *name, nm_stack_lines *lines, nm_error *err)
@@ -368,7 +372,7 @@ static nm_status make_folder(nm_csv *csv, nm_error *err)
     nm_output_sweep(csv->folder);
     status = nm_cleanup_add(csv->temporary_folder, err);
     if (status == NM_OK && mkdir(csv->temporary_folder, 0777) != 0)
-        status = nm_fail_errno(err, errno, "cannot make a folder");
+        status = nm_name_written(nm_fail_write(err, errno), csv->folder, err);
     if (status == NM_OK)
         csv->is_made = true;
     return status;
@@ -417,7 +421,7 @@ nm_status nm_csv_publish(nm_csv *csv, nm_error *err)
     nm_status status = check_folder(csv, err); /* again: the load may have taken hours */
 
     if (status == NM_OK && mkdir(csv->folder, 0777) != 0 && errno != EEXIST)
-        status = nm_fail_errno(err, errno, "cannot make the folder");
+        status = nm_name_written(nm_fail_write(err, errno), csv->folder, err);
     for (size_t index = 0; status == NM_OK && index < csv->names.count; index++)
         status = move_file(csv, csv->names.items[index], err);
     return status;

@@ -37,11 +37,9 @@ static bool is_database(const char *path)
 
 static nm_status make_folder(export_input *input, nm_error *err)
 {
-    const char *place = getenv("TMPDIR");
+    const char *place = nm_io_temporary_folder();
     nm_status status;
 
-    if (place == NULL || place[0] == 0)
-        place = "/tmp";
     if (snprintf(input->folder, sizeof input->folder - 16, "%s/npumem-export-XXXXXX", place) >=
         (int)sizeof input->folder - 16) {
         input->folder[0] = 0;
@@ -49,7 +47,7 @@ static nm_status make_folder(export_input *input, nm_error *err)
     }
     if (mkdtemp(input->folder) == NULL) {
         input->folder[0] = 0;
-        return nm_fail_errno(err, errno, "cannot make a temporary folder");
+        return nm_name_written(nm_fail_write(err, errno), place, err);
     }
     status = nm_cleanup_add(input->folder, err);
     snprintf(input->file, sizeof input->file, "%.*s/input.db", (int)sizeof input->folder - 16, input->folder);

@@ -78,7 +78,7 @@ static nm_status open_output(export_run *run, nm_error *err)
     if (status == NM_OK)
         status = nm_cleanup_add(run->temporary, err);
     if (status == NM_OK && (run->file = fopen(run->temporary, "wxe")) == NULL)
-        status = nm_fail_errno(err, errno, "cannot write");
+        status = nm_fail_write(err, errno);
     return status;
 }
 
@@ -87,13 +87,13 @@ static nm_status close_output(export_run *run, nm_error *err)
     bool is_bad = fflush(run->file) != 0 || ferror(run->file);
 
     if (is_bad)
-        return nm_fail_errno(err, errno, "cannot write");
+        return nm_fail_write(err, errno);
     if (run->output == NULL)
         return NM_OK;
     is_bad = fclose(run->file) != 0;
     run->file = NULL;
     if (is_bad)
-        return nm_fail_errno(err, errno, "cannot write");
+        return nm_fail_write(err, errno);
     nm_status status = nm_output_publish(run->temporary, run->output, run->options->is_forced, err);
     if (status == NM_OK)
         nm_cleanup_forget(run->temporary);
@@ -133,7 +133,8 @@ static int run_export(const export_options *options)
     nm_status status = write_all(&run, &err);
 
     if (status != NM_OK && !run.is_said)
-        fprintf(stderr, "npumem-export: %s: %s\n", nm_shown_text(name, sizeof name, run.subject), err.text);
+        fprintf(stderr, "npumem-export: %s: %s\n",
+                nm_shown_text(name, sizeof name, nm_error_subject(&err, run.subject)), err.text);
     if (run.file != NULL && run.file != stdout)
         fclose(run.file);
     if (status != NM_OK && run.temporary != NULL)

@@ -34,14 +34,13 @@ typedef struct scratch {
 
 static nm_status make_scratch(scratch *at, nm_error *err)
 {
-    const char *place = getenv("TMPDIR");
-    int len = snprintf(at->folder, sizeof at->folder, "%s/npumem-report-XXXXXX",
-                       place == NULL || place[0] == 0 ? "/tmp" : place);
+    const char *place = nm_io_temporary_folder();
+    int len = snprintf(at->folder, sizeof at->folder, "%s/npumem-report-XXXXXX", place);
     nm_status status;
 
     if (len >= (int)sizeof at->folder || mkdtemp(at->folder) == NULL) {
         at->folder[0] = 0;
-        return nm_fail_errno(err, errno, "cannot make a temporary folder");
+        return nm_name_written(nm_fail_write(err, len >= (int)sizeof at->folder ? ENAMETOOLONG : errno), place, err);
     }
     snprintf(at->table, sizeof at->table, "%s" TABLE_NAME, at->folder);
     status = nm_cleanup_add(at->folder, err);
