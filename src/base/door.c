@@ -133,10 +133,10 @@ nm_status nm_door_make_temporary(const char *stem, char path[PATH_MAX], int *fol
     if (snprintf(made, sizeof made, "%s/%s-XXXXXX", place, stem) >= (int)sizeof made)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the path of the temporary folder is too long");
     if (mkdtemp(made) == NULL)
-        return nm_fail_errno(err, errno, "cannot make a temporary folder in %.80s", place);
+        return nm_name_written(nm_fail_write(err, errno), place, err);
     *folder = open_folder(AT_FDCWD, made, O_RDONLY | O_NOFOLLOW);
     if (*folder < 0)
-        return nm_fail_errno(err, errno, "cannot make a temporary folder in %.80s", place);
+        return nm_name_written(nm_fail_write(err, errno), place, err);
     strcpy(path, made);
     return NM_OK;
 }

@@ -30,6 +30,7 @@ nm_status nm_fail(nm_error *err, nm_status status, uint64_t offset, const char *
     va_start(arguments, format);
     err->status = status;
     err->offset = offset;
+    err->written[0] = '\0';
     write_text(err, format, arguments);
     va_end(arguments);
     return status;
@@ -44,10 +45,35 @@ nm_status nm_fail_errno(nm_error *err, int system_errno, const char *format, ...
     va_start(arguments, format);
     err->status = NM_ERR_IO;
     err->offset = NM_NO_OFFSET;
+    err->written[0] = '\0';
     write_text(err, format, arguments);
     va_end(arguments);
 
     size_t length = strlen(err->text);
     snprintf(err->text + length, sizeof err->text - length, ": %s", strerror(system_errno));
     return NM_ERR_IO;
+}
+
+nm_status nm_fail_write(nm_error *err, int system_errno)
+{
+    nm_fail_errno(err, system_errno, "cannot write");
+    if (err != NULL)
+        err->status = NM_ERR_WRITE;
+    return NM_ERR_WRITE;
+}
+
+nm_status nm_name_written(nm_status status, const char *path, nm_error *err)
+{
+    if (status != NM_ERR_WRITE || path == NULL || err == NULL || err->written[0] != '\0')
+        return status;
+
+    size_t length = strlen(path), room = sizeof err->written - 1;
+    snprintf(err->written, sizeof err->written, "%s%s", length > room ? "..." : "",
+             length > room ? path + length - room + 3 : path);
+    return status;
+}
+
+const char *nm_error_subject(const nm_error *err, const char *subject)
+{
+    return err->written[0] != '\0' ? err->written : subject;
 }

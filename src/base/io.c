@@ -30,13 +30,18 @@ static int system_openat(int folder, const char *name, int flags, mode_t mode)
 nm_io_calls nm_io = {system_open, read,   write,         fsync,    close,     fdatasync, fallocate,
                      pread,       pwrite, system_openat, unlinkat, renameat2, mkdirat};
 
-static nm_status judge_open(int fd, nm_error *err)
+static nm_status judge_open(int fd, int flags, nm_error *err)
 {
+    bool is_output = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+
     if (fd >= 0)
         return NM_OK;
     if (errno == EEXIST)
         return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is already there");
-    return nm_fail_errno(err, errno, "cannot open");
+    nm_fail_errno(err, errno, "cannot open");
+    if (is_output && err != NULL)
+        err->status = NM_ERR_WRITE;
+    return is_output ? NM_ERR_WRITE : NM_ERR_IO;
 }
 
 nm_status nm_io_open(const char *path, int flags, mode_t mode, int *fd, nm_error *err)
@@ -44,7 +49,7 @@ nm_status nm_io_open(const char *path, int flags, mode_t mode, int *fd, nm_error
     do
         *fd = nm_io.open(path, flags | O_CLOEXEC, mode);
     while (*fd < 0 && errno == EINTR);
-    return judge_open(*fd, err);
+    return judge_open(*fd, flags, err);
 }
 
 nm_status nm_io_open_at(int folder, const char *name, int flags, mode_t mode, int *fd, nm_error *err)
@@ -52,7 +57,7 @@ nm_status nm_io_open_at(int folder, const char *name, int flags, mode_t mode, in
     do
         *fd = nm_io.openat(folder, name, flags | O_CLOEXEC, mode);
     while (*fd < 0 && errno == EINTR);
-    return judge_open(*fd, err);
+    return judge_open(*fd, flags, err);
 }
 
 nm_status nm_io_read(int fd, void *data, size_t len, size_t *got, nm_error *err)
@@ -97,7 +102,7 @@ nm_status nm_io_write(int fd, const void *data, size_t len, nm_error *err)
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            return nm_fail_errno(err, errno, "cannot write");
+            return nm_fail_write(err, errno);
         done += (size_t)count;
     }
     return NM_OK;
@@ -127,25 +132,30 @@ nm_status nm_io_write_at(int fd, const void *data, size_t len, uint64_t offset, 
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            return nm_fail_errno(err, errno, "cannot write");
+            return nm_fail_write(err, errno);
         done += (size_t)count;
     }
     return NM_OK;
 }
 
+const char *nm_io_temporary_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+
+    return folder == NULL || folder[0] == 0 ? "/tmp" : folder;
+}
+
 nm_status nm_io_open_temporary(int *fd, nm_error *err)
 {
     char path[PATH_MAX];
-    const char *folder = getenv("TMPDIR");
+    const char *folder = nm_io_temporary_folder();
 
     *fd = -1;
-    if (folder == NULL || folder[0] == 0)
-        folder = "/tmp";
     if (snprintf(path, sizeof path, "%s/npumem-XXXXXX", folder) >= (int)sizeof path)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the path of the temporary folder is too long");
     *fd = mkostemp(path, O_CLOEXEC);
     if (*fd < 0)
-        return nm_fail_errno(err, errno, "cannot make a temporary file in %.60s", folder);
+        return nm_name_written(nm_fail_write(err, errno), folder, err);
     unlink(path);
     return NM_OK;
 }

@@ -32,7 +32,7 @@ typedef struct nm_io_calls {
 extern nm_io_calls nm_io; /* the system's own calls, unless a test has put others there */
 
 /* Opens with O_CLOEXEC what the user named; what we derive is opened by nm_door_open_at. *fd is the caller's to close with
- * nm_io_close. */
+ * nm_io_close. NM_ERR_WRITE: it was to be made. */
 nm_status nm_io_open(const char *path, int flags, mode_t mode, int *fd, nm_error *err);
 nm_status nm_io_open_at(int folder, const char *name, int flags, mode_t mode, int *fd,
                         nm_error *err); /* follows links */
@@ -43,13 +43,17 @@ nm_status nm_io_read(int fd, void *data, size_t len, size_t *got, nm_error *err)
 /* Appends everything that is left in fd to *out; NM_ERR_LIMIT past `max_bytes`. */
 nm_status nm_io_read_all(int fd, size_t max_bytes, nm_buffer *out, nm_error *err);
 
+/* NM_ERR_WRITE: it could not. Who knows what is written there gives the error its name. */
 nm_status nm_io_write(int fd, const void *data, size_t len, nm_error *err);
 
 /* The same at an offset, which leaves the file's own position alone. NM_ERR_IO, too: the file ends before `len` bytes. */
 nm_status nm_io_read_at(int fd, void *data, size_t len, uint64_t offset, nm_error *err);
 nm_status nm_io_write_at(int fd, const void *data, size_t len, uint64_t offset, nm_error *err);
 
-/* A file without a name in the temporary folder ($TMPDIR, or /tmp): gone when it is closed. */
+/* $TMPDIR, or /tmp. Borrowed. */
+const char *nm_io_temporary_folder(void);
+
+/* A file without a name in the temporary folder: gone when it is closed. */
 nm_status nm_io_open_temporary(int *fd, nm_error *err);
 
 /* Appends what is left in `from` to `to`, but no more than `most_bytes`; *copied_bytes says how much that was. */

@@ -125,7 +125,7 @@ static nm_status write_block(nm_output *output, nm_bytes block, nm_error *err)
     nm_status status;
 
     if (failure != 0)
-        return nm_fail_errno(err, failure, "cannot write the trace");
+        return nm_fail_write(err, failure);
     if (output->note_bytes > block.len || (output->note_bytes > 0 && !output->has_reserve)) {
         cut_back(output, output->good_bytes);
         output->note_bytes = 0;
@@ -191,7 +191,7 @@ nm_status nm_output_push(nm_output *output, nm_error *err)
         if (count < 0 && errno != EINTR) {
             output->is_stuck = true;
             output->is_waiting = false;
-            return nm_fail_errno(err, errno, "cannot write the trace");
+            return nm_fail_write(err, errno);
         }
         output->held_at += count > 0 ? (size_t)count : 0;
     }

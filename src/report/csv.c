@@ -132,7 +132,7 @@ static nm_status write_table(csv_table *table, bool has_bom, nm_error *err)
     while (status == NM_OK && !ferror(table->file) && (code = sqlite3_step(table->rows)) == SQLITE_ROW)
         status = write_row(table, err);
     if (status == NM_OK && ferror(table->file))
-        status = nm_fail_errno(err, errno, "cannot write CSV");
+        status = nm_fail_write(err, errno);
     else if (status == NM_OK && code != SQLITE_DONE)
         status = nm_db_fail(sqlite3_db_handle(table->rows), err);
     nm_buffer_free(&table->scratch);
@@ -283,16 +283,19 @@ nm_status nm_csv_open_named(const char *folder, const char *const *names, size_t
 
 static nm_status write_file(nm_csv *csv, const char *name, csv_table *table, nm_error *err)
 {
+    char path[PATH_MAX];
     FILE *file = nm_draft_file(&csv->draft, name);
-    nm_status status = file != NULL ? NM_OK : nm_fail_errno(err, errno, "cannot write %s", name);
+    nm_status status = file != NULL ? NM_OK : nm_fail_write(err, errno);
 
     table->file = file;
     if (status == NM_OK)
         status = write_table(table, csv->options.has_bom, err);
     if (status == NM_OK)
-        status = fflush(file) == 0 ? nm_io_sync(fileno(file), err) : nm_fail_errno(err, errno, "cannot write %s", name);
+        status = fflush(file) == 0 ? nm_io_sync(fileno(file), err) : nm_fail_write(err, errno);
     if (file != NULL && fclose(file) != 0 && status == NM_OK)
-        status = nm_fail_errno(err, errno, "cannot write %s", name);
+        status = nm_fail_write(err, errno);
+    if (status == NM_ERR_WRITE && snprintf(path, sizeof path, "%s/%s", csv->folder, name) < (int)sizeof path)
+        nm_name_written(status, path, err);
     return status;
 }
 
@@ -314,7 +317,9 @@ static nm_status write_view(nm_csv *csv, sqlite3 *db, const char *name, nm_stack
 
 static nm_status make_folder(nm_csv *csv, nm_error *err)
 {
-    return csv->draft.path != NULL ? NM_OK : nm_draft_begin_folder(csv->folder, &csv->draft, err);
+    return csv->draft.path != NULL
+               ? NM_OK
+               : nm_name_written(nm_draft_begin_folder(csv->folder, &csv->draft, err), csv->folder, err);
 }
 
 nm_status nm_csv_write_views(nm_csv *csv, sqlite3 *db, nm_error *err)

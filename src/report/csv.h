@@ -46,7 +46,7 @@ nm_status nm_csv_publish(nm_csv *csv, nm_error *err);
 nm_status nm_csv_settle(const nm_csv *csv, nm_error *err);
 void nm_csv_close(nm_csv *csv); /* NULL is fine */
 
-/* Writes the result of one statement, header line first. The caller owns both. NM_ERR_IO when `file` cannot take it. */
+/* Writes the result of one statement, header line first. The caller owns both. NM_ERR_WRITE when `file` cannot take it. */
 nm_status nm_csv_write(sqlite3_stmt *statement, bool has_bom, FILE *file, nm_error *err);
 
 #endif

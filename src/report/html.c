@@ -22,14 +22,14 @@
 
 #define STRINGS_SHARE 0.95 /* of the page, at most: they, and what is before them */
 
-/* Compiling wasm and running it beside the page is allowed where there is some. */
+/* What runs beside the page comes out of it: the search, and SQL. Compiling wasm is allowed where there is some. */
 #define POLICY_BEGIN                                                                                                   \
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"                                          \
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'"
-#define POLICY_END "; style-src 'unsafe-inline'; img-src data: blob:"
+#define POLICY_END "; style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:"
 
 static const char policy[] = POLICY_BEGIN POLICY_END;
-static const char policy_of_sql[] = POLICY_BEGIN " 'wasm-unsafe-eval'" POLICY_END "; worker-src blob:";
+static const char policy_of_sql[] = POLICY_BEGIN " 'wasm-unsafe-eval'" POLICY_END;
 
 static const char head[] = "\">\n"
                            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -695,6 +695,7 @@ static nm_status spool(snapshot_source *source, int fd, nm_bytes head, nm_error 
         status = nm_io_write(source->spool_fd, head.data, head.len, err);
     if (status == NM_OK)
         status = nm_io_copy(fd, source->spool_fd, UINT64_MAX, &rest_bytes, err);
+    nm_name_written(status, nm_io_temporary_folder(), err);
     source->size_bytes = head.len + rest_bytes;
     source->fd = source->spool_fd;
     return status;

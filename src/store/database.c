@@ -4,13 +4,53 @@
  */
 #include "store/database.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define INSERT_SQL_BYTES 1024
 
+/* What went wrong when SQLite wrote a file; 0: something else did. */
+static int write_errno(sqlite3 *db)
+{
+    int cause = sqlite3_system_errno(db);
+
+    switch (sqlite3_extended_errcode(db)) {
+    case SQLITE_FULL:
+        return ENOSPC;
+    case SQLITE_IOERR_WRITE:
+    case SQLITE_IOERR_TRUNCATE:
+    case SQLITE_IOERR_FSYNC:
+        if (cause == 0)
+            sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &cause);
+        return cause == 0 ? EIO : cause;
+    default:
+        return 0;
+    }
+}
+
+/* Of a database that is only read, SQLite writes what has no room in memory: in the first folder of these that is named. */
+static const char *temporary_folder(void)
+{
+    const char *own = getenv("SQLITE_TMPDIR"), *shared = getenv("TMPDIR");
+
+    return own != NULL && own[0] != 0 ? own : shared != NULL && shared[0] != 0 ? shared : "/var/tmp";
+}
+
+static nm_status fail_write(sqlite3 *db, int cause, nm_error *err)
+{
+    nm_status status = nm_fail_write(err, cause);
+
+    return sqlite3_db_readonly(db, "main") == 1 ? nm_name_written(status, temporary_folder(), err) : status;
+}
+
 nm_status nm_db_fail(sqlite3 *db, nm_error *err)
 {
+    int cause = write_errno(db);
+
+    if (cause != 0)
+        return fail_write(db, cause, err);
     if (sqlite3_errcode(db) == SQLITE_NOMEM)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if ((sqlite3_errcode(db) & 0xff) == SQLITE_INTERRUPT) /* by store/read_limit.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Thin helpers over SQLite: run, prepare, and fill one row of a table value by value. Failures become NM_ERR_DATABASE
- * with SQLite's own message.
+ * with SQLite's own message, unless a disk was full.
  */
 #ifndef NM_STORE_DATABASE_H
 #define NM_STORE_DATABASE_H
@@ -16,7 +16,8 @@
 
 #define NM_NULL INT64_MIN /* NULL, in a row of integers: the same as NM_NO_SEQ, NM_NO_TIME and NM_UNKNOWN_NUMBER */
 
-nm_status nm_db_fail(sqlite3 *db, nm_error *err); /* fills *err with SQLite's last message */
+/* Fills *err with SQLite's last message. NM_ERR_WRITE: it could not write its file, which whoever opened it knows by name. */
+nm_status nm_db_fail(sqlite3 *db, nm_error *err);
 
 /* For programs of which one thread uses databases: before anything else of SQLite's, which then takes no locks. */
 void nm_db_use_one_thread(void);

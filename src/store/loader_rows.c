@@ -161,5 +161,7 @@ nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_er
 
     if (status == NM_OK && notes[kind] != NULL)
         status = notes[kind](loader, row, err);
-    return status == NM_OK ? nm_row_write(loader, kind, row, err) : status;
+    if (status == NM_OK)
+        status = nm_row_write(loader, kind, row, err);
+    return status == NM_OK ? NM_OK : nm_name_written(status, loader->output_path, err);
 }

@@ -17,7 +17,8 @@
 #define NM_INPUT_ID 1 /* the one input that is loaded: of several each has a database of its own (merge.h) */
 
 typedef struct nm_loader {
-    sqlite3 *db; /* borrowed */
+    sqlite3 *db;             /* borrowed */
+    const char *output_path; /* of what is made, for errors; borrowed */
     nm_definitions definitions;
     nm_sink sink;                                  /* takes what the end of the load gives: the loader itself */
     nm_insert inserts[NM_ROW_KINDS];               /* of rows */

@@ -224,7 +224,7 @@ nm_status nm_draft_begin_folder(const char *path, nm_draft *out, nm_error *err)
         status = nm_cleanup_add(out->folder, name, -1, err);
     if (status == NM_OK && (nm_door_make_folder_at(out->folder, name, 0777) != 0 ||
                             (out->fd = nm_door_folder_at(out->folder, name)) < 0)) {
-        status = nm_fail_errno(err, errno, "cannot make a folder");
+        status = nm_fail_write(err, errno);
         nm_cleanup_forget(out->folder, name);
     }
     if (status == NM_OK)
@@ -311,13 +311,13 @@ nm_status nm_draft_publish_files(nm_draft *draft, char *const *names, size_t cou
     int to = -1;
 
     if (nm_door_make_folder_at(draft->folder, name, 0777) != 0 && errno != EEXIST)
-        return nm_fail_errno(err, errno, "cannot make the folder");
+        return nm_name_written(nm_fail_write(err, errno), draft->path, err);
     nm_status status =
         nm_io_open_at(draft->folder, name, O_PATH | O_DIRECTORY, 0, &to, err); /* the user's may be a link */
     for (size_t i = 0; i < count && status == NM_OK; i++)
         status = nm_door_move(draft->fd, names[i], to, names[i], true, err);
     nm_io_close(to);
-    return status;
+    return nm_name_written(status, draft->path, err);
 }
 
 void nm_draft_end(nm_draft *draft)

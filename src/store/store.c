@@ -28,6 +28,8 @@ struct nm_store {
     nm_store_role role;
     nm_retention retention;
     nm_draft draft;
+    const char
+        *shown_path; /* of the draft, as errors name it; NULL: it is for another output, which the caller knows */
     int64_t server_minutes;
     bool is_plain, is_forced, is_redacted, adopts_thresholds;
     bool has_checked_pages; /* of large tables, as they still are: SQLite has written no row of theirs */
@@ -123,13 +125,17 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
     store->adopts_thresholds = options->adopts_thresholds;
     store->is_redacted = options->is_redacted && options->role != NM_STORE_PART;
     status = nm_draft_begin(path, &store->draft, err);
+    store->shown_path = is_hidden ? NULL : store->draft.path;
     if (status == NM_OK)
         status = create_database(store, options, err);
     store->loader.namer = options->namer;
+    store->loader.output_path = store->shown_path;
     if (status == NM_OK)
         *out = store;
-    else
+    else {
+        nm_name_written(status, store->shown_path, err);
         nm_store_close(store);
+    }
     return status;
 }
 
@@ -261,9 +267,9 @@ nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *
     nm_step_changes_free(&step_changes);
     if (status == NM_OK)
         status = nm_prune(store->db, store->retention, err);
-    if (status == NM_OK && store->role == NM_STORE_PART)
-        return nm_db_exec(store->db, "COMMIT", err);
-    return status == NM_OK ? finish_schema(store, err) : status;
+    if (status == NM_OK)
+        status = store->role == NM_STORE_PART ? nm_db_exec(store->db, "COMMIT", err) : finish_schema(store, err);
+    return nm_name_written(status, store->shown_path, err);
 }
 
 nm_status nm_store_seal(nm_store *part, const char **path, nm_error *err)
@@ -280,7 +286,7 @@ nm_status nm_store_merge_part(nm_store *store, const char *path, const nm_merge_
     nm_status status = nm_own_file_begin(path, err);
 
     if (status == NM_OK)
-        status = nm_merge_database(store->db, path, &(nm_merge_options){.is_own = true, .origin = origin}, err);
+        status = nm_store_merge_with(store, path, &(nm_merge_options){.is_own = true, .origin = origin}, err);
     nm_own_file_end();
     return status;
 }
@@ -295,7 +301,7 @@ nm_status nm_store_merge_file(nm_store *store, const char *path, const nm_merge_
 
 nm_status nm_store_merge_with(nm_store *store, const char *path, const nm_merge_options *options, nm_error *err)
 {
-    return nm_merge_database(store->db, path, options, err);
+    return nm_name_written(nm_merge_database(store->db, path, options, err), store->shown_path, err);
 }
 
 nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
@@ -308,7 +314,9 @@ nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
         status = nm_verdicts_run(store->db, NM_VERDICTS_OF_MERGED, NULL, err);
     if (status == NM_OK)
         status = nm_prune(store->db, store->retention, err);
-    return status == NM_OK ? finish_schema(store, err) : status;
+    if (status == NM_OK)
+        status = finish_schema(store, err);
+    return nm_name_written(status, store->shown_path, err);
 }
 
 sqlite3 *nm_store_db(nm_store *store)

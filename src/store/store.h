@@ -17,6 +17,9 @@
  *     nm_store_seal(one, &path, err);
  *     nm_store_merge_part(store, path, &origin, err);        or nm_store_merge_file(store, "a.db", ...)
  *     nm_store_finish_merged(store, err);
+ *
+ * NM_ERR_WRITE, of any of these and of the sink, names the database that was to be; but not a part or a scratch, which lie
+ * beside an output that the caller knows.
  */
 #ifndef NM_STORE_STORE_H
 #define NM_STORE_STORE_H

@@ -87,13 +87,13 @@ uplot() {
 }
 "$report" --no-sql run.db -o without.html || fail "no page without SQL"
 for page in run hostile without; do
-    wasm=" 'wasm-unsafe-eval'" worker="; worker-src blob:"
-    [ $page = without ] || [ $has_sql = OFF ] && wasm='' worker=''
+    wasm=" 'wasm-unsafe-eval'"
+    [ $page = without ] || [ $has_sql = OFF ] && wasm=''
     sed -n '/^<script id="uplot">$/,/^<\/script>$/p' $page.html | sed '1d;$d' | cmp - <(uplot) || fail "$page.html has another uPlot"
     sed '/^<script id="uplot">$/,/^<\/script>$/d; s|<script type="application/octet-stream".*||' $page.html >frame
     grep -oE '(src|href)="[^"]*"|url\([^)]*\)|https?://[^ "<)]*' frame | grep -vE '^href="(data:,|#main)"$|^http://www\.w3\.org/2000/svg' >&2 &&
         fail "$page.html names what it would fetch"
-    grep -q "default-src 'none'; script-src 'unsafe-inline'$wasm; style-src 'unsafe-inline'; img-src data: blob:$worker\"" frame ||
+    grep -q "default-src 'none'; script-src 'unsafe-inline'$wasm; style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:\"" frame ||
         fail "$page.html forbids nothing"
 done
 

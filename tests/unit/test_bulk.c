@@ -582,7 +582,7 @@ START_TEST(a_full_disk_is_said)
             open_database(4096, narrow_sql);
             status = write_rows(ids, 30000, 50000, false);
             if (status != NM_OK) {
-                ck_assert_int_eq(status, NM_ERR_IO);
+                ck_assert_int_eq(status, NM_ERR_WRITE);
                 ck_assert_str_eq(err.text, "cannot write: No space left on device");
                 failures++;
             }

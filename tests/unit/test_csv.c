@@ -96,7 +96,7 @@ START_TEST(a_full_file_is_an_error)
     ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT a.name FROM sqlite_master AS a, copy_kind", -1, &statement, NULL),
                      SQLITE_OK);
     setvbuf(file, NULL, _IONBF, 0);
-    ck_assert_int_eq(nm_csv_write(statement, false, file, &err), NM_ERR_IO);
+    ck_assert_int_eq(nm_csv_write(statement, false, file, &err), NM_ERR_WRITE);
     sqlite3_finalize(statement);
     fclose(file);
 }

@@ -32,6 +32,32 @@ START_TEST(says_in_one_line_what_has_several)
 }
 END_TEST
 
+START_TEST(names_what_could_not_be_written_once)
+{
+    nm_error err = {0};
+    char path[2 * NM_ERROR_PATH_BYTES];
+
+    ck_assert_int_eq(nm_name_written(nm_fail_write(&err, ENOSPC), NULL, &err), NM_ERR_WRITE);
+    ck_assert_str_eq(nm_error_subject(&err, "read.zst"), "read.zst");
+    ck_assert_str_eq(err.text, "cannot write: No space left on device");
+    nm_name_written(NM_ERR_WRITE, "out.db", &err);
+    nm_name_written(NM_ERR_WRITE, "another", &err);
+    ck_assert_str_eq(nm_error_subject(&err, "read.zst"), "out.db");
+
+    nm_fail(&err, NM_ERR_FORMAT, 4096, "is no trace");
+    ck_assert_int_eq(nm_name_written(NM_ERR_FORMAT, "out.db", &err), NM_ERR_FORMAT);
+    ck_assert_str_eq(nm_error_subject(&err, "read.zst"), "read.zst");
+    ck_assert_int_eq(nm_name_written(nm_fail_write(NULL, ENOSPC), "out.db", NULL), NM_ERR_WRITE);
+
+    memset(path, 'x', sizeof path - 1);
+    strcpy(path + sizeof path - 8, "/out.db");
+    nm_name_written(nm_fail_write(&err, ENOSPC), path, &err);
+    ck_assert_uint_eq(strlen(err.written), NM_ERROR_PATH_BYTES - 1);
+    ck_assert_int_eq(strncmp(err.written, "...x", 4), 0);
+    ck_assert_str_eq(err.written + NM_ERROR_PATH_BYTES - 8, "/out.db");
+}
+END_TEST
+
 START_TEST(keeps_letters_beyond_ascii)
 {
     nm_error err = {0};
@@ -65,6 +91,7 @@ int main(void)
 
     tcase_add_test(tests, fills_the_record_and_returns_the_status);
     tcase_add_test(tests, says_in_one_line_what_has_several);
+    tcase_add_test(tests, names_what_could_not_be_written_once);
     tcase_add_test(tests, keeps_letters_beyond_ascii);
     tcase_add_test(tests, cuts_what_is_too_long);
     suite_add_tcase(suite, tests);

@@ -117,7 +117,7 @@ START_TEST(a_full_disk_is_said)
     int fd = memfd_create("io", 0);
 
     nm_io.write = full_write;
-    ck_assert_int_eq(nm_io_write(fd, "hello", 5, &err), NM_ERR_IO);
+    ck_assert_int_eq(nm_io_write(fd, "hello", 5, &err), NM_ERR_WRITE);
     ck_assert_str_eq(err.text, "cannot write: No space left on device");
     nm_io_close(fd);
 }

@@ -138,7 +138,7 @@ START_TEST(a_note_always_finds_room_and_gives_way_to_the_block)
 
     begin_on_disk(10000, 0);
     ck_assert_int_eq(append('a', 5000), NM_OK);
-    ck_assert_int_eq(append('b', 1000), NM_ERR_IO); /* with the reserve behind it there is no room */
+    ck_assert_int_eq(append('b', 1000), NM_ERR_WRITE); /* with the reserve behind it there is no room */
     ck_assert(output.is_stuck);
     expect_file("a5000");
     ck_assert(note('n', 300));
@@ -156,14 +156,14 @@ START_TEST(a_note_always_finds_room_and_gives_way_to_the_block)
     ck_assert_int_eq(append('c', 10), NM_OK);
     expect_file("a5000 b1000 c10");
     disk_bytes = 7000;
-    ck_assert_int_eq(append('d', 10), NM_ERR_IO);
+    ck_assert_int_eq(append('d', 10), NM_ERR_WRITE);
     ck_assert(note('n', NM_OUTPUT_RESERVE_BYTES));
     ck_assert(!note('m', NM_OUTPUT_RESERVE_BYTES + 1));
     disk_bytes = 20000;
     ck_assert(nm_output_retry(&output, true)); /* shorter than the note was */
     expect_file("a5000 b1000 c10 d10");
     disk_bytes = 7000;
-    ck_assert_int_eq(append('e', 10), NM_ERR_IO);
+    ck_assert_int_eq(append('e', 10), NM_ERR_WRITE);
     ck_assert(note('n', 200));
     nm_output_keep_note(&output);
     nm_output_fini(&output);
@@ -178,7 +178,7 @@ START_TEST(a_file_system_that_keeps_no_room_has_what_a_failed_block_leaves)
 
     begin_on_disk(5400, EOPNOTSUPP);
     ck_assert_int_eq(append('a', 5000), NM_OK);
-    ck_assert_int_eq(append('b', 1000), NM_ERR_IO); /* 400 of it were written */
+    ck_assert_int_eq(append('b', 1000), NM_ERR_WRITE); /* 400 of it were written */
     expect_file("a5000");
     ck_assert(note('n', 300));
     ck_assert(!note('m', 500));
@@ -202,7 +202,7 @@ START_TEST(a_limit_on_the_files_size_leaves_room_for_a_note)
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     nm_output_init(&output, fd);
     ck_assert_int_eq(append('a', 5000), NM_OK);
-    ck_assert_int_eq(append('b', 1000), NM_ERR_IO);
+    ck_assert_int_eq(append('b', 1000), NM_ERR_WRITE);
     ck_assert(note('n', 4000));
     setrlimit(RLIMIT_FSIZE, &unlimited);
     expect_file("a5000 n4000");
@@ -237,7 +237,7 @@ START_TEST(a_pipe_takes_what_fits_and_the_rest_waits)
     ck_assert(got[0] == 'a' && got[199999] == 'a' && got[200000] == 'b' && got[299999] == 'b');
     close(ends[0]);
     signal(SIGPIPE, SIG_IGN);
-    ck_assert_int_eq(append('c', 10), NM_ERR_IO);
+    ck_assert_int_eq(append('c', 10), NM_ERR_WRITE);
     ck_assert(output.is_stuck && !output.is_waiting);
     nm_output_fini(&output);
     close(ends[1]);

@@ -487,7 +487,26 @@ async function testWindows(browser) {
     await close();
 }
 
-const tests = [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testClocks, testAgainst, testWindows, testAccess, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])].filter((test) => new RegExp(process.argv[5] ?? '').test(test.name));
+/* A link may hold any regular expression: one that would take for ever holds nothing up. */
+async function testSlowSearch(browser) {
+    const slow = '(.+)+~', {page, close} = await open(browser, 'leak', `#search=${encodeURIComponent(slow)}`);
+    await page.waitForFunction((text) => document.querySelector('#search-word').textContent === `${text} takes too long as a regular expression and was stopped: it is looked for as it stands.`, slow);
+    assert.equal(await page.getAttribute('#search', 'aria-invalid'), 'true');
+    assert.deepEqual(await cellsOf(page, '#leaks'), []);
+    assert.deepEqual(await cellsOf(page, '#live'), []);
+    await page.fill('#search', '');
+    const all = (await cellsOf(page, '#live')).map((cells) => cells[0].replace(/leak$/, '')), site = all[0].replace(/[^\w\s]/g, '\\$&');
+    for (const search of [`^${site}`, `^(${site}|~)+$`]) { /* the second one is looked for by the worker */
+        await page.fill('#search', search);
+        const wanted = all.filter((text) => text === all[0]).length;
+        assert.ok(wanted > 0 && wanted < all.length, `${search} finds ${wanted} of ${all.length}`);
+        await page.waitForFunction((count) => document.querySelectorAll('#live tbody tr:not(.below)').length === count, wanted);
+        assert.equal(await page.textContent('#search-word'), '');
+    }
+    await close();
+}
+
+const tests = [testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testClocks, testAgainst, testWindows, testAccess, testSlowSearch, ...PANEL_TESTS, ...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : [])].filter((test) => new RegExp(process.argv[5] ?? '').test(test.name));
 let failed = 0;
 
 /* Several at once, for each waits most of its time; in a browser of their own, for what lies behind another page is seldom drawn. */

@@ -14,7 +14,7 @@ import {addBlocks, liveBlocks, withSegments} from '../../src/report/web/model.mj
 import {momentText, namedMoments} from '../../src/report/web/moment.mjs';
 import {failureLevels, levelParts, stepLevels} from '../../src/report/web/oom.mjs';
 import {settingRows} from '../../src/report/web/settings.mjs';
-import {patternOf} from '../../src/report/web/state.mjs';
+import {patternOf} from '../../src/report/web/search.mjs';
 import {sayPlace, sayWith, setLanguage} from '../../src/report/web/words.mjs';
 
 const FRAMES = new Map([[10, {label: 'one.py:1 f', file: '/a/one.py'}], [11, {label: 'one.py:1 f', file: '/b/one.py'}], [12, {label: 'lib.so+0x1 g', file: '/lib.so'}]]);

@@ -18,7 +18,8 @@ import {cutToRun, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} fr
 import {layCurves, rolesOfRanks, verdictOfRank} from '../../src/report/web/ranks.mjs';
 import {drawCells, drawRectangle, offsetOf} from '../../src/report/web/raster.mjs';
 import {interpolate, makeScale, niceTicks} from '../../src/report/web/scale.mjs';
-import {makeFilter, makeState, readHash, writeHash} from '../../src/report/web/state.mjs';
+import {makeFilter} from '../../src/report/web/search.mjs';
+import {makeState, readHash, writeHash} from '../../src/report/web/state.mjs';
 
 test('figures are those of base/human.c', () => {
     assert.deepEqual([0, 512, 999, 1000, 1023, 6396314, 432013312, 29420000000].map(formatBytes), ['0 B', '512 B', '999 B', '1.0 KiB', '1.0 KiB', '6.1 MiB', '412 MiB', '27.4 GiB']);

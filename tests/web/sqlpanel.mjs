@@ -232,12 +232,30 @@ async function checkAnswers(page) {
     assert.equal(readFileSync(await file.path(), 'utf8'), askShell('leak', 'SELECT 7 AS after'));
 }
 
+/* Whatever a question does, the next one is answered as before. */
+async function checkUnchanged(page) {
+    const all = "SELECT (SELECT count(*) FROM allocation) AS rows, (SELECT count(*) FROM sqlite_schema) AS names, (SELECT group_concat(name) FROM temp.sqlite_schema) AS own, 'A' LIKE 'a' AS folds";
+    const before = await askPanel(page, all), attacks = [
+        'PRAGMA query_only = OFF; DELETE FROM allocation', 'PRAGMA query_only = OFF; DROP VIEW peak; DROP TABLE memory_sample', "PRAGMA query_only = 0; PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'allocation'",
+        'CREATE TEMP TABLE peak AS SELECT 1 AS bytes', 'PRAGMA query_only = OFF; CREATE TEMP VIEW allocation AS SELECT 1 AS n', 'PRAGMA query_only = OFF; BEGIN; DELETE FROM allocation', 'PRAGMA case_sensitive_like = ON', 'PRAGMA hard_heap_limit = 300000',
+        'PRAGMA query_only = OFF; PRAGMA user_version = 3; VACUUM', "PRAGMA query_only = OFF; ATTACH (SELECT file FROM pragma_database_list WHERE name = 'main') AS again; DELETE FROM again.allocation",
+        'PRAGMA/**/query_only = OFF; CREATE TEMP TRIGGER t AFTER INSERT ON process BEGIN DELETE FROM allocation; END; INSERT INTO process SELECT * FROM process LIMIT 0',
+    ];
+    assert.match(before, /^rows,names,own,folds\r\n[1-9]\d*,[1-9]\d*,,1\r\n$/);
+    for (const sql of attacks) {
+        await askPanel(page, sql);
+        assert.equal(await askPanel(page, all), before, sql);
+    }
+    assert.match(await askPanel(page, 'PRAGMA query_only = OFF; DELETE FROM allocation; SELECT count(*) AS n FROM allocation'), /^n\r\n0\r\n$/, 'which have worked');
+}
+
 /* One page for all that changes nothing in it: to start SQLite takes longer than most questions. */
 async function testSql(browser) {
     const {page, close} = await openPanel(browser, 'leak');
     await checkQueries(page);
     await checkTables(page);
     await checkAnswers(page);
+    await checkUnchanged(page);
     await close();
 }
 
@@ -259,7 +277,7 @@ async function testForeign(browser) {
 async function testWithout(browser) {
     const {page, close} = await suite.open(browser, 'without'), text = readFileSync(`${suite.folder}/without.html`, 'utf8');
     assert.equal(await page.locator('#sql, script.sql').count(), 0);
-    assert.ok(!text.includes('wasm-unsafe-eval') && !text.includes('worker-src') && !text.includes('class="sql"'));
+    assert.ok(!text.includes('wasm-unsafe-eval') && !text.includes('class="sql"'));
     await close();
     const chinese = await openPanel(browser, 'fine', '#lang=zh&ask=peak', {colorScheme: 'dark'});
     await chinese.page.click('#sql button:text-is("\u8fd0\u884c")');

@@ -7,7 +7,7 @@ import {formatBytes, formatCount, formatPercent, formatTime, isKnown, NOTHING} f
 import {makeSignedIcicles, makeTree} from './icicle.mjs';
 import {makeUsage, placeOf} from './model.mjs';
 import {makeOverlay, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from './overlay.mjs';
-import {makeFilter} from './state.mjs';
+import {makeFilter} from './search.mjs';
 import {makeTable} from './table.mjs';
 import {say, sayWith} from './words.mjs';
 

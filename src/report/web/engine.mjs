@@ -32,9 +32,14 @@ function endWorker(engine, text) {
     engine.fail?.(text);
 }
 
+/* Some of what a PRAGMA sets holds for all that SQLite does from then on: a limit of memory, for one. */
+function isLeftBehind(sql) {
+    return /\bpragma\b/i.test(sql);
+}
+
 /*
  * open(): the parts of the page. ask(sql, number) asks the database of that number, from 0, and gives {columns, rows, isCut}: at most 100,000
- * rows, where isCut says that there are more; one question at a time. stop() ends the one that runs.
+ * rows, where isCut says that there are more; one question at a time, each of the database as it is in the page. stop() ends the one that runs.
  */
 export function makeEngine(open) {
     const engine = {open, parts: null, worker: null, fail: null};
@@ -46,6 +51,8 @@ export function makeEngine(open) {
                 return await post(engine, {sql, number, rowsMax: ROWS_MAX});
             } finally {
                 clearTimeout(limit);
+                if (isLeftBehind(sql))
+                    endWorker(engine, '');
             }
         },
         stop: () => endWorker(engine, 'stopped'),

@@ -5,7 +5,7 @@
 import {make, put} from './dom.mjs';
 import {formatCount, formatTime} from './format.mjs';
 import {makeSettings} from './settings.mjs';
-import {makeFilter, patternOf} from './state.mjs';
+import {isSlowSearch, makeFilter, patternOf} from './search.mjs';
 import {say, sayWith} from './words.mjs';
 
 const WHOLE = {complete: 'complete', begun: 'complete, but it begins in the middle', kept: 'complete of what was kept', lossy: 'NOT COMPLETE', contradictory: 'CONTRADICTS ITSELF', cut: 'CUT OFF before its end',
@@ -86,9 +86,10 @@ export function makeHead(model, state) {
         put(language, values.lang === 'zh' ? 'EN' : '\u4e2d\u6587');
         if (search.value !== (values.search ?? ''))
             search.value = values.search ?? '';
-        const isBroken = Boolean(values.search) && patternOf(values.search) === null;
-        search.setAttribute('aria-invalid', String(isBroken));
-        put(broken, isBroken && sayWith('{text} is no regular expression: it is looked for as it stands.', {text: values.search}));
+        const isBroken = Boolean(values.search) && patternOf(values.search) === null, isSlow = isSlowSearch(values.search);
+        search.setAttribute('aria-invalid', String(isBroken || isSlow));
+        put(broken, isBroken && sayWith('{text} is no regular expression: it is looked for as it stands.', {text: values.search}),
+            isSlow && sayWith('{text} takes too long as a regular expression and was stopped: it is looked for as it stands.', {text: values.search}));
         settings.update(makeFilter(values.search));
     };
     return {element, update};

@@ -6,7 +6,7 @@ import {make, makeSparkline, put} from './dom.mjs';
 import {formatBytes, formatCount, isKnown, NOTHING} from './format.mjs';
 import {placeOf} from './model.mjs';
 import {makeStack} from './stack.mjs';
-import {makeFilter} from './state.mjs';
+import {makeFilter} from './search.mjs';
 import {makeTable} from './table.mjs';
 import {say, sayPlace, sayWith} from './words.mjs';
 

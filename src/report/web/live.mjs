@@ -11,7 +11,7 @@ import {makeIcicle, makeSignedIcicles, makeTree, pathOf, ROOT, skipTrunk} from '
 import {liveBlocks, withSegments} from './model.mjs';
 import {makeMomentChoice, momentText} from './moment.mjs';
 import {makeStack} from './stack.mjs';
-import {makeFilter} from './state.mjs';
+import {makeFilter} from './search.mjs';
 import {makeBar, makeTable} from './table.mjs';
 import {momentSeq} from './timeline.mjs';
 import {say, sayName, sayPlace, sayWith} from './words.mjs';
@@ -188,7 +188,7 @@ export function makeLive(model, state) {
     let known = '';
     const update = (values) => {
         const heap = model.heapById.get(values.heap) ?? model.best, whole = withSegments(model, heap), kinds = groupingsOf(whole, heap), own = {...values, group: kinds.includes(values.group) ? values.group : 'site'};
-        const key = JSON.stringify([heap.heap_id, own.at, own.since, own.group, own.search, own.site, own.stack, own.theme, own.from, own.to, model.blocks !== null]);
+        const key = JSON.stringify([heap.heap_id, own.at, own.since, own.group, own.search, own.found, own.site, own.stack, own.theme, own.from, own.to, model.blocks !== null]);
         if (key === known)
             return;
         known = key;

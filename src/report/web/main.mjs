@@ -15,6 +15,7 @@ import {makeFailures} from './oom.mjs';
 import {makePool} from './pool.mjs';
 import {makeRanks} from './ranks.mjs';
 import {makeSql} from './sql.mjs';
+import {beginSearching} from './search.mjs';
 import {makeState, readHash} from './state.mjs';
 import {makeSteps} from './steps.mjs';
 import {makeTimeline} from './timeline.mjs';
@@ -24,7 +25,7 @@ import {say, setLanguage} from './words.mjs';
 const PANELS = [makeVerdicts, makeAgainst, makeTimeline, makeMap, makeLive, makeSteps, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse, makeSql];
 
 function defaultsOf(model) {
-    return {heap: model.best?.heap_id ?? null, from: model.opening?.from ?? null, to: model.opening?.to ?? null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null, lay: null, database: null};
+    return {heap: model.best?.heap_id ?? null, from: model.opening?.from ?? null, to: model.opening?.to ?? null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null, lay: null, database: null, found: 0};
 }
 
 function framePanel(panel) {
@@ -108,9 +109,10 @@ function isInView(panel) {
 /* Shows what the first picture has. Gives what shows all of it, what is in view first. */
 function showPage(model) {
     const state = makeState(defaultsOf(model), valuesOf(model, location.hash));
+    beginSearching(() => state.set({found: state.values.found + 1}));
     let page = buildPage(model, state), isWhole = false;
     const show = (values, before) => {
-        const hasChanged = (panel) => !before || panel.uses.some((name) => values[name] !== before[name]);
+        const hasChanged = (panel) => !before || panel.uses.some((name) => values[name] !== before[name] || (name === 'search' && values.found !== before.found));
         page.head.update(values);
         for (const panel of page.panels.filter((one) => (isWhole || EARLY.has(one.id)) && hasChanged(one)))
             panel.update(values);

@@ -14,7 +14,7 @@ import {rolesOf} from './ranks.mjs';
 import {partWord} from './opening.mjs';
 import {drawCells, drawRectangle, offsetOf} from './raster.mjs';
 import {makeStack} from './stack.mjs';
-import {makeFilter} from './state.mjs';
+import {makeFilter} from './search.mjs';
 import {makeNumbers} from './table.mjs';
 import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, scaleFor, timeAt} from './timeline.mjs';
 import {say, sayName, sayWith} from './words.mjs';

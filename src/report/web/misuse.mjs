@@ -5,7 +5,7 @@
 import {make} from './dom.mjs';
 import {formatBytes, formatCount} from './format.mjs';
 import {makeStack} from './stack.mjs';
-import {makeFilter} from './state.mjs';
+import {makeFilter} from './search.mjs';
 import {makeTable} from './table.mjs';
 
 export function makeMisuse(model) {

@@ -6,7 +6,7 @@ import {LEAK, PALETTE, REST} from './colours.mjs';
 import {make, put} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime} from './format.mjs';
 import {makeStack} from './stack.mjs';
-import {makeFilter} from './state.mjs';
+import {makeFilter} from './search.mjs';
 import {makeBar, makeTable} from './table.mjs';
 import {say, sayWith} from './words.mjs';
 

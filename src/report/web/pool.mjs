@@ -8,7 +8,7 @@ import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from './fo
 import {showHistograms} from './histogram.mjs';
 import {makeAdvice, showHits} from './hits.mjs';
 import {withSegments} from './model.mjs';
-import {makeFilter} from './state.mjs';
+import {makeFilter} from './search.mjs';
 import {makeBar, makeNumbers, makeTable} from './table.mjs';
 import {drawPlaces, GUTTER_LEFT, scaleFor} from './timeline.mjs';
 import {niceTicks} from './scale.mjs';
@@ -113,7 +113,7 @@ export function makePool(model, state) {
 
     /* Counted anew only when what is counted is another. */
     function count(heap, values) {
-        const key = JSON.stringify([heap.heap_id, values.from, values.to, values.search, model.blocks !== null]);
+        const key = JSON.stringify([heap.heap_id, values.from, values.to, values.search, values.found, model.blocks !== null]);
         if (key !== counted)
             put(histograms, showHistograms(withSegments(model, heap), heap, values, makeFilter(values.search)) ?? make('p', {class: 'note'}, say('Sizes and lifetimes are counted where every single allocation is in this page.')));
         counted = key;

@@ -9,7 +9,7 @@ import {formatBytes, formatCount, formatPercent, formatTime, isKnown, NOTHING} f
 import {remember} from './model.mjs';
 import {cutToRun, makeOverlay, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps, shareOfTimes} from './overlay.mjs';
 import {interpolate} from './scale.mjs';
-import {makeFilter} from './state.mjs';
+import {makeFilter} from './search.mjs';
 import {makeBar, makeNumbers, makeTable} from './table.mjs';
 import {say, sayWith} from './words.mjs';
 

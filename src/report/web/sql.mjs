@@ -7,7 +7,7 @@ import {make, makeChoice, put} from './dom.mjs';
 import {makeEngine} from './engine.mjs';
 import {formatCount, NOTHING} from './format.mjs';
 import {csvOf, parametersOf, putValues, readHeader, readTyped, valueText, writeTyped} from './sqltext.mjs';
-import {makeFilter} from './state.mjs';
+import {makeFilter} from './search.mjs';
 import {say, sayWith} from './words.mjs';
 
 const ROWS_ON_SCREEN = 200;

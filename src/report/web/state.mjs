@@ -15,6 +15,7 @@
  *   since   a moment, as `at`: what is live is          stack     number of a stack: the row of what is live
  *           compared with that; null: with nothing                that is open
  *   stepa, stepb  places in the list of a heap's steps: two that are laid over each other; null: the median and the worst
+ *   found   a number, not in the address: another one when the search has found more
  */
 import {LINES, shown} from './shown.mjs';
 
@@ -62,25 +63,4 @@ export function makeState(defaults, values) {
         hash: () => writeHash(state.values, defaults),
     };
     return state;
-}
-
-/* The regular expression of the search box; null: it is none. */
-export function patternOf(search) {
-    try {
-        return new RegExp(search, 'i');
-    } catch {
-        return null;
-    }
-}
-
-/* What the search box says, as a test of texts; all pass where it is empty. What is no regular expression is looked for as it is. */
-export function makeFilter(search) {
-    if (!search)
-        return () => true;
-    const pattern = patternOf(search);
-    if (pattern === null) {
-        const wanted = search.toLowerCase();
-        return (text) => String(text).toLowerCase().includes(wanted);
-    }
-    return (text) => pattern.test(String(text));
 }

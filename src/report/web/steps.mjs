@@ -11,7 +11,7 @@ import {isCounted} from './groups.mjs';
 import {liveBlocks, stepSumsOf, sumBlocks} from './model.mjs';
 import {makeScale, niceTicks} from './scale.mjs';
 import {findMost, firstFrom, mostByPixel, heldBy} from './series.mjs';
-import {makeFilter} from './state.mjs';
+import {makeFilter} from './search.mjs';
 import {makeNumbers, makeTable} from './table.mjs';
 import {GUTTER_LEFT, GUTTER_RIGHT} from './timeline.mjs';
 import {say} from './words.mjs';

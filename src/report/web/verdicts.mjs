@@ -6,7 +6,7 @@
 import {make} from './dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from './format.mjs';
 import {heapOfRow, poolOfRow} from './model.mjs';
-import {makeFilter} from './state.mjs';
+import {makeFilter} from './search.mjs';
 import {say, sayPlace, sayWith} from './words.mjs';
 
 function leakCard(row) {

@@ -9,12 +9,15 @@
  *
  * A database is {database, tables}, of which a table is {name, rows, columns: [{name, kind, values}]}, whose rows are missing in the file. Where there
  * are two, each is 'base.db' for the other: queries that compare two attach a file of that name.
+ *
+ * Each question is asked of a copy of its own, which is gone after the answer: whatever it writes, attaches or sets there, the next one finds
+ * the database as it was. What a PRAGMA sets for all of SQLite is gone with the worker: web/engine.mjs ends it.
  */
 'use strict';
 
 const ROWS_AT_ONCE = 200;
 
-let opened = [];
+let library = null, images = []; /* of the databases, as files */
 
 function quoteName(name) {
     return `"${name.replaceAll('"', '""')}"`;
@@ -43,18 +46,20 @@ function fillTable(database, table) {
     }
 }
 
-function openDatabase(library, {database, tables}) {
+function makeImage({database, tables}) {
     const own = new library.Database(database);
     own.run('PRAGMA journal_mode = OFF; BEGIN');
     for (const table of tables)
         fillTable(own, table);
-    own.run('COMMIT; PRAGMA query_only = ON');
-    return own;
+    own.run('COMMIT');
+    const image = own.export();
+    own.close();
+    return image;
 }
 
 async function openDatabases({wasm, databases}) {
-    const library = await initSqlJs({wasmBinary: wasm});
-    opened = databases.map((one) => openDatabase(library, one));
+    library = await initSqlJs({wasmBinary: wasm});
+    images = databases.map(makeImage);
     return {};
 }
 
@@ -69,12 +74,6 @@ function readRows(statement, rowsMax) {
     return {rows, isCut: false};
 }
 
-/* What a question has attached, the next one would be in the way of. */
-function detachAll(asked) {
-    for (const [name] of asked.exec("SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')")[0]?.values ?? [])
-        asked.run(`DETACH ${quoteName(name)}`);
-}
-
 /* Of several statements the answer is that of the last one that has columns. */
 function askStatements(asked, sql, rowsMax) {
     let answer = {columns: [], rows: [], isCut: false};
@@ -87,11 +86,13 @@ function askStatements(asked, sql, rowsMax) {
 }
 
 function askDatabase({sql, number, rowsMax}) {
-    const asked = opened[number], other = opened[1 - number];
+    const copies = (images.length > 1 && sql.includes("'base.db'") ? [number, 1 - number] : [number]).map((one) => new library.Database(images[one]));
     try {
+        const [asked, other] = copies;
+        asked.run('PRAGMA query_only = ON'); /* so that who means to write is told */
         return askStatements(asked, other ? sql.replaceAll("'base.db'", `'${other.filename}'`) : sql, rowsMax);
     } finally {
-        detachAll(asked);
+        copies.forEach((copy) => copy.close());
     }
 }
 

@@ -70,7 +70,7 @@ static nm_status pack(archive *a, const void *data, size_t len, ZSTD_EndDirectiv
             return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "cannot compress: %s", ZSTD_getErrorName(left));
         fwrite(a->packed, 1, to.pos, a->out);
     }
-    return ferror(a->out) ? nm_fail_errno(err, errno, "cannot write") : NM_OK;
+    return ferror(a->out) ? nm_fail_write(err, errno) : NM_OK;
 }
 
 static nm_status put(archive *a, const void *data, size_t len, nm_error *err)
@@ -78,7 +78,7 @@ static nm_status put(archive *a, const void *data, size_t len, nm_error *err)
     if (a->packer != NULL)
         return pack(a, data, len, ZSTD_e_continue, err);
     fwrite(data, 1, len, a->out);
-    return ferror(a->out) ? nm_fail_errno(err, errno, "cannot write") : NM_OK;
+    return ferror(a->out) ? nm_fail_write(err, errno) : NM_OK;
 }
 
 static nm_status put_zeros(archive *a, size_t len, nm_error *err)
@@ -175,7 +175,7 @@ nm_status archive_end(archive *a, nm_error *err)
     if (status == NM_OK && a->packer != NULL)
         status = pack(a, NULL, 0, ZSTD_e_end, err);
     if (status == NM_OK && fflush(a->out) != 0)
-        status = nm_fail_errno(err, errno, "cannot write");
+        status = nm_fail_write(err, errno);
     return status;
 }
 

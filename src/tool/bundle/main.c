@@ -96,7 +96,7 @@ static nm_status copy_database(bundle *work, nm_error *err)
     if (status == NM_OK)
         status = nm_store_read_views(work->store, err);
     free(path);
-    return status;
+    return nm_name_written(status, answer_written(work->output), err);
 }
 
 /* ---- The texts ----------------------------------------------------------------------------------------------------- */
@@ -232,7 +232,8 @@ static int run_bundle(const void *context)
     free_work(&work);
     if (status == NM_OK)
         return EXIT_DONE;
-    fprintf(stderr, "npumem-bundle: %s: %s\n", nm_shown_text(name, sizeof name, work.subject), err.text);
+    fprintf(stderr, "npumem-bundle: %s: %s\n", nm_shown_text(name, sizeof name, nm_error_subject(&err, work.subject)),
+            err.text);
     return status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
 }
 

@@ -21,7 +21,8 @@ static int report_error(const char *subject, const nm_error *err)
 {
     char name[PATH_MAX];
 
-    fprintf(stderr, "npumem-check: %s: %s\n", nm_shown_text(name, sizeof name, subject), err->text);
+    fprintf(stderr, "npumem-check: %s: %s\n", nm_shown_text(name, sizeof name, nm_error_subject(err, subject)),
+            err->text);
     return EXIT_UNUSABLE;
 }
 

@@ -26,16 +26,20 @@ const char *answer_name(void)
     return name;
 }
 
+const char *answer_written(const char *path)
+{
+    return path != NULL && strcmp(path, "-") != 0 ? path : nm_io_temporary_folder();
+}
+
 char *answer_scratch(const char *path, const char *scratch_name)
 {
-    const char *folder = getenv("TMPDIR");
     char *scratch = NULL;
     int len;
 
     if (path != NULL && strcmp(path, "-") != 0)
         return asprintf(&scratch, "%s.db", path) < 0 ? NULL : scratch;
     umask(S_IRWXG | S_IRWXO);
-    len = asprintf(&scratch, "%s/%s", folder == NULL || folder[0] == 0 ? "/tmp" : folder, scratch_name);
+    len = asprintf(&scratch, "%s/%s", nm_io_temporary_folder(), scratch_name);
     return len < 0 ? NULL : scratch;
 }
 
@@ -60,13 +64,13 @@ static nm_status lead_output(const char *path, nm_draft *draft, nm_error *err)
     nm_status status = nm_draft_begin(path, draft, err);
 
     if (status == NM_OK && dup2(draft->fd, STDOUT_FILENO) < 0)
-        status = nm_fail_errno(err, errno, "cannot write");
+        status = nm_fail_write(err, errno);
     return status;
 }
 
 static nm_status publish(const answer_request *request, nm_draft *draft, nm_error *err)
 {
-    nm_status status = fflush(stdout) == 0 && ferror(stdout) == 0 ? NM_OK : nm_fail_errno(err, errno, "cannot write");
+    nm_status status = fflush(stdout) == 0 && ferror(stdout) == 0 ? NM_OK : nm_fail_write(err, errno);
 
     if (status == NM_OK)
         status = nm_draft_publish(draft, request->is_forced, err);

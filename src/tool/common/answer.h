@@ -32,6 +32,9 @@ int answer_run(const answer_request *request, int (*run)(const void *context), c
  */
 char *answer_scratch(const char *path, const char *scratch_name);
 
+/* Where that is, as an error that it cannot be written names it: `path`, or the temporary folder. */
+const char *answer_written(const char *path);
+
 /* What is printed to, for messages: "standard output", or FILE. Safe to print. */
 const char *answer_name(void);
 

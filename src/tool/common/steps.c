@@ -63,7 +63,7 @@ nm_status tool_steps_copy(int *fd, nm_error *err)
         status = nm_fail_errno(err, errno, "cannot read the copy of the input");
     if (status != NM_OK) {
         nm_io_close(copy_fd);
-        return status;
+        return nm_name_written(status, nm_io_temporary_folder(), err);
     }
     nm_io_close(*fd);
     *fd = copy_fd;

@@ -318,10 +318,11 @@ static int run_diff(const void *context)
 
     nm_csv_close(run.csv);
     nm_foreign_close(run.run);
-    char subject[PATH_MAX];
+    char shown[PATH_MAX];
+    const char *subject = nm_error_subject(&err, run.subject);
     if (status != NM_OK)
-        fprintf(stderr, "npumem-diff: %s%s%s\n", nm_shown_text(subject, sizeof subject, run.subject),
-                run.subject == NULL ? "" : ": ", err.text);
+        fprintf(stderr, "npumem-diff: %s%s%s\n", nm_shown_text(shown, sizeof shown, subject),
+                subject == NULL ? "" : ": ", err.text);
     if (status == NM_OK && fflush(stdout) != 0) {
         nm_shown_print(stderr, "npumem-diff: %s: cannot write: %s\n", answer_name(), strerror(errno));
         return EXIT_UNUSABLE;

@@ -75,7 +75,7 @@ static nm_status open_output(export_run *run, nm_error *err)
     run->file = NULL;
     status = nm_draft_begin(run->output, &run->draft, err);
     if (status == NM_OK && (run->file = nm_draft_stream(&run->draft)) == NULL)
-        status = nm_fail_errno(err, errno, "cannot write");
+        status = nm_fail_write(err, errno);
     return status;
 }
 
@@ -84,13 +84,13 @@ static nm_status close_output(export_run *run, nm_error *err)
     bool is_bad = fflush(run->file) != 0 || ferror(run->file);
 
     if (is_bad)
-        return nm_fail_errno(err, errno, "cannot write");
+        return nm_fail_write(err, errno);
     if (run->output == NULL)
         return NM_OK;
     is_bad = fclose(run->file) != 0;
     run->file = NULL;
     if (is_bad)
-        return nm_fail_errno(err, errno, "cannot write");
+        return nm_fail_write(err, errno);
     nm_status status = nm_draft_publish(&run->draft, run->options->is_forced, err);
     return status == NM_OK ? nm_output_settle(run->output, err) : status;
 }
@@ -128,7 +128,8 @@ static int run_export(const export_options *options)
     nm_status status = write_all(&run, &err);
 
     if (status != NM_OK && !run.is_said)
-        fprintf(stderr, "npumem-export: %s: %s\n", nm_shown_text(name, sizeof name, run.subject), err.text);
+        fprintf(stderr, "npumem-export: %s: %s\n",
+                nm_shown_text(name, sizeof name, nm_error_subject(&err, run.subject)), err.text);
     if (run.file != NULL && run.file != stdout)
         fclose(run.file);
     nm_draft_end(&run.draft);

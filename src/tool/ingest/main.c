@@ -178,7 +178,7 @@ static nm_status load_part(ingest *run, size_t index, nm_error *err)
     if (status == NM_OK)
         status = ingest_load_input(run, err);
     free(path);
-    return status;
+    return nm_name_written(status, run->output_path, err);
 }
 
 static nm_status merge_database(ingest *run, const tool_input *input, const nm_merge_origin *origin, nm_error *err)
@@ -436,11 +436,12 @@ static bool write_answers(const ingest *run)
 
 static int report_error(const ingest *run, const nm_error *err)
 {
-    char subject[PATH_MAX];
+    char shown[PATH_MAX];
+    const char *subject = nm_error_subject(err, run->subject);
 
     fprintf(stderr, "npumem-ingest: ");
-    if (run->subject != NULL)
-        fprintf(stderr, "%s: ", nm_shown_text(subject, sizeof subject, run->subject));
+    if (subject != NULL)
+        fprintf(stderr, "%s: ", nm_shown_text(shown, sizeof shown, subject));
     if (err->offset != NM_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", err->offset);
     fprintf(stderr, "%s\n", err->text);

@@ -29,8 +29,8 @@ static nm_status fill(const ingest_page *page, FILE *file, sqlite3 *db, const nm
         status = nm_html_write(db, &whole, file, err);
     free(scratch);
     if (status == NM_OK && (fflush(file) != 0 || ferror(file)))
-        return nm_fail_errno(err, errno, "cannot write");
-    return status;
+        status = nm_fail_write(err, errno);
+    return nm_name_written(status, page->path, err);
 }
 
 nm_status ingest_page_write(ingest_page *page, sqlite3 *db, const nm_html_options *options, nm_error *err)
@@ -42,11 +42,11 @@ nm_status ingest_page_write(ingest_page *page, sqlite3 *db, const nm_html_option
         return NM_OK;
     status = nm_draft_begin(page->path, &page->draft, err);
     if (status == NM_OK && (file = nm_draft_stream(&page->draft)) == NULL)
-        status = nm_fail_errno(err, errno, "cannot write");
+        status = nm_fail_write(err, errno);
     if (status == NM_OK)
         status = fill(page, file, db, options, err);
     if (file != NULL && fclose(file) != 0 && status == NM_OK)
-        status = nm_fail_errno(err, errno, "cannot write");
+        status = nm_fail_write(err, errno);
     return status;
 }
 

@@ -177,5 +177,5 @@ nm_status report_join(const report_options *options, const char **subject, nm_st
     free(work.last_inputs);
     free(work.has_rows);
     free(path);
-    return status;
+    return nm_name_written(status, answer_written(options->output), err);
 }

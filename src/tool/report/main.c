@@ -42,7 +42,8 @@ static int say(const char *subject, const nm_error *err)
 {
     char name[PATH_MAX];
 
-    fprintf(stderr, "npumem-report: %s: %s\n", nm_shown_text(name, sizeof name, subject), err->text);
+    fprintf(stderr, "npumem-report: %s: %s\n", nm_shown_text(name, sizeof name, nm_error_subject(err, subject)),
+            err->text);
     return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
 }
 
@@ -84,6 +85,7 @@ static nm_status open_sources(sources *from, const report_options *options, nm_e
 
 typedef struct report_work {
     const report_options *options;
+    const char *path;         /* of the page; borrowed */
     const char *scratch_path; /* borrowed; NULL: no SQL */
 } report_work;
 
@@ -107,7 +109,7 @@ static nm_status write_page(sources *from, const report_work *work, nm_error *er
     if (status == NM_OK)
         status = nm_html_write(db, &page, stdout, err);
     report_settings_free(&settings);
-    return status;
+    return nm_name_written(status, answer_written(work->path), err);
 }
 
 /* Prints the page. */
@@ -127,7 +129,7 @@ static int print_page(const void *context)
     if (status != NM_OK)
         return say(from.subject, &err);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        nm_fail_errno(&err, errno, "cannot write");
+        nm_fail_write(&err, errno);
         return say(answer_name(), &err);
     }
     return EXIT_DONE;
@@ -168,7 +170,7 @@ static int write_answer(const report_options *options, const char *path)
                                     .failed = EXIT_NO};
     bool wants_sql = !options->has_no_sql;
     char *scratch = wants_sql ? name_scratch(path) : NULL;
-    const report_work work = {.options = options, .scratch_path = scratch};
+    const report_work work = {.options = options, .path = path, .scratch_path = scratch};
     int result = EXIT_NO;
 
     if (inputs == NULL || (wants_sql && scratch == NULL))

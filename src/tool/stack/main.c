@@ -29,7 +29,8 @@ static int run_stack(const void *context)
         status = stack_answer(nm_foreign_db(database), options, tool_wants_color(options->color), &is_found, &err);
     nm_foreign_close(database);
     if (status != NM_OK) {
-        fprintf(stderr, "npumem-stack: %s: %s\n", nm_shown_text(name, sizeof name, options->database), err.text);
+        fprintf(stderr, "npumem-stack: %s: %s\n",
+                nm_shown_text(name, sizeof name, nm_error_subject(&err, options->database)), err.text);
         return EXIT_UNUSABLE;
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -32,7 +32,6 @@ typedef struct top_run {
     top_follow *follow;
     top_model *model;
     bool is_drawn, has_printed;
-    bool is_unprinted; /* an error is of the output */
     uint64_t native_depth;
 } top_run;
 
@@ -126,14 +125,6 @@ static nm_status catch_up(top_run *top, int64_t until_ns, nm_error *err)
 
 /* ---- Showing ------------------------------------------------------------------------------------------------------- */
 
-static nm_status print(top_run *top, const nm_buffer *text, nm_error *err)
-{
-    nm_status status = nm_io_write(STDOUT_FILENO, text->data, text->len, err);
-
-    top->is_unprinted = status != NM_OK;
-    return status;
-}
-
 static nm_status show(top_run *top, bool is_behind, bool is_last, nm_error *err)
 {
     nm_source_summary_data summary;
@@ -165,11 +156,11 @@ static nm_status show(top_run *top, bool is_behind, bool is_last, nm_error *err)
         text.len--;
         status = screen_draw(&text, err);
     } else if (status == NM_OK) {
-        status = print(top, &text, err);
+        status = nm_io_write(STDOUT_FILENO, text.data, text.len, err);
     }
     top->has_printed = true;
     nm_buffer_free(&text);
-    return status;
+    return nm_name_written(status, answer_name(), err);
 }
 
 /* ---- All of it ----------------------------------------------------------------------------------------------------- */
@@ -244,7 +235,7 @@ static int end_of(const top_run *top, nm_status status, const nm_error *err)
                   : top->options->path != NULL ? top->options->path
                                                : top->options->pid);
     if (status != NM_OK) {
-        nm_shown_print(stderr, "npumem-top: %s: %s\n", top->is_unprinted ? answer_name() : name, err->text);
+        nm_shown_print(stderr, "npumem-top: %s: %s\n", nm_error_subject(err, name), err->text);
         return EXIT_NO;
     }
     top_follow_summary(top->follow, &summary);

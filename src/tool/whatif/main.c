@@ -279,7 +279,7 @@ static nm_status write_csv(whatif *run, nm_error *err)
     run->subject = run->options->csv_path;
     memory = open_memstream(&text, &text_bytes);
     if (memory == NULL)
-        return nm_fail_errno(err, errno, "cannot write");
+        return nm_fail_write(err, errno);
     status = whatif_write_csv(&run->place, &run->rows, &run->packing, memory, err);
     if (fclose(memory) != 0 && status == NM_OK)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
@@ -303,7 +303,7 @@ static nm_status print_advice(const whatif *run, nm_error *err)
 static nm_status end_output(nm_error *err)
 {
     if (fflush(stdout) != 0 || ferror(stdout))
-        return nm_fail_errno(err, errno, "cannot write to %.90s", answer_name());
+        return nm_name_written(nm_fail_write(err, errno), answer_name(), err);
     return NM_OK;
 }
 
@@ -328,7 +328,7 @@ static int report_error(const whatif *run, const nm_error *err)
 {
     char subject[PATH_MAX];
 
-    fprintf(stderr, "npumem-whatif: %s: ", nm_shown_text(subject, sizeof subject, run->subject));
+    fprintf(stderr, "npumem-whatif: %s: ", nm_shown_text(subject, sizeof subject, nm_error_subject(err, run->subject)));
     if (err->offset != NM_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", err->offset);
     fprintf(stderr, "%s\n", err->text);
