@@ -257,6 +257,38 @@ START_TEST(a_path_is_resolved_once)
 }
 END_TEST
 
+/* Each name by itself, without luck. */
+START_TEST(no_name_below_a_folder_is_followed)
+{
+    int folder = nm_door_folder("."), fd = -1;
+    struct stat info;
+
+    ck_assert_int_eq(symlink("../victim", "to_folder") + symlink("../victim/file0", "to_file"), 0);
+    ck_assert_int_lt(nm_door_folder_at(folder, "to_folder"), 0);
+    ck_assert_int_eq(nm_door_open_at(folder, "to_file", O_RDONLY, 0, &fd, &err), NM_ERR_IO);
+    ck_assert_int_eq(nm_door_open_at(folder, "to_file", O_WRONLY | O_CREAT | O_TRUNC, 0600, &fd, &err), NM_ERR_IO);
+    ck_assert_int_eq(nm_door_open_at(folder, "to_file", O_WRONLY | O_CREAT | O_EXCL, 0600, &fd, &err), NM_ERR_EXISTS);
+    ck_assert(nm_door_look_at(folder, "to_file", &info) && S_ISLNK(info.st_mode));
+    ck_assert(nm_door_leads_to_at(folder, "to_file", S_IFREG));
+    fd = open("../victim", O_RDONLY | O_DIRECTORY);
+    ck_assert(!nm_door_is_at(folder, "to_folder", fd));
+    nm_io_close(fd);
+    ck_assert_int_eq(mkdir("tree", 0755) + mkdir("tree/below", 0755) + symlink("../../../victim", "tree/below/link"),
+                     0);
+    ck_assert_int_eq(symlink("../../victim", "tree/link"), 0);
+    fd = nm_door_folder_at(folder, "tree");
+    nm_door_remove_folder_at(folder, "tree", fd, 1); /* not deep enough */
+    ck_assert_int_eq(access("tree/below/link", F_OK), 0);
+    nm_door_remove_folder_at(folder, "tree", fd, 2);
+    ck_assert_int_ne(access("tree", F_OK), 0);
+    nm_io_close(fd);
+    ck_assert_int_eq(nm_door_remove("to_file") + nm_door_remove_at(folder, "to_folder"), 0);
+    nm_io_close(folder);
+    ck_assert_uint_eq(count_files("../victim"), VICTIM_FILES);
+    ck_assert_int_eq(access("../victim/file0", R_OK), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("door");
@@ -268,6 +300,7 @@ int main(void)
     tcase_add_test(tests, what_is_swept_is_ours_and_marked);
     tcase_add_test(tests, a_draft_that_was_exchanged_is_not_published);
     tcase_add_test(tests, a_path_is_resolved_once);
+    tcase_add_test(tests, no_name_below_a_folder_is_followed);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -65,6 +65,26 @@ START_TEST(a_safe_folder_is_this_users_or_roots_and_not_written_by_others_unless
 }
 END_TEST
 
+START_TEST(ours_is_this_users_or_roots_and_not_everybodys_to_write)
+{
+    static const struct {
+        mode_t mode;
+        uid_t owner;
+        bool is_ours;
+    } cases[] = {
+        {S_IFREG | 0644, USER, true},  {S_IFREG | 0664, USER, true},   {S_IFREG | 0666, USER, false},
+        {S_IFREG | 0644, ROOT, true},  {S_IFREG | 0644, OTHER, false}, {S_IFREG | 0600, OTHER, false},
+        {S_IFDIR | 0777, ROOT, false}, {S_IFDIR | 01777, ROOT, true},  {S_IFDIR | 01777, OTHER, false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stat info = of(cases[i].mode, cases[i].owner, 1);
+
+        ck_assert_msg(nm_trust_is_ours(&info, USER) == cases[i].is_ours, "case %zu", i);
+    }
+}
+END_TEST
+
 START_TEST(the_parent_is_what_stands_before_the_last_slash)
 {
     char parent[8];
@@ -101,6 +121,7 @@ int main(void)
 
     tcase_add_test(tcase, own_is_this_users_closed_and_without_a_second_name);
     tcase_add_test(tcase, a_safe_folder_is_this_users_or_roots_and_not_written_by_others_unless_sticky);
+    tcase_add_test(tcase, ours_is_this_users_or_roots_and_not_everybodys_to_write);
     tcase_add_test(tcase, the_parent_is_what_stands_before_the_last_slash);
     tcase_add_test(tcase, errno_stays);
     suite_add_tcase(suite, tcase);
