@@ -121,6 +121,7 @@ int main(void)
 
     tcase_add_test(tcase, own_is_this_users_closed_and_without_a_second_name);
     tcase_add_test(tcase, a_safe_folder_is_this_users_or_roots_and_not_written_by_others_unless_sticky);
+    tcase_add_test(tcase, ours_is_this_users_or_roots_and_not_everybodys_to_write);
     tcase_add_test(tcase, the_parent_is_what_stands_before_the_last_slash);
     tcase_add_test(tcase, errno_stays);
     suite_add_tcase(suite, tcase);
