@@ -16,19 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/own_path.h"
+
 #define INGEST_PROGRAM   "npumem-ingest"
 #define STATUS_WITH_LOSS 3 /* of npumem-ingest: the answers are there, and say what is missing */
 #define STATUS_NOT_FOUND 127
 
 void record_ingest_program(char program[PATH_MAX])
 {
-    ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - sizeof INGEST_PROGRAM);
-    char *slash;
-
-    program[len > 0 ? len : 0] = 0;
-    slash = strrchr(program, '/');
-    strcpy(slash == NULL ? program : slash + 1, INGEST_PROGRAM);
-    if (access(program, X_OK) != 0)
+    if (nm_own_beside(INGEST_PROGRAM, program, NULL) != NM_OK || access(program, X_OK) != 0)
         strcpy(program, INGEST_PROGRAM);
 }
 
