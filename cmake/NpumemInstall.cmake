@@ -50,7 +50,7 @@ install(DIRECTORY queries/ DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/queries F
 install(FILES python/npumem.py DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/python) # three below the prefix: see _places there
 install(FILES examples/README.md examples/own_pool.c examples/own_pool.cpp examples/own_pool.py examples/pool.rules
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-install(FILES README.md README.zh-CN.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md README.zh-CN.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 set(NPUMEM_LICENSE_NAME LICENSE)
 if(NPUMEM_PORTABLE AND NPUMEM_PACKAGE STREQUAL DEB)
   set(NPUMEM_LICENSE_NAME copyright)

@@ -16,6 +16,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "base/own_path.h"
 #include "store/cleanup.h"
 #include "tool/common/exit_status.h"
 
@@ -43,26 +44,18 @@ static nm_status make_folder(export_input *input, nm_error *err)
     return status == NM_OK ? nm_cleanup_add(AT_FDCWD, input->folder, input->folder_fd, err) : status;
 }
 
-static void become_ingest(const char *path, const char *file)
-{
-    char program[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - sizeof INGEST_PROGRAM);
-    char *slash;
-
-    program[len > 0 ? len : 0] = 0;
-    slash = strrchr(program, '/');
-    strcpy(slash == NULL ? program : slash + 1, INGEST_PROGRAM);
-    execl(program, INGEST_PROGRAM, "--quiet", "-o", file, "--", path, (char *)NULL);
-    _exit(CANNOT_RUN);
-}
-
 static nm_status load(const char *path, const char *file, export_input *input, bool *is_said, nm_error *err)
 {
+    char program[PATH_MAX];
     int status = 0;
-    pid_t child = fork();
 
-    if (child == 0)
-        become_ingest(path, file);
+    if (nm_own_beside(INGEST_PROGRAM, program, err) != NM_OK)
+        return err->status;
+    pid_t child = fork();
+    if (child == 0) {
+        execl(program, INGEST_PROGRAM, "--quiet", "-o", file, "--", path, (char *)NULL);
+        _exit(CANNOT_RUN);
+    }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (child < 0)

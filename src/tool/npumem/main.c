@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/door.h"
+#include "base/own_path.h"
 #include "base/shown.h"
 #include "tool/common/nearest.h"
 #include "tool/common/options.h"
@@ -63,28 +64,13 @@ static bool is_name(const char *word)
     return length > 0 && length < NAME_BYTES && word[length] == 0 && word[0] != '-';
 }
 
-/* The folder of this program, where the others are; a link to it is followed. */
-static bool find_folder(char folder[PATH_MAX])
-{
-    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-    char *slash;
-
-    if (length <= 0)
-        return false;
-    folder[length] = 0;
-    slash = strrchr(folder, '/');
-    if (slash == NULL)
-        return false;
-    *slash = 0;
-    return true;
-}
-
+/* Beside this one, where all of them are; a link to it is followed. */
 static bool find_program(const char *name, char path[PATH_MAX])
 {
     char folder[PATH_MAX];
 
-    return is_name(name) && find_folder(folder) && snprintf(path, PATH_MAX, "%s/npumem-%s", folder, name) < PATH_MAX &&
-           nm_door_allows(path, F_OK);
+    return is_name(name) && nm_own_folder(folder) &&
+           snprintf(path, PATH_MAX, "%s/npumem-%s", folder, name) < PATH_MAX && nm_door_allows(path, F_OK);
 }
 
 static int refuse_unknown(const char *name)
@@ -108,7 +94,12 @@ static int refuse_unknown(const char *name)
 static int become(char **words)
 {
     char path[PATH_MAX];
+    nm_error err;
 
+    if (nm_own_beside("the others", path, &err) != NM_OK) {
+        fprintf(stderr, "npumem: %s\n", err.text);
+        return EXIT_NO;
+    }
     if (!find_program(words[0], path))
         return refuse_unknown(words[0]);
     words[0] = path;
@@ -125,7 +116,7 @@ static void show_own_pages(void)
     char folder[PATH_MAX], paths[2 * PATH_MAX];
     const char *usual = getenv("MANPATH");
 
-    if (!find_folder(folder))
+    if (!nm_own_folder(folder))
         return;
     /* Nothing behind the colon stands for where man looks by itself. */
     if (snprintf(paths, sizeof paths, "%.*s/" NPUMEM_MAN_PATH ":%s", PATH_MAX - MAN_PATH_ROOM, folder,

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/own_path.h"
 #include "base/shown.h"
 #include "tool/record/preload.h"
 #include "trace/ring.h"
@@ -320,13 +321,15 @@ static bool end_trial(pid_t pid)
 
 bool record_child_try(const char *folder, const char *library)
 {
+    char own[PATH_MAX];
     pid_t pid = fork();
 
     if (pid == 0) {
         begin_trial(folder, library, -1);
         execl("/bin/true", "/bin/true", (char *)NULL);
         execl("/usr/bin/true", "/usr/bin/true", (char *)NULL);
-        execl("/proc/self/exe", "npumem-record", "--version", (char *)NULL); /* a container may hold nothing else */
+        if (nm_own_path(own))
+            execl(own, "npumem-record", "--version", (char *)NULL); /* a container may hold nothing else */
         _exit(EXIT_NOT_FOUND);
     }
     return end_trial(pid);
@@ -334,6 +337,7 @@ bool record_child_try(const char *folder, const char *library)
 
 bool record_child_ask(const char *folder, const char *library, const char *option, char *answer, size_t answer_bytes)
 {
+    char own[PATH_MAX];
     size_t got = 0;
     int ends[2];
 
@@ -342,7 +346,8 @@ bool record_child_ask(const char *folder, const char *library, const char *optio
     pid_t pid = fork();
     if (pid == 0) {
         begin_trial(folder, library, ends[1]);
-        execl("/proc/self/exe", "npumem-record", option, (char *)NULL);
+        if (nm_own_path(own))
+            execl(own, "npumem-record", option, (char *)NULL);
         _exit(EXIT_NOT_FOUND);
     }
     close(ends[1]);

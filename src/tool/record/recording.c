@@ -18,6 +18,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "base/own_path.h"
 #include "base/shown.h"
 #include "drain/clock.h"
 #include "drain/parts.h"
@@ -83,20 +84,17 @@ nm_status recording_find_library(const record_options *options, char path[PATH_M
     static const char *const below[] = {NPUMEM_LIBDIR_FROM_BINDIR, "../lib", "../lib64", ".", "../hook"};
     const char *asked = getenv("NPUMEM_LIBRARY_DIR");
     char folder[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    bool is_found = asked != NULL && is_library(asked, ".", name, path);
+    bool is_known = nm_own_folder(folder), is_found = asked != NULL && is_library(asked, ".", name, path);
 
-    folder[len > 0 ? len : 0] = 0;
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL)
-        *slash = 0;
-    for (size_t i = 0; asked == NULL && !is_found && i < sizeof below / sizeof *below; i++)
+    for (size_t i = 0; is_known && asked == NULL && !is_found && i < sizeof below / sizeof *below; i++)
         is_found = is_library(folder, below[i], name, path);
     if (!is_found && asked == NULL)
         is_found = is_library(NPUMEM_INSTALL_LIBDIR, ".", name, path);
     if (!is_found)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET,
                        asked != NULL ? "%s is not in the folder that NPUMEM_LIBRARY_DIR names"
+                       : !is_known   ? "/proc is not mounted: where npumem-record lies, and so %s, cannot be known: "
+                                       "NPUMEM_LIBRARY_DIR=FOLDER says it"
                                      : "%s is not beside npumem-record, nor where it was installed: "
                                        "NPUMEM_LIBRARY_DIR=FOLDER says where it is",
                        name);

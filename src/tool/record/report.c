@@ -18,6 +18,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "base/own_path.h"
 #include "base/shown.h"
 
 #define INGEST_PROGRAM   "npumem-ingest"
@@ -26,13 +27,7 @@
 
 void record_ingest_program(char program[PATH_MAX])
 {
-    ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - sizeof INGEST_PROGRAM);
-    char *slash;
-
-    program[len > 0 ? len : 0] = 0;
-    slash = strrchr(program, '/');
-    strcpy(slash == NULL ? program : slash + 1, INGEST_PROGRAM);
-    if (!nm_door_allows(program, X_OK))
+    if (nm_own_beside(INGEST_PROGRAM, program, NULL) != NM_OK || !nm_door_allows(program, X_OK))
         strcpy(program, INGEST_PROGRAM);
 }
 

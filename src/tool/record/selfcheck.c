@@ -17,6 +17,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "base/own_path.h"
 #include "base/shown.h"
 #include "tool/record/output.h"
 #include "tool/record/output_name.h"
@@ -341,11 +342,11 @@ static void compare(selfcheck *check, const selfcheck_said *said)
 static void check_all(selfcheck *check)
 {
     const char *mode = getenv("NPUMEM");
-    ssize_t len = readlink("/proc/self/exe", check->self, sizeof check->self - 1);
     selfcheck_said said;
     bool has_run;
 
-    check->self[len > 0 ? len : 0] = 0;
+    if (!nm_own_path(check->self))
+        wrong(check, "/proc is not mounted: where npumem-record lies cannot be known");
     if (mode != NULL && strcmp(mode, "off") == 0)
         wrong(check, "NPUMEM=off is set");
     /* What this shell is prepared for is not what is checked. */

@@ -20,6 +20,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "base/own_path.h"
 #include "base/shown.h"
 
 #define SCRIPT_DEPTH_MAX   4    /* the kernel goes no deeper */
@@ -120,13 +121,14 @@ static const char *loader_of(const file_head *head, const Elf64_Ehdr *elf)
 
 static unseen_reason judge_elf(const file_head *head)
 {
+    char own_path[PATH_MAX];
     file_head own;
     Elf64_Ehdr elf, own_elf;
 
     if (head->len < sizeof elf || memcmp(head->bytes, ELFMAG, SELFMAG) != 0)
         return UNSEEN_UNKNOWN;
     memcpy(&elf, head->bytes, sizeof elf);
-    if (read_head("/proc/self/exe", &own) && own.len >= sizeof own_elf) {
+    if (nm_own_path(own_path) && read_head(own_path, &own) && own.len >= sizeof own_elf) {
         memcpy(&own_elf, own.bytes, sizeof own_elf);
         if (elf.e_ident[EI_CLASS] != own_elf.e_ident[EI_CLASS] || elf.e_machine != own_elf.e_machine)
             return UNSEEN_OTHER_MACHINE;

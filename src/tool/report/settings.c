@@ -17,6 +17,7 @@
 #include "base/buffer.h"
 #include "base/door.h"
 #include "base/io.h"
+#include "base/own_path.h"
 #include "store/cleanup.h"
 #include "store/database.h"
 
@@ -50,16 +51,11 @@ static void remove_scratch(scratch *at)
 }
 
 /* What it prints is the table that we read, and what it says that we say. */
-static void become_whatif(const char *path, int64_t heap_id, const char *folder)
+static void become_whatif(const char *program, const char *path, int64_t heap_id, const char *folder)
 {
-    char program[PATH_MAX], table[PATH_MAX + sizeof TABLE_NAME], heap[24];
-    ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - sizeof WHATIF_PROGRAM);
+    char table[PATH_MAX + sizeof TABLE_NAME], heap[24];
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    char *slash;
 
-    program[len > 0 ? len : 0] = 0;
-    slash = strrchr(program, '/');
-    strcpy(slash == NULL ? program : slash + 1, WHATIF_PROGRAM);
     snprintf(heap, sizeof heap, "%" PRId64, heap_id);
     snprintf(table, sizeof table, "%s/" TABLE_NAME, folder);
     if (nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0)
@@ -69,11 +65,14 @@ static void become_whatif(const char *path, int64_t heap_id, const char *folder)
 
 static nm_status run_whatif(const char *path, int64_t heap_id, const char *folder, nm_error *err)
 {
+    char program[PATH_MAX];
     int status = 0;
-    pid_t child = fork();
 
+    if (nm_own_beside(WHATIF_PROGRAM, program, err) != NM_OK)
+        return err->status;
+    pid_t child = fork();
     if (child == 0)
-        become_whatif(path, heap_id, folder);
+        become_whatif(program, path, heap_id, folder);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (child < 0)
