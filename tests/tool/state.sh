@@ -8,6 +8,7 @@ set -u
 bin=$1 programs=$2 tables=$3 scratch=$4 failures=0
 nobody=65534
 recorder= program=
+umask 022
 
 fail() {
     echo "FAIL: $*" >&2
@@ -196,5 +197,19 @@ wait $recorder
 recorder=
 "$bin/npumem-ingest" -q --force again.zst
 expect "after it" "$?: $(sqlite3 again.db 'SELECT state, is_complete FROM input')" "0: ended|1"
+
+# In parts, of which the last one is written.
+"$bin/npumem-record" -q --sample-interval 0 --keep last:64K -o parts.zst -- sh -c "'$programs/spin_events' --events 5000 >/dev/null; : >kept; until [ -e on ]; do sleep 0.05; done" &
+recorder=$!
+soon test -e kept
+for one in $who; do
+    as $one "$bin/npumem-ingest" -q --force -o $one/parts.db parts.zst
+    expect "$one: parts" "$?: $(sqlite3 $one/parts.db 'SELECT state, is_complete FROM input')" "3: running|0"
+done
+: >on
+wait $recorder
+recorder=
+"$bin/npumem-ingest" -q --force -o owner/parts.db parts.zst
+expect "parts that ended" "$?: $(sqlite3 owner/parts.db 'SELECT state, is_complete FROM input')" "0: ended|1"
 
 [ $failures = 0 ] || exit 1
