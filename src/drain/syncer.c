@@ -9,13 +9,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,8 +32,8 @@ typedef struct synced_file {
 
 struct nm_syncer {
     int64_t interval_ns;
-    int wake_fd; /* an eventfd: there is work, or the end has come */
     pthread_t thread;
+    pthread_cond_t wake;  /* there is work, or the end has come: by no file, which could fail to be written */
     pthread_mutex_t lock; /* over all that follows */
     synced_file *files;   /* owned; those of before that are not synced, and the current one */
     size_t file_count, file_capacity;
@@ -102,31 +100,19 @@ static void sync_all(nm_syncer *syncer)
     }
 }
 
-/* Until somebody wakes us; at most `ns`, or as long as it takes when that is below 0. Without the lock. */
-static void doze(nm_syncer *syncer, int64_t ns)
-{
-    struct pollfd wake = {.fd = syncer->wake_fd, .events = POLLIN};
-    struct timespec timeout = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-    uint64_t count;
-
-    pthread_mutex_unlock(&syncer->lock);
-    if (ppoll(&wake, 1, ns < 0 ? NULL : &timeout, NULL) > 0 && read(syncer->wake_fd, &count, sizeof count) < 0)
-        errno = 0; /* nothing to read is as good */
-    pthread_mutex_lock(&syncer->lock);
-}
-
 static void *serve(void *context)
 {
     nm_syncer *syncer = context;
-    int64_t due_ns = nm_clock_monotonic_ns() + syncer->interval_ns, left_ns;
+    int64_t due_ns = nm_clock_monotonic_ns() + syncer->interval_ns;
 
     pthread_mutex_lock(&syncer->lock);
     while (!syncer->is_ending) {
-        left_ns = due_ns - nm_clock_monotonic_ns();
         if (!syncer->is_dirty) {
-            doze(syncer, -1);
-        } else if (left_ns > 0) {
-            doze(syncer, left_ns);
+            pthread_cond_wait(&syncer->wake, &syncer->lock);
+        } else if (nm_clock_monotonic_ns() < due_ns) {
+            const struct timespec due = {.tv_sec = due_ns / 1000000000, .tv_nsec = due_ns % 1000000000};
+
+            pthread_cond_timedwait(&syncer->wake, &syncer->lock, &due);
         } else {
             sync_all(syncer);
             due_ns = nm_clock_monotonic_ns() + syncer->interval_ns;
@@ -136,15 +122,17 @@ static void *serve(void *context)
     return NULL;
 }
 
-static void wake(nm_syncer *syncer)
-{
-    uint64_t one = 1;
-
-    if (write(syncer->wake_fd, &one, sizeof one) < 0)
-        errno = 0; /* full: it is awake */
-}
-
 /* ---- The drain's side ---------------------------------------------------------------------------------------------- */
+
+static void init_wake(pthread_cond_t *wake)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* nm_clock_monotonic_ns */
+    pthread_cond_init(wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
 
 nm_status nm_syncer_new(int64_t interval_ns, nm_syncer **out, nm_error *err)
 {
@@ -155,14 +143,15 @@ nm_status nm_syncer_new(int64_t interval_ns, nm_syncer **out, nm_error *err)
     if (syncer == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at the thread that syncs");
     syncer->interval_ns = interval_ns;
-    syncer->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    init_wake(&syncer->wake);
     pthread_mutex_init(&syncer->lock, NULL);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    int failure = syncer->wake_fd < 0 ? errno : pthread_create(&syncer->thread, NULL, serve, syncer);
+    int failure = pthread_create(&syncer->thread, NULL, serve, syncer);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failure != 0) {
-        nm_io_close(syncer->wake_fd);
+        pthread_cond_destroy(&syncer->wake);
+        pthread_mutex_destroy(&syncer->lock);
         free(syncer);
         return nm_fail_errno(err, failure, "cannot start a thread");
     }
@@ -170,11 +159,11 @@ nm_status nm_syncer_new(int64_t interval_ns, nm_syncer **out, nm_error *err)
     return NM_OK;
 }
 
-/* There is work; who dozes without any hears of it. */
+/* There is work; who waits without any hears of it. */
 static void mark_dirty(nm_syncer *syncer)
 {
     if (!syncer->is_dirty)
-        wake(syncer);
+        pthread_cond_signal(&syncer->wake);
     syncer->is_dirty = true;
 }
 
@@ -231,7 +220,7 @@ int nm_syncer_finish(nm_syncer *syncer)
         return 0;
     pthread_mutex_lock(&syncer->lock);
     syncer->is_ending = true;
-    wake(syncer);
+    pthread_cond_signal(&syncer->wake);
     pthread_mutex_unlock(&syncer->lock);
     pthread_join(syncer->thread, NULL);
 
@@ -244,7 +233,7 @@ int nm_syncer_finish(nm_syncer *syncer)
     }
     failure = syncer->failure;
     free(syncer->files);
-    nm_io_close(syncer->wake_fd);
+    pthread_cond_destroy(&syncer->wake);
     pthread_mutex_destroy(&syncer->lock);
     free(syncer);
     return failure;

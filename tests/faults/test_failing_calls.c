@@ -262,6 +262,25 @@ START_TEST(a_process_one_of_whose_calls_fails_loses_nothing_in_silence)
 }
 END_TEST
 
+/* From its first write on, or a later one, npumem-record can write nothing: not to the trace, not to what it wakes or tells
+ * somebody by, not to standard error. */
+START_TEST(a_recorder_that_can_write_nothing_ends_as_the_program_did)
+{
+    fault at = {.call = "write", .error = EIO, .is_sticky = true, .number = 1};
+    bool has_failed = can_trace();
+
+    for (; has_failed && at.number < CALLS_MAX; at.number++) {
+        nm_run ran = run(&at);
+
+        has_failed = read_number("count") > 0;
+        ck_assert_msg(ran.exit_code == 0 && strstr(run_out(&ran), "allocations " EVENTS) != NULL,
+                      "write %u+: ended with %d:\n%s%s", at.number, ran.exit_code, run_out(&ran), run_err(&ran));
+        run_free(&ran);
+    }
+    ck_assert(at.number == 1 || at.number > 3);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     if (argc != 4)
@@ -277,6 +296,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, a_recorder_one_of_whose_calls_fails_loses_nothing_in_silence);
     tcase_add_test(tests, required_means_that_it_is_recorded);
     tcase_add_test(tests, a_process_one_of_whose_calls_fails_loses_nothing_in_silence);
+    tcase_add_test(tests, a_recorder_that_can_write_nothing_ends_as_the_program_did);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The order is what matters. The child is forked before any thread is started and before a signal's meaning is changed,
- * then waits at a pipe; the parent sets the recording up, and tells it whether it will be recorded. A second pipe, which
- * exec closes, says whether the program could be begun. What is tried beforehand (the trial) runs npumem-record itself
+ * then waits at a pipe; the parent sets the recording up, says in memory that both share whether it will be recorded, and
+ * closes the pipe. A second one, which exec closes, says whether the program could be begun. Nothing is written to either: that
+ * could fail, and the program must begin all the same. What is tried beforehand (the trial) runs npumem-record itself
  * below the preload, because a container may hold no other program.
  */
 #include "tool/record/child.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -36,13 +38,15 @@
 
 static const int passed_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
 
-/* What the child is told before it becomes the program. */
-typedef struct start_order {
+/* What the child is told before it becomes the program; and what it tells. */
+struct record_start_order {
+    bool is_given; /* else there is nothing to run */
     bool is_recorded;
     bool is_output_taken;
     char folder[PATH_MAX];
     char library[PATH_MAX];
-} start_order;
+    int exec_errno; /* the child's; 0: it has become the program */
+};
 
 static int exit_status_of(int exec_errno)
 {
@@ -62,23 +66,22 @@ static void set_environment(const char *folder, const char *library)
     free(preload);
 }
 
-static void run_child(char **program, int go_fd, int exec_fd, const sigset_t *mask)
+/* The pipe in between, which the parent closes, orders what both do in the memory that they share. */
+static void run_child(char **program, int go_fd, record_start_order *order, const sigset_t *mask)
 {
-    start_order *order = malloc(sizeof *order);
     size_t got = 0;
+    char none;
 
-    if (order == NULL || nm_io_read(go_fd, order, sizeof *order, &got, NULL) != NM_OK || got != sizeof *order)
+    if (nm_io_read(go_fd, &none, sizeof none, &got, NULL) != NM_OK || !order->is_given)
         _exit(EXIT_NOT_STARTED);
     if (order->is_recorded)
         set_environment(order->folder, order->library);
     if (order->is_output_taken)
         dup2(STDERR_FILENO, STDOUT_FILENO);
-    free(order);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(program[0], program);
-    int failure = errno;
-    nm_io_write(exec_fd, &failure, sizeof failure, NULL);
-    _exit(exit_status_of(failure));
+    order->exec_errno = errno;
+    _exit(exit_status_of(order->exec_errno));
 }
 
 /* ---- Starting ------------------------------------------------------------------------------------------------------ */
@@ -104,6 +107,20 @@ static nm_status open_pipes(int go[2], int exec[2], nm_error *err)
     return nm_fail_errno(err, failure, "cannot make a pipe");
 }
 
+static record_start_order *share_order(void)
+{
+    void *memory = mmap(NULL, sizeof(record_start_order), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void leave_order(record_child *child)
+{
+    if (child->order != NULL)
+        munmap(child->order, sizeof *child->order);
+    child->order = NULL;
+}
+
 /* As if nothing had been begun: the caller may become the program itself. A child that was forked ends by itself when its
  * pipe is closed. */
 static nm_status give_up(record_child *child, const sigset_t *mask, int failure, nm_error *err)
@@ -113,6 +130,7 @@ static nm_status give_up(record_child *child, const sigset_t *mask, int failure,
     nm_io_close(child->signal_fd);
     if (child->pid > 0)
         waitpid(child->pid, NULL, 0);
+    leave_order(child);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     sigprocmask(SIG_SETMASK, mask, NULL);
     *child = (record_child){.pid = -1};
@@ -125,20 +143,23 @@ nm_status record_child_fork(char **program, record_child *out, nm_error *err)
     int go[2], exec[2];
     nm_status status = open_pipes(go, exec, err);
 
-    *out = (record_child){.pid = -1};
-    if (status != NM_OK)
+    *out = (record_child){.pid = -1, .order = share_order()};
+    if (status != NM_OK) {
+        leave_order(out);
         return status;
+    }
     block_signals(&blocked, &before);
     out->signal_fd = signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK);
     int failure = errno;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     fflush(NULL);
-    out->pid = fork();
+    errno = ENOMEM;
+    out->pid = out->order == NULL ? -1 : fork();
     if (out->pid < 0)
         failure = errno;
     if (out->pid == 0) {
         close(go[1]);
-        run_child(program, go[0], exec[1], &before);
+        run_child(program, go[0], out->order, &before);
     }
     close(go[0]);
     close(exec[1]);
@@ -155,24 +176,20 @@ nm_status record_child_fork(char **program, record_child *out, nm_error *err)
 
 void record_child_start(record_child *child, const char *folder, const char *library, bool is_output_taken)
 {
-    start_order *order = calloc(1, sizeof *order);
+    record_start_order *order = child->order;
     size_t got = 0;
+    char none;
 
-    if (order != NULL) {
-        order->is_output_taken = is_output_taken;
-        order->is_recorded =
-            folder != NULL && library != NULL &&
-            snprintf(order->folder, sizeof order->folder, "%s", folder) < (int)sizeof order->folder &&
-            snprintf(order->library, sizeof order->library, "%s", library) < (int)sizeof order->library;
-        nm_io_write(child->go_fd, order, sizeof *order, NULL);
-    }
-    free(order);
+    order->is_output_taken = is_output_taken;
+    order->is_recorded = folder != NULL && library != NULL &&
+                         snprintf(order->folder, sizeof order->folder, "%s", folder) < (int)sizeof order->folder &&
+                         snprintf(order->library, sizeof order->library, "%s", library) < (int)sizeof order->library;
+    order->is_given = true;
     nm_io_close(child->go_fd);
-    /* Closed by exec: then nothing comes, and the program runs. */
-    if (nm_io_read(child->exec_fd, &child->exec_errno, sizeof child->exec_errno, &got, NULL) != NM_OK ||
-        got != sizeof child->exec_errno)
-        child->exec_errno = 0;
+    nm_io_read(child->exec_fd, &none, sizeof none, &got, NULL); /* until it is closed, by exec or by the child's end */
+    child->exec_errno = order->exec_errno;
     nm_io_close(child->exec_fd);
+    leave_order(child);
 }
 
 /* ---- While it runs ------------------------------------------------------------------------------------------------- */

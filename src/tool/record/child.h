@@ -14,12 +14,15 @@
 
 #include "base/error.h"
 
+typedef struct record_start_order record_start_order;
+
 typedef struct record_child {
     pid_t pid;
-    int go_fd;             /* the child waits for it to be written or closed */
-    int exec_fd;           /* the child writes errno to it if there is no program to run */
-    int signal_fd;         /* signals to npumem-record */
-    unsigned end_requests; /* signals that ask npumem-record to end, so far: SIGINT, SIGQUIT, SIGTERM and SIGHUP */
+    record_start_order *order; /* shared with the child until it runs */
+    int go_fd;                 /* the child waits for it to be closed */
+    int exec_fd;               /* closed by the child when it has become the program, or cannot */
+    int signal_fd;             /* signals to npumem-record */
+    unsigned end_requests;     /* signals that ask npumem-record to end, so far: SIGINT, SIGQUIT, SIGTERM and SIGHUP */
     bool has_ended;
     int wait_status; /* then */
     int exec_errno;  /* 0: the program runs or ran */
