@@ -551,7 +551,7 @@ START_TEST(on_a_full_disk_old_parts_make_room)
     run = shell("cd %s && %s --quiet run.zst", folder, ingest);
     ck_assert_msg(run.exit_code == 0 || run.exit_code == 3, "%s", run_err(&run));
     run_free(&run);
-    ck_assert_int_eq(number("run.db", "SELECT is_finished FROM input"), 1);
+    ck_assert_int_eq(number("run.db", "SELECT state = 'ended' FROM input"), 1);
 }
 END_TEST
 
