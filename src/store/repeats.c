@@ -249,6 +249,14 @@ nm_status nm_repeats_begin(sqlite3 *db, int64_t number, nm_error *err)
     return nm_db_exec_each(db, sql, err);
 }
 
+nm_status nm_repeats_count_kept(sqlite3 *db, int64_t *count, nm_error *err)
+{
+    return nm_db_get_int(db,
+                         "SELECT count(*) FROM temp.repeat_input WHERE kept_id = id AND number IN"
+                         " (SELECT number FROM temp.repeat_begin)",
+                         count, err);
+}
+
 nm_status nm_repeats_are_there(sqlite3 *db, bool *are_there, nm_error *err)
 {
     return get_flag(db,
