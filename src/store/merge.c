@@ -89,7 +89,7 @@ static nm_status check_rules(sqlite3 *db, nm_error *err)
 static nm_status refuse_redacted(sqlite3 *db, nm_error *err)
 {
     int64_t input_count = 0, here = 0, there = 0;
-    nm_status status = nm_db_get_int(db, "SELECT count(*) FROM main.input", &input_count, err);
+    nm_status status = nm_repeats_count_kept(db, &input_count, err);
 
     if (status == NM_OK)
         status = nm_db_get_int(db, "SELECT count(*) FROM main.meta WHERE key = 'redacted'", &here, err);
@@ -135,32 +135,32 @@ static nm_status remove_repeats(sqlite3 *db, nm_read_limit *guard, nm_error *err
 }
 
 /* What is in `main` already, or takes the place of what is. *is_all: all of it is left out. */
-static nm_status find_repeats(sqlite3 *db, const nm_merge_origin *origin, nm_read_limit *guard, bool *is_all,
-                              nm_error *err)
+static nm_status find_repeats(sqlite3 *db, const nm_merge_origin *origin, bool *is_all, nm_error *err)
 {
     nm_status status = nm_repeats_add(db, origin, db, SOURCE, err);
 
-    if (status == NM_OK)
-        status = nm_repeats_find(db, origin, is_all, err);
-    return status == NM_OK && !*is_all ? remove_repeats(db, guard, err) : status;
+    return status == NM_OK ? nm_repeats_find(db, origin, is_all, err) : status;
 }
 
+/* Also what is left out has to be judged by the same rules: it may come first another time. */
 static nm_status add_rows(sqlite3 *db, const nm_merge_options *options, nm_read_limit *guard, nm_error *err)
 {
     bool is_all = false;
     nm_status status = nm_db_exec(db, "BEGIN", err);
 
     if (status == NM_OK && options->origin != NULL)
-        status = find_repeats(db, options->origin, guard, &is_all, err);
+        status = find_repeats(db, options->origin, &is_all, err);
     if (status == NM_OK && !is_all)
         status = refuse_redacted(db, err);
     if (status == NM_OK)
         status = nm_db_exec(db, adopt_sql, err);
     if (status == NM_OK)
-        status = check_rules(db, err); /* also of what is left out: it may come first another time */
+        status = check_rules(db, err);
+    if (status == NM_OK && !is_all)
+        status = remove_repeats(db, guard, err);
     if (status == NM_OK && !is_all)
         status = copy_rows(db, options, err);
-    if (status == NM_OK && !is_all && options->origin != NULL)
+    if (status == NM_OK && !is_all)
         status = remove_repeats(db, guard, err);
     return status == NM_OK ? nm_db_exec(db, "COMMIT", err) : status;
 }

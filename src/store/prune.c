@@ -6,14 +6,13 @@
 
 #include "store/database.h"
 
-/* The statement that deletes rows of a table that no row of another names, nor a row of it that is named and within them: which
- * tables name any stands in the schema, and so does the column by which a row names the one that it is within. */
+/* The statement that deletes rows of a table which no row of another table names, nor a row of it that is named and is within
+ * them. The schema says which tables name any, and by which column a row names the one that it is within. */
 static const char unnamed_sql[] =
     "SELECT printf('DELETE FROM \"%%w\" WHERE \"%%w_id\" > %lld AND \"%%w_id\" <= %lld AND \"%%w_id\" NOT IN"
     " (WITH RECURSIVE named (id) AS (SELECT NULL', t.name, t.name, t.name, t.name)"
-    " || coalesce(group_concat(CASE WHEN m.name <> t.name THEN printf(' UNION SELECT \"%%w\" FROM \"%%w\" WHERE "
-    "\"%%w\" > %lld"
-    " AND \"%%w\" <= %lld', f.\"from\", m.name, f.\"from\", f.\"from\") END, ''), '')"
+    " || coalesce(group_concat(CASE WHEN m.name <> t.name THEN printf(' UNION SELECT \"%%w\" FROM \"%%w\""
+    " WHERE \"%%w\" > %lld AND \"%%w\" <= %lld', f.\"from\", m.name, f.\"from\", f.\"from\") END, ''), '')"
     " || group_concat(CASE WHEN m.name = t.name THEN printf(' UNION SELECT \"%%w\" FROM \"%%w\" JOIN named"
     " ON named.id = \"%%w_id\"', f.\"from\", t.name, t.name) END, '') || ') SELECT id FROM named WHERE id IS NOT NULL)'"
     " FROM (SELECT %Q AS name) AS t JOIN main.sqlite_master AS m JOIN pragma_foreign_key_list(m.name) AS f"

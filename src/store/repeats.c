@@ -53,9 +53,9 @@ static const char say_sql[] =
  * another one too; stacks and frames name nobody. */
 static const char owners_sql[] =
     "DELETE FROM repeat_owner; DELETE FROM repeat_gone;"
-    "INSERT INTO repeat_owner WITH RECURSIVE run (name, depth) AS (SELECT 'input', 0 UNION SELECT c.owner, run.depth + "
-    "1"
-    " FROM run JOIN merge_column AS c ON c.target = run.name AND c.owner <> c.target"
+    "INSERT INTO repeat_owner WITH RECURSIVE run (name, depth) AS (SELECT 'input', 0"
+    " UNION SELECT c.owner, run.depth + 1 FROM run"
+    " JOIN merge_column AS c ON c.target = run.name AND c.owner <> c.target"
     " JOIN merge_column AS k ON k.owner = c.owner AND k.is_key"
     " WHERE run.depth < 20 AND c.owner NOT IN (" NM_LARGE_TABLES_SQL ", 'stack', 'frame'))"
     " SELECT name, max(depth) FROM run GROUP BY name;"
@@ -67,17 +67,17 @@ static const char owners_sql[] =
 
 /* One INSERT for each of them but the first, which has begun. */
 static const char gone_sql[] =
-    "SELECT printf('INSERT OR IGNORE INTO temp.repeat_gone SELECT %Q, \"%w\" FROM main.\"%w\" WHERE ', o.name, k.name, "
-    "o.name)"
-    " || " NAMES_GONE " FROM repeat_owner AS o JOIN merge_column AS k ON k.owner = o.name AND k.is_key"
+    "SELECT printf('INSERT OR IGNORE INTO temp.repeat_gone SELECT %Q, \"%w\" FROM main.\"%w\" WHERE ',"
+    " o.name, k.name, o.name) || " NAMES_GONE " FROM repeat_owner AS o"
+    " JOIN merge_column AS k ON k.owner = o.name AND k.is_key"
     " JOIN merge_column AS c ON c.owner = o.name AND c.target <> o.name AND c.target IN (SELECT name FROM repeat_owner)"
     " WHERE o.depth > 0 GROUP BY o.name ORDER BY o.depth, o.name";
 
 /* One DELETE for each table that names one of them, or is one. */
 static const char delete_sql[] =
     "SELECT printf('DELETE FROM main.\"%w\" WHERE ', c.owner) || " NAMES_GONE " FROM merge_column AS c"
-    " WHERE c.owner IN (SELECT name FROM merge_table) AND c.target IN (SELECT name FROM repeat_owner) GROUP BY c.owner"
-    " ORDER BY c.owner";
+    " WHERE c.owner IN (SELECT name FROM merge_table) AND c.target IN (SELECT name FROM repeat_owner)"
+    " GROUP BY c.owner ORDER BY c.owner";
 
 static const char end_sql[] =
     "UPDATE temp.repeat_input SET is_out = 1 WHERE kept_id <> id AND number IN (SELECT number FROM temp.repeat_begin);"
@@ -88,16 +88,14 @@ static const char end_sql[] =
 /* Each database of which something goes now, and whether nothing stays. */
 static const char touched_sql[] =
     "SELECT number, NOT EXISTS (SELECT 1 FROM temp.repeat_input AS s WHERE s.number = i.number AND s.kept_id = s.id)"
-    " FROM temp.repeat_input AS i WHERE kept_id <> id AND is_out = 0 AND number IN (SELECT number FROM "
-    "temp.repeat_begin)"
-    " GROUP BY number ORDER BY number";
+    " FROM temp.repeat_input AS i WHERE kept_id <> id AND is_out = 0"
+    " AND number IN (SELECT number FROM temp.repeat_begin) GROUP BY number ORDER BY number";
 
 /* What a database has of a table: owner, behind which number, up to which. */
 #define RANGES                                                                                                         \
-    " FROM (SELECT b.owner AS owner, b.last_id AS first_id, coalesce((SELECT min(n.last_id) FROM temp.repeat_begin "   \
-    "AS n WHERE"                                                                                                       \
-    " n.owner = b.owner AND n.number > b.number), 9223372036854775807) AS last_id FROM temp.repeat_begin AS b WHERE"   \
-    " b.number = %" PRId64 ")"
+    " FROM (SELECT b.owner AS owner, b.last_id AS first_id, coalesce((SELECT min(n.last_id)"                           \
+    " FROM temp.repeat_begin AS n WHERE n.owner = b.owner AND n.number > b.number), 9223372036854775807) AS last_id"   \
+    " FROM temp.repeat_begin AS b WHERE b.number = %" PRId64 ")"
 
 static const char range_sql[] =
     "SELECT printf('DELETE FROM main.\"%%w\" WHERE rowid > %%d AND rowid <= %%d', owner, first_id, last_id)" RANGES;
@@ -247,6 +245,14 @@ nm_status nm_repeats_begin(sqlite3 *db, int64_t number, nm_error *err)
 
     snprintf(sql, sizeof sql, begin_sql, number, number);
     return nm_db_exec_each(db, sql, err);
+}
+
+nm_status nm_repeats_count_kept(sqlite3 *db, int64_t *count, nm_error *err)
+{
+    return nm_db_get_int(db,
+                         "SELECT count(*) FROM temp.repeat_input WHERE kept_id = id AND number IN"
+                         " (SELECT number FROM temp.repeat_begin)",
+                         count, err);
 }
 
 nm_status nm_repeats_are_there(sqlite3 *db, bool *are_there, nm_error *err)

@@ -41,6 +41,9 @@ nm_status nm_repeats_add(sqlite3 *db, const nm_merge_origin *origin, sqlite3 *fr
 /* Of that database and those before it: says what is left out. *is_all: everything of it, so that it is not to be merged. */
 nm_status nm_repeats_find(sqlite3 *db, const nm_merge_origin *origin, bool *is_all, nm_error *err);
 
+/* How many inputs stay of what has been copied. */
+nm_status nm_repeats_count_kept(sqlite3 *db, int64_t *count, nm_error *err);
+
 /* Before its rows are copied, when merge_table (store/merge.h) has the last numbers. */
 nm_status nm_repeats_begin(sqlite3 *db, int64_t number, nm_error *err);
 
