@@ -158,18 +158,19 @@ setup_test_packages() {
     [ -z "$names" ] || say "tests are skipped, in whole or in part, that need one of:$names"
 }
 
-# For tests of the page of npumem report, and of exports: what drives browsers, into build/node.
+# For tests of the page of npumem report, and of exports: what drives browsers, into build/node. All at once: npm removes what it is not told of.
 setup_browser() {
-    local module version missing=
+    local module version all='' is_missing=
     command -v apt-get >/dev/null && { (install_debian fonts-wqy-zenhei) || true; } # for pictures of pages in Chinese
     command -v npm >/dev/null || return 0
     while read -r module version; do
-        [ -z "$module" ] || grep -qs "\"version\": \"$version\"" "build/node/node_modules/$module/package.json" ||
-            missing="$missing $module@$version"
+        [ -n "$module" ] || continue
+        all="$all $module@$version"
+        grep -qs "\"version\": \"$version\"" "build/node/node_modules/$module/package.json" || is_missing=yes
     done <<<"$npumem_node_modules"
     # shellcheck disable=SC2086 # a list of words
-    [ -z "$missing" ] || npm install --prefix build/node --no-save --no-audit --no-fund --silent $missing >/dev/null 2>&1 ||
-        say "npm does not give$missing: pages are not looked at in a browser"
+    [ -z "$is_missing" ] || npm install --prefix build/node --no-save --no-audit --no-fund --silent $all >/dev/null 2>&1 ||
+        say "npm does not give$all: pages are not looked at in a browser"
 }
 
 setup_aarch64_packages() {
