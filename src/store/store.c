@@ -183,13 +183,14 @@ static nm_status quick_check(sqlite3 *db, const char *sql, nm_error *err)
     return status;
 }
 
-/* All tables but the large ones, which were checked when their pages were written. */
+/* All tables, and the list of what there is, but the large ones, which were checked when their pages were written. */
 static nm_status check_small_tables(sqlite3 *db, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db,
                                      "SELECT printf('PRAGMA quick_check(\"%w\")', name) FROM sqlite_master WHERE"
-                                     " type = 'table' AND name NOT IN (" NM_LARGE_TABLES_SQL ")",
+                                     " type = 'table' AND name NOT IN (" NM_LARGE_TABLES_SQL ")"
+                                     " UNION ALL SELECT 'PRAGMA quick_check(sqlite_master)'",
                                      &rows, err);
     int code = SQLITE_DONE;
 
