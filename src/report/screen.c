@@ -100,24 +100,23 @@ const char *nm_screen_device_kind(const nm_screen *s, const char *kind)
     return kind[0] == 0 || strcmp(kind, "DEVICE") == 0 ? nm_sentence_row(NM_SAY_PLACE_DEVICE, s->language) : kind;
 }
 
-const char *nm_screen_place(const nm_screen *s, sqlite3_stmt *row, int rank_column, char out[64])
+const char *nm_screen_place(const nm_screen *s, const nm_screen_owner *owner, char out[64])
 {
-    const char *kind = nm_db_text(row, rank_column + 3);
     size_t len = 0;
-    bool is_rank = !nm_db_is_null(row, rank_column);
     char number[NM_HUMAN_BYTES];
 
     out[0] = 0;
-    snprintf(number, sizeof number, "%lld", (long long)sqlite3_column_int64(row, rank_column + !is_rank));
-    if (nm_screen_is_shared(s) && !nm_db_is_null(row, rank_column + !is_rank)) {
-        nm_sentence_put(is_rank ? NM_SAY_PLACE_RANK : NM_SAY_PLACE_PID, s->language, NM_WORDS({"n", number}), out, 64);
+    snprintf(number, sizeof number, "%lld", (long long)(owner->has_rank ? owner->rank : owner->pid));
+    if (nm_screen_is_shared(s) && (owner->has_rank || owner->has_pid)) {
+        nm_sentence_put(owner->has_rank ? NM_SAY_PLACE_RANK : NM_SAY_PLACE_PID, s->language, NM_WORDS({"n", number}), out,
+                        64);
         len = strlen(out);
     }
-    if (nm_db_is_null(row, rank_column + 2))
-        nm_sentence_put(NM_SAY_PLACE_HOST, s->language, NULL, out + len, 64 - len);
+    if (owner->has_device)
+        snprintf(out + len, 64 - len, "%.12s %lld", nm_screen_device_kind(s, owner->device_kind),
+                 (long long)owner->device);
     else
-        snprintf(out + len, 64 - len, "%.12s %lld", nm_screen_device_kind(s, kind),
-                 (long long)sqlite3_column_int64(row, rank_column + 2));
+        nm_sentence_put(NM_SAY_PLACE_HOST, s->language, NULL, out + len, 64 - len);
     return out;
 }
 

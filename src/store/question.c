@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads a row by a list of its members, so that a header holds no code a column; see question.h.
+ */
+#include "store/question.h"
+
+#include "store/database.h"
+
+nm_status nm_question_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, nm_error *err)
+{
+    return nm_db_prepare(db, sql, out, err);
+}
+
+static void read_field(sqlite3_stmt *rows, const nm_field *field, int column, void *row)
+{
+    void *member = (char *)row + field->offset;
+
+    *((bool *)row + field->has_offset) = sqlite3_column_type(rows, column) != SQLITE_NULL;
+    switch (field->type) {
+    case NM_FIELD_INTEGER:
+        *(int64_t *)member = sqlite3_column_int64(rows, column);
+        break;
+    case NM_FIELD_FLAG:
+        *(bool *)member = sqlite3_column_int64(rows, column) != 0;
+        break;
+    case NM_FIELD_REAL:
+        *(double *)member = sqlite3_column_double(rows, column);
+        break;
+    case NM_FIELD_TEXT:
+        *(const char **)member = nm_db_text(rows, column);
+        break;
+    }
+}
+
+bool nm_question_next(sqlite3_stmt *rows, const nm_field *fields, size_t count, void *row)
+{
+    if (sqlite3_step(rows) != SQLITE_ROW)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        read_field(rows, &fields[i], (int)i, row);
+    return true;
+}
+
+void nm_question_again(sqlite3_stmt *rows)
+{
+    sqlite3_reset(rows);
+}
+
+void nm_question_bind_integer(sqlite3_stmt *rows, const char *name, int64_t value)
+{
+    int at = sqlite3_bind_parameter_index(rows, name);
+
+    if (value == NM_NULL)
+        sqlite3_bind_null(rows, at);
+    else
+        sqlite3_bind_int64(rows, at, value);
+}
+
+void nm_question_bind_real(sqlite3_stmt *rows, const char *name, double value)
+{
+    sqlite3_bind_double(rows, sqlite3_bind_parameter_index(rows, name), value);
+}
+
+void nm_question_bind_text(sqlite3_stmt *rows, const char *name, const char *value)
+{
+    sqlite3_bind_text(rows, sqlite3_bind_parameter_index(rows, name), value, -1, SQLITE_STATIC);
+}
+
+nm_status nm_question_end(sqlite3_stmt *rows, nm_status status, nm_error *err)
+{
+    sqlite3 *db = rows == NULL ? NULL : sqlite3_db_handle(rows);
+
+    /* Finalizing gives the error of the last step once more, and leaves its message with the connection. */
+    return sqlite3_finalize(rows) != SQLITE_OK && status == NM_OK ? nm_db_fail(db, err) : status;
+}
+
+nm_status nm_question_run(sqlite3_stmt *rows, nm_status status, nm_error *err)
+{
+    if (status == NM_OK)
+        sqlite3_step(rows);
+    return nm_question_end(rows, status, err);
+}
