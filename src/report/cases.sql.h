@@ -23,19 +23,9 @@
     INTEGER(pid) INTEGER(device) TEXT(device_kind) INTEGER(needed_bytes) INTEGER(free_bytes) INTEGER(total_bytes) \
     INTEGER(own_bytes) INTEGER(other_bytes) INTEGER(pool_free_bytes) INTEGER(pool_largest_free_bytes) \
     INTEGER(reserved_bytes) INTEGER(leaked_bytes) TEXT(leaked_site) FLAG(is_partial)
+#define NM_CASES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
+    INTEGER(first_id)
 NM_QUESTION_ROW(cases, NM_CASES_COLUMNS)
-static inline void nm_cases_bind(sqlite3_stmt *rows, int64_t first_id)
-{
-    nm_question_again(rows);
-    nm_question_bind_integer(rows, ":first_id", first_id);
-}
-static inline nm_status nm_cases_ask(sqlite3 *db, int64_t first_id, sqlite3_stmt **rows, nm_error *err)
-{
-    nm_status status = nm_question_prepare(db, NM_CASES_SQL, rows, err);
-
-    if (status == NM_OK)
-        nm_cases_bind(*rows, first_id);
-    return status;
-}
+NM_QUESTION_ASK(cases, NM_CASES_SQL, NM_CASES_PARAMETERS)
 
 #endif

@@ -88,11 +88,6 @@ void nm_screen_number(nm_screen *s); /* the line tells of a fault, which gets a 
 void nm_screen_say(nm_screen *s, nm_sentence code, const nm_word *words);
 void nm_screen_add(nm_screen *s, const char *text); /* a name or a figure: the same in all languages */
 
-/* A query whose rows are walked: `sql` and its parameters as texts of integers are the caller's. nm_screen_end finalizes it and
- * says how it ended. */
-nm_status nm_screen_ask(const nm_screen *s, const char *sql, sqlite3_stmt **out, nm_error *err);
-nm_status nm_screen_end(const nm_screen *s, sqlite3_stmt *rows, nm_status status, int code, nm_error *err);
-
 /* Whose line it is. */
 typedef struct nm_screen_owner {
     bool has_rank, has_pid, has_device;

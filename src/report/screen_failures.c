@@ -58,7 +58,6 @@ static const char *size_of(bool has, int64_t bytes, char out[NM_HUMAN_BYTES])
 static void add_asked(nm_screen *s, const nm_cases_row *row, nm_screen_kind kind, nm_screen_rank rank)
 {
     char bytes[NM_HUMAN_BYTES], when[NM_HUMAN_BYTES], place[64], site[TEXT_BYTES];
-    
 
     nm_screen_begin(s, NM_SAY_LABEL_ASKED, kind, rank, "out_of_memory");
     nm_screen_rows(s, 2);
@@ -67,21 +66,19 @@ static void add_asked(nm_screen *s, const nm_cases_row *row, nm_screen_kind kind
     if (!row->has.asked_bytes) {
         char call[TEXT_BYTES];
 
-        nm_screen_say(
-            s, NM_SAY_ASKED_CALL,
-            NM_WORDS({"call", nm_human_text(call, sizeof call, row->call, SITE_COLUMNS)}, {"site", site}));
+        nm_screen_say(s, NM_SAY_ASKED_CALL,
+                      NM_WORDS({"call", nm_human_text(call, sizeof call, row->call, SITE_COLUMNS)}, {"site", site}));
     } else {
         nm_screen_say(s, row->has.tried_bytes ? NM_SAY_ASKED : NM_SAY_ASKED_AT_LEAST,
                       NM_WORDS({"bytes", nm_human_bytes(bytes, row->asked_bytes)}, {"site", site}));
     }
     nm_screen_say(s, NM_SAY_ASKED_PLACE, NM_WORDS({"place", nm_screen_place(s, NM_SCREEN_OWNER(row), place)}));
     if (row->has.first_ns)
-        nm_screen_say(s, NM_SAY_ASKED_TIME,
-                      NM_WORDS({"time", nm_human_time(when, row->first_ns)}));
+        nm_screen_say(s, NM_SAY_ASKED_TIME, NM_WORDS({"time", nm_human_time(when, row->first_ns)}));
     nm_screen_say(s,
                   strcmp(row->outcome, "recovered") == 0 ? NM_SAY_ASKED_RECOVERED
-                  : row->outcome[0] == 0            ? NM_SAY_ASKED_OPEN
-                                                    : NM_SAY_ASKED_FATAL,
+                  : row->outcome[0] == 0                 ? NM_SAY_ASKED_OPEN
+                                                         : NM_SAY_ASKED_FATAL,
                   NULL);
 }
 
@@ -94,8 +91,7 @@ static void say_more(nm_screen *s, const nm_cases_row *row)
         return;
     nm_screen_say(s, NM_SAY_ASKED_MORE, NM_WORDS({"n", nm_human_count(more, more_count)}));
     if (row->recovered_count > 0)
-        nm_screen_say(s, NM_SAY_ASKED_SERVED,
-                      NM_WORDS({"n", nm_human_count(served, row->recovered_count)}));
+        nm_screen_say(s, NM_SAY_ASKED_SERVED, NM_WORDS({"n", nm_human_count(served, row->recovered_count)}));
 }
 
 /* The figures that sentences on causes are made of: each takes those that it has a place for. */
@@ -104,18 +100,18 @@ static void say_cause(nm_screen *s, const nm_cases_row *row, nm_sentence code)
     char needed[NM_HUMAN_BYTES], left[NM_HUMAN_BYTES], total[NM_HUMAN_BYTES], own[NM_HUMAN_BYTES],
         other[NM_HUMAN_BYTES], pool_free[NM_HUMAN_BYTES], largest[NM_HUMAN_BYTES], reserved[NM_HUMAN_BYTES],
         leaked[NM_HUMAN_BYTES], without[NM_HUMAN_BYTES], site[TEXT_BYTES];
-    
+
     nm_human_bytes(without, row->own_bytes > row->leaked_bytes ? row->own_bytes - row->leaked_bytes : 0);
-    nm_screen_say(
-        s, code,
-        NM_WORDS({"needed", row->has.needed_bytes ? nm_human_bytes(needed, row->needed_bytes) : SIZE_OF(row, asked_bytes, needed)},
-                 {"free", SIZE_OF(row, free_bytes, left)}, {"total", SIZE_OF(row, total_bytes, total)},
-                 {"own", SIZE_OF(row, own_bytes, own)}, {"other", SIZE_OF(row, other_bytes, other)},
-                 {"pool_free", SIZE_OF(row, pool_free_bytes, pool_free)},
-                 {"largest", SIZE_OF(row, pool_largest_free_bytes, largest)},
-                 {"reserved", SIZE_OF(row, reserved_bytes, reserved)}, {"leaked", SIZE_OF(row, leaked_bytes, leaked)},
-                 {"without", without},
-                 {"leaked_site", nm_screen_site(s, row->leaked_site, SITE_COLUMNS, site, sizeof site)}));
+    nm_screen_say(s, code,
+                  NM_WORDS({"needed", row->has.needed_bytes ? nm_human_bytes(needed, row->needed_bytes)
+                                                            : SIZE_OF(row, asked_bytes, needed)},
+                           {"free", SIZE_OF(row, free_bytes, left)}, {"total", SIZE_OF(row, total_bytes, total)},
+                           {"own", SIZE_OF(row, own_bytes, own)}, {"other", SIZE_OF(row, other_bytes, other)},
+                           {"pool_free", SIZE_OF(row, pool_free_bytes, pool_free)},
+                           {"largest", SIZE_OF(row, pool_largest_free_bytes, largest)},
+                           {"reserved", SIZE_OF(row, reserved_bytes, reserved)},
+                           {"leaked", SIZE_OF(row, leaked_bytes, leaked)}, {"without", without},
+                           {"leaked_site", nm_screen_site(s, row->leaked_site, SITE_COLUMNS, site, sizeof site)}));
 }
 
 /* ---- What held the device ---- */

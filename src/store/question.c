@@ -4,35 +4,28 @@
  */
 #include "store/question.h"
 
-#include "store/database.h"
-
-nm_status nm_question_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, nm_error *err)
-{
-    return nm_db_prepare(db, sql, out, err);
-}
-
-static void read_field(sqlite3_stmt *rows, const nm_field *field, int column, void *row)
+static void read_field(sqlite3_stmt *rows, const nm_column *field, int column, void *row)
 {
     void *member = (char *)row + field->offset;
 
     *((bool *)row + field->has_offset) = sqlite3_column_type(rows, column) != SQLITE_NULL;
     switch (field->type) {
-    case NM_FIELD_INTEGER:
+    case NM_COLUMN_INTEGER:
         *(int64_t *)member = sqlite3_column_int64(rows, column);
         break;
-    case NM_FIELD_FLAG:
+    case NM_COLUMN_FLAG:
         *(bool *)member = sqlite3_column_int64(rows, column) != 0;
         break;
-    case NM_FIELD_REAL:
+    case NM_COLUMN_REAL:
         *(double *)member = sqlite3_column_double(rows, column);
         break;
-    case NM_FIELD_TEXT:
+    case NM_COLUMN_TEXT:
         *(const char **)member = nm_db_text(rows, column);
         break;
     }
 }
 
-bool nm_question_next(sqlite3_stmt *rows, const nm_field *fields, size_t count, void *row)
+bool nm_question_next(sqlite3_stmt *rows, const nm_column *fields, size_t count, void *row)
 {
     if (sqlite3_step(rows) != SQLITE_ROW)
         return false;
@@ -72,6 +65,11 @@ nm_status nm_question_end(sqlite3_stmt *rows, nm_status status, nm_error *err)
 
     /* Finalizing gives the error of the last step once more, and leaves its message with the connection. */
     return sqlite3_finalize(rows) != SQLITE_OK && status == NM_OK ? nm_db_fail(db, err) : status;
+}
+
+nm_status nm_question_pause(sqlite3_stmt *rows, nm_status status, nm_error *err)
+{
+    return sqlite3_reset(rows) != SQLITE_OK && status == NM_OK ? nm_db_fail(sqlite3_db_handle(rows), err) : status;
 }
 
 nm_status nm_question_run(sqlite3_stmt *rows, nm_status status, nm_error *err)

@@ -23,24 +23,23 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "store/database.h"
 
-typedef enum nm_field_type {
-    NM_FIELD_INTEGER, /* int64_t; 0 for NULL */
-    NM_FIELD_FLAG,    /* bool; false for NULL */
-    NM_FIELD_REAL,    /* double; 0 for NULL */
-    NM_FIELD_TEXT,    /* const char *, borrowed until the next row; "" for NULL */
-} nm_field_type;
+typedef enum nm_column_type {
+    NM_COLUMN_INTEGER, /* int64_t; 0 for NULL */
+    NM_COLUMN_FLAG,    /* bool; false for NULL */
+    NM_COLUMN_REAL,    /* double; 0 for NULL */
+    NM_COLUMN_TEXT,    /* const char *, borrowed until the next row; "" for NULL */
+} nm_column_type;
 
-typedef struct nm_field { /* of a struct for rows, in the order of the columns */
-    nm_field_type type;
+typedef struct nm_column { /* of a struct for rows, in the order of the columns */
+    nm_column_type type;
     uint32_t offset;     /* bytes */
     uint32_t has_offset; /* of a bool: it is not NULL */
-} nm_field;
-
-nm_status nm_question_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, nm_error *err);
+} nm_column;
 
 /* Fills `row` with the next row; false: there is none, or it failed, which nm_question_end tells. */
-bool nm_question_next(sqlite3_stmt *rows, const nm_field *fields, size_t count, void *row);
+bool nm_question_next(sqlite3_stmt *rows, const nm_column *fields, size_t count, void *row);
 
 /* For a statement whose parameters are bound anew, each by its name with the colon. NM_NULL (store/database.h), NaN and a text
  * that is NULL are NULL; texts are borrowed until they are bound anew or the statement ends. */
@@ -52,20 +51,39 @@ void nm_question_bind_text(sqlite3_stmt *rows, const char *name, const char *val
 /* Finalizes it (NULL is fine). The status of what was before; where that is NM_OK, how reading its rows went. */
 nm_status nm_question_end(sqlite3_stmt *rows, nm_status status, nm_error *err);
 
-/* The same of one that gives no rows, which it runs if `status` is NM_OK. */
+/* The same of one that is bound anew later: it is reset, and gives up the database until then. */
+nm_status nm_question_pause(sqlite3_stmt *rows, nm_status status, nm_error *err);
+
+/* The same as nm_question_end of one that gives no rows, which it runs if `status` is NM_OK. */
 nm_status nm_question_run(sqlite3_stmt *rows, nm_status status, nm_error *err);
+
+/* A member of a row as a parameter of another question: NULL stays NULL. */
+#define NM_NUMBER_OF(row, member)                   ((row)->has.member ? (row)->member : NM_NULL)
+#define NM_TEXT_OF(row, member)                     ((row)->has.member ? (row)->member : NULL)
 
 /* ---- What a header is made of ------------------------------------------------------------------------------------------ */
 
-/* COLUMNS(INTEGER, FLAG, REAL, TEXT) names each column with what it is. */
-#define NM_QUESTION_INTEGER(name)    int64_t name;
-#define NM_QUESTION_FLAG(name)       bool name;
-#define NM_QUESTION_REAL(name)       double name;
-#define NM_QUESTION_TEXT(name)       const char *name;
-#define NM_QUESTION_IS_INTEGER(name) {NM_FIELD_INTEGER, offsetof(row_type, name), offsetof(row_type, has.name)},
-#define NM_QUESTION_IS_FLAG(name)    {NM_FIELD_FLAG, offsetof(row_type, name), offsetof(row_type, has.name)},
-#define NM_QUESTION_IS_REAL(name)    {NM_FIELD_REAL, offsetof(row_type, name), offsetof(row_type, has.name)},
-#define NM_QUESTION_IS_TEXT(name)    {NM_FIELD_TEXT, offsetof(row_type, name), offsetof(row_type, has.name)},
+/* COLUMNS(INTEGER, FLAG, REAL, TEXT) names each column with what it is, PARAMETERS each parameter. */
+#define NM_QUESTION_NONE(INTEGER, FLAG, REAL, TEXT) /* no parameters */
+#define NM_QUESTION_INTEGER(name)                   int64_t name;
+#define NM_QUESTION_FLAG(name)                      bool name;
+#define NM_QUESTION_REAL(name)                      double name;
+#define NM_QUESTION_TEXT(name)                      const char *name;
+#define NM_QUESTION_IS_INTEGER(name)                {NM_COLUMN_INTEGER, offsetof(row_type, name), offsetof(row_type, has.name)},
+#define NM_QUESTION_IS_FLAG(name)                   {NM_COLUMN_FLAG, offsetof(row_type, name), offsetof(row_type, has.name)},
+#define NM_QUESTION_IS_REAL(name)                   {NM_COLUMN_REAL, offsetof(row_type, name), offsetof(row_type, has.name)},
+#define NM_QUESTION_IS_TEXT(name)                   {NM_COLUMN_TEXT, offsetof(row_type, name), offsetof(row_type, has.name)},
+#define NM_QUESTION_TAKE_INTEGER(name)              , int64_t name
+#define NM_QUESTION_TAKE_FLAG(name)                 , bool name
+#define NM_QUESTION_TAKE_REAL(name)                 , double name
+#define NM_QUESTION_TAKE_TEXT(name)                 , const char *name
+#define NM_QUESTION_BIND_INTEGER(name)              nm_question_bind_integer(rows, ":" #name, name);
+#define NM_QUESTION_BIND_REAL(name)                 nm_question_bind_real(rows, ":" #name, name);
+#define NM_QUESTION_BIND_TEXT(name)                 nm_question_bind_text(rows, ":" #name, name);
+#define NM_QUESTION_GIVE(name)                      , name
+#define NM_QUESTION_TAKEN(PARAMETERS)                                                                                  \
+    PARAMETERS(NM_QUESTION_TAKE_INTEGER, NM_QUESTION_TAKE_FLAG, NM_QUESTION_TAKE_REAL, NM_QUESTION_TAKE_TEXT)
+#define NM_QUESTION_GIVEN(PARAMETERS) PARAMETERS(NM_QUESTION_GIVE, NM_QUESTION_GIVE, NM_QUESTION_GIVE, NM_QUESTION_GIVE)
 
 /* The struct of a row, and what fills it with the next. */
 #define NM_QUESTION_ROW(name, COLUMNS)                                                                                 \
@@ -78,22 +96,52 @@ nm_status nm_question_run(sqlite3_stmt *rows, nm_status status, nm_error *err);
     static inline bool nm_##name##_next(sqlite3_stmt *rows, nm_##name##_row *row)                                      \
     {                                                                                                                  \
         typedef nm_##name##_row row_type;                                                                              \
-        static const nm_field fields[] = {                                                                             \
+        static const nm_column fields[] = {                                                                            \
             COLUMNS(NM_QUESTION_IS_INTEGER, NM_QUESTION_IS_FLAG, NM_QUESTION_IS_REAL, NM_QUESTION_IS_TEXT)};           \
         return nm_question_next(rows, fields, sizeof fields / sizeof fields[0], row);                                  \
     }
 
-/* Of a statement without parameters: with rows, and without. */
-#define NM_QUESTION_ASK(name, sql)                                                                                     \
-    static inline nm_status nm_##name##_ask(sqlite3 *db, sqlite3_stmt **rows, nm_error *err)                           \
+/* Binds the parameters, all anew. */
+#define NM_QUESTION_BIND(name, PARAMETERS)                                                                             \
+    static inline void nm_##name##_bind(sqlite3_stmt *rows NM_QUESTION_TAKEN(PARAMETERS))                              \
     {                                                                                                                  \
-        return nm_question_prepare(db, sql, rows, err);                                                                \
+        nm_question_again(rows);                                                                                       \
+        PARAMETERS(NM_QUESTION_BIND_INTEGER, NM_QUESTION_BIND_INTEGER, NM_QUESTION_BIND_REAL, NM_QUESTION_BIND_TEXT)   \
     }
-#define NM_QUESTION_RUN(name, sql)                                                                                     \
-    static inline nm_status nm_##name##_run(sqlite3 *db, nm_error *err)                                                \
+
+/* Of a statement with rows: asks it. */
+#define NM_QUESTION_ASK(name, sql, PARAMETERS)                                                                         \
+    NM_QUESTION_BIND(name, PARAMETERS)                                                                                 \
+    static inline nm_status nm_##name##_ask(sqlite3 *db NM_QUESTION_TAKEN(PARAMETERS), sqlite3_stmt **rows,            \
+                                            nm_error *err)                                                             \
+    {                                                                                                                  \
+        nm_status status = nm_db_prepare(db, sql, rows, err);                                                          \
+        if (status == NM_OK)                                                                                           \
+            nm_##name##_bind(*rows NM_QUESTION_GIVEN(PARAMETERS));                                                     \
+        return status;                                                                                                 \
+    }
+
+/* Of one whose rows have no texts: gets the first row; one of zeros and no `has` where there is none. */
+#define NM_QUESTION_GET(name, PARAMETERS)                                                                              \
+    static inline nm_status nm_##name##_get(sqlite3 *db NM_QUESTION_TAKEN(PARAMETERS), nm_##name##_row *row,           \
+                                            nm_error *err)                                                             \
     {                                                                                                                  \
         sqlite3_stmt *rows = NULL;                                                                                     \
-        nm_status status = nm_question_prepare(db, sql, &rows, err);                                                   \
+        nm_status status = nm_##name##_ask(db NM_QUESTION_GIVEN(PARAMETERS), &rows, err);                              \
+        if (status != NM_OK || !nm_##name##_next(rows, row))                                                           \
+            *row = (nm_##name##_row){0};                                                                               \
+        return nm_question_end(rows, status, err);                                                                     \
+    }
+
+/* Of one without rows: runs it. */
+#define NM_QUESTION_RUN(name, sql, PARAMETERS)                                                                         \
+    NM_QUESTION_BIND(name, PARAMETERS)                                                                                 \
+    static inline nm_status nm_##name##_run(sqlite3 *db NM_QUESTION_TAKEN(PARAMETERS), nm_error *err)                  \
+    {                                                                                                                  \
+        sqlite3_stmt *rows = NULL;                                                                                     \
+        nm_status status = nm_db_prepare(db, sql, &rows, err);                                                         \
+        if (status == NM_OK)                                                                                           \
+            nm_##name##_bind(rows NM_QUESTION_GIVEN(PARAMETERS));                                                      \
         return nm_question_run(rows, status, err);                                                                     \
     }
 

@@ -16,18 +16,16 @@
 #include "store/schema.h"
 
 typedef struct statement {
-    const char *path; /* of the file */
-    char folder[64];  /* below src/, as "report" or "tool/diff" */
-    char name[64];    /* of the file without .sql */
-    char *text;       /* all of the file; owned */
-    const char *says; /* the first comment, without "NAME.sql: " */
-    size_t says_len;
+    const char *path;       /* of the file */
+    char folder[64];        /* below src/, as "report" or "tool/diff" */
+    char name[64];          /* of the file without .sql */
+    char *text;             /* all of the file; owned */
     sqlite3_stmt *prepared; /* owned */
 } statement;
 
 #define LINE_COLUMNS 118
 
-static const char *const member_types[] = {"int64_t ", "bool ", "double ", "const char *"};
+static const char after[] = "-- After: ", with[] = "-- With: "; /* in lines of their own */
 
 static int fault(const statement *from, const char *what, const char *detail)
 {
@@ -49,25 +47,32 @@ static bool is_one_of(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-static nm_field_type type_of(const char *name)
+static nm_column_type type_of(const char *name)
 {
-    static const char *const reals[] = {"_ratio", "_rate", "_per_step", "_per_hour", NULL};
-    static const char *const integers[] = {"_bytes", "_ns", "_count", "_seq", "_id", "_number", "_code", NULL};
-    static const char *const words[] = {"rank",   "pid",    "tid",     "device", "ordinal", "seq", "ns",
-                                        "number", "stream", "address", "bytes",  "count",   NULL};
+    static const char *const reals[] = {"_ratio", "_rate", "_per_step", "_per_hour", "_value", "_hours", NULL};
+    static const char *const integers[] = {"_bytes", "_ns", "_count",  "_seq",  "_id",      "_number", "_status",
+                                           "_code",  "_us", "_offset", "_step", "_ordinal", NULL};
+    static const char *const words[] = {"rank",  "pid",    "tid",    "device",  "ordinal", "seq",
+                                        "ns",    "number", "stream", "address", "bytes",   "amount",
+                                        "count", "offset", "line",   "step",    NULL};
 
     if (strncmp(name, "is_", 3) == 0 || strncmp(name, "has_", 4) == 0)
-        return NM_FIELD_FLAG;
+        return NM_COLUMN_FLAG;
     for (size_t i = 0; reals[i] != NULL; i++)
         if (ends_with(name, reals[i]))
-            return NM_FIELD_REAL;
+            return NM_COLUMN_REAL;
     for (size_t i = 0; integers[i] != NULL; i++)
         if (ends_with(name, integers[i]))
-            return NM_FIELD_INTEGER;
-    return is_one_of(name, words) ? NM_FIELD_INTEGER : NM_FIELD_TEXT;
+            return NM_COLUMN_INTEGER;
+    return is_one_of(name, words) ? NM_COLUMN_INTEGER : NM_COLUMN_TEXT;
 }
 
 /* ---- What is there ---- */
+
+static void put(nm_buffer *out, const char *text)
+{
+    nm_buffer_append(out, text, strlen(text), NULL);
+}
 
 static char *read_text(const char *path)
 {
@@ -99,7 +104,7 @@ static int take_path(statement *to)
     return 0;
 }
 
-/* What it says of itself: "-- NAME.sql: ..." in its first line, and on in those that begin with "--   ". */
+/* What it says of itself: "-- NAME.sql: ..." in its first lines. */
 static int take_comment(statement *to)
 {
     size_t name_len = strlen(to->name);
@@ -107,28 +112,67 @@ static int take_comment(statement *to)
     if (strncmp(to->text, "-- ", 3) != 0 || strncmp(to->text + 3, to->name, name_len) != 0 ||
         strncmp(to->text + 3 + name_len, ".sql: ", 6) != 0)
         return fault(to, "does not begin with '-- NAME.sql: what it asks'", "");
-    to->says = to->text + 3;
-    to->says_len = strcspn(to->says, "\n");
     return 0;
+}
+
+/* The file beside it that a line names from `name` on; to be freed. NULL: it cannot be read, which is said. */
+static char *read_beside(const statement *from, const char *name)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%.*s/%.*s", (int)(strrchr(from->path, '/') - from->path), from->path,
+             (int)strcspn(name, "\n"), name);
+    char *text = read_text(path);
+    if (text == NULL)
+        fault(from, "what it names cannot be read: ", path);
+    return text;
 }
 
 /* Lines "-- After: FILE": statements of a file beside it that make what it reads, temporary tables say. */
 static int run_before(statement *from, sqlite3 *db)
 {
-    static const char mark[] = "-- After: ";
     int faults = 0;
 
-    for (const char *at = strstr(from->text, mark); at != NULL && faults == 0; at = strstr(at + 1, mark)) {
-        char path[4096];
-        const char *name = at + sizeof mark - 1, *slash = strrchr(from->path, '/');
+    for (const char *at = strstr(from->text, after); at != NULL && faults == 0; at = strstr(at + 1, after)) {
         nm_error err = {0};
+        char *text = read_beside(from, at + strlen(after));
 
-        snprintf(path, sizeof path, "%.*s/%.*s", (int)(slash - from->path), from->path, (int)strcspn(name, "\n"), name);
-        char *text = read_text(path);
         if (text == NULL || nm_db_exec(db, text, &err) != NM_OK)
-            faults = fault(from, "what it comes after cannot be run: ", text == NULL ? path : err.text);
+            faults = text == NULL ? 1 : fault(from, "what it comes after cannot be run: ", err.text);
         free(text);
     }
+    return faults;
+}
+
+/* Lines "-- With: FILE": tables of a WITH that several statements have, from files beside it, come before its own. */
+static int add_parts(statement *to)
+{
+    nm_buffer parts = {0};
+    const char *begin = to->text;
+    int faults = 0;
+
+    for (const char *at = strstr(to->text, with); at != NULL && faults == 0; at = strstr(at + 1, with)) {
+        char *part = read_beside(to, at + strlen(with));
+
+        faults = part == NULL;
+        put(&parts, parts.len == 0 ? "WITH " : ", ");
+        put(&parts, part == NULL ? "" : part);
+        free(part);
+    }
+    while (strncmp(begin, "--", 2) == 0)
+        begin += strcspn(begin, "\n") + 1;
+    if (parts.len > 0 && faults == 0) {
+        bool has_own = strncmp(begin, "WITH", 4) == 0;
+        nm_buffer whole = {0};
+
+        nm_buffer_append(&whole, to->text, (size_t)(begin - to->text), NULL);
+        nm_buffer_append(&whole, parts.data, parts.len, NULL);
+        put(&whole, has_own ? "," : "");
+        nm_buffer_append(&whole, begin + (has_own ? 4 : 0), strlen(begin) + 1 - (has_own ? 4 : 0), NULL);
+        free(to->text);
+        to->text = (char *)whole.data;
+    }
+    nm_buffer_free(&parts);
     return faults;
 }
 
@@ -146,11 +190,6 @@ static int prepare(statement *to, sqlite3 *db)
 }
 
 /* ---- What is made of it ---- */
-
-static void put(nm_buffer *out, const char *text)
-{
-    nm_buffer_append(out, text, strlen(text), NULL);
-}
 
 static void put_upper(nm_buffer *out, const char *text)
 {
@@ -247,113 +286,105 @@ static int check_columns(const statement *from, int count)
     return 0;
 }
 
-static int put_row(nm_buffer *out, const statement *from)
+/* #define NM_NAME_END(INTEGER, FLAG, REAL, TEXT): each column or parameter with what it is. */
+typedef const char *name_of(sqlite3_stmt *prepared, int at);
+
+static const char *parameter_name(sqlite3_stmt *prepared, int at)
+{
+    const char *name = sqlite3_bind_parameter_name(prepared, at + 1);
+
+    return name == NULL || name[0] != ':' || !islower((unsigned char)name[1]) ? NULL : name + 1;
+}
+
+static int put_list(nm_buffer *out, const statement *from, const char *end, int count, name_of *name_at)
 {
     static const char *const macros[] = {"INTEGER", "FLAG", "REAL", "TEXT"};
-    int count = sqlite3_column_count(from->prepared);
     filler f = {.out = out, .begin = "   ", .end = ""};
 
-    if (count == 0)
-        return 0;
     put(out, "#define NM_");
     put_upper(out, from->name);
-    put(out, "_COLUMNS(INTEGER, FLAG, REAL, TEXT) \\\n");
+    put(out, end);
+    put(out, "(INTEGER, FLAG, REAL, TEXT) \\\n");
     for (int i = 0; i < count; i++) {
-        const char *name = sqlite3_column_name(from->prepared, i);
+        const char *name = name_at(from->prepared, i);
         char word[256];
 
+        if (name == NULL)
+            return fault(from, "a parameter has no name (:name)", "");
         snprintf(word, sizeof word, " %s(%s)", macros[type_of(name)], name);
         fill(&f, word, strlen(word));
     }
-    put(out, "\nNM_QUESTION_ROW(");
+    put(out, "\n");
+    return 0;
+}
+
+static bool has_texts(const statement *from)
+{
+    for (int i = 0; i < sqlite3_column_count(from->prepared); i++)
+        if (type_of(sqlite3_column_name(from->prepared, i)) == NM_COLUMN_TEXT)
+            return true;
+    return false;
+}
+
+/* NM_QUESTION_VERB(name, NM_NAME_SQL, NM_NAME_PARAMETERS), of which the middle may be missing. */
+static void put_macro(nm_buffer *out, const statement *from, const char *verb, const char *const *ends)
+{
+    put(out, "NM_QUESTION_");
+    put(out, verb);
+    put(out, "(");
     put(out, from->name);
-    put(out, ", NM_");
-    put_upper(out, from->name);
-    put(out, "_COLUMNS)\n");
-    return check_columns(from, count);
+    for (; *ends != NULL; ends++) {
+        put(out, ", NM_");
+        if (strcmp(*ends, "QUESTION_NONE") != 0)
+            put_upper(out, from->name);
+        put(out, *ends);
+    }
+    put(out, ")\n");
 }
 
-/* The parameters, each with a comma before it: of a function, or of a call. */
-static int put_parameters(nm_buffer *out, const statement *from, bool has_types)
+/* What asks it, and what reads its rows. */
+static int put_functions(nm_buffer *out, const statement *from)
 {
-    int count = sqlite3_bind_parameter_count(from->prepared);
+    int column_count = sqlite3_column_count(from->prepared);
+    int parameter_count = sqlite3_bind_parameter_count(from->prepared);
+    const char *parameters = parameter_count == 0 ? "QUESTION_NONE" : "_PARAMETERS";
+    int faults = check_columns(from, column_count);
 
-    for (int i = 1; i <= count; i++) {
-        const char *name = sqlite3_bind_parameter_name(from->prepared, i);
-
-        if (name == NULL || name[0] != ':' || !islower((unsigned char)name[1]))
-            return fault(from, "a parameter has no name (:name)", "");
-        put(out, ", ");
-        if (has_types)
-            put(out, type_of(name + 1) == NM_FIELD_FLAG ? "bool " : member_types[type_of(name + 1)]);
-        put(out, name + 1);
-    }
-    return 0;
+    if (faults == 0 && column_count > 0)
+        faults = put_list(out, from, "_COLUMNS", column_count, sqlite3_column_name);
+    if (faults == 0 && parameter_count > 0)
+        faults = put_list(out, from, "_PARAMETERS", parameter_count, parameter_name);
+    if (faults == 0 && column_count > 0)
+        put_macro(out, from, "ROW", (const char *const[]){"_COLUMNS", NULL});
+    if (faults == 0)
+        put_macro(out, from, column_count > 0 ? "ASK" : "RUN", (const char *const[]){"_SQL", parameters, NULL});
+    if (faults == 0 && column_count > 0 && !has_texts(from))
+        put_macro(out, from, "GET", (const char *const[]){parameters, NULL});
+    return faults;
 }
 
-/* NM_QUESTION_BIND(name, (parameters of the function), calls that bind them) */
-static int put_bind(nm_buffer *out, const statement *from)
+/* The lines in which the file says of itself what it is. */
+static void put_comment(nm_buffer *out, const statement *from)
 {
-    static const char *const binds[] = {"integer", "integer", "real", "text"};
-    int count = sqlite3_bind_parameter_count(from->prepared);
+    for (const char *at = from->text; strncmp(at, "-- ", 3) == 0 && strncmp(at, after, strlen(after)) != 0 &&
+                                      strncmp(at, with, strlen(with)) != 0;) {
+        size_t len = strcspn(at, "\n");
 
-    put(out, "static inline void nm_");
-    put(out, from->name);
-    put(out, "_bind(sqlite3_stmt *rows");
-    if (put_parameters(out, from, true) != 0)
-        return 1;
-    put(out, ")\n{\n    nm_question_again(rows);\n");
-    for (int i = 1; i <= count; i++) {
-        const char *name = sqlite3_bind_parameter_name(from->prepared, i);
-        char line[256];
-
-        snprintf(line, sizeof line, "    nm_question_bind_%s(rows, \"%s\", %s);\n", binds[type_of(name + 1)], name,
-                 name + 1);
-        put(out, line);
+        put(out, " * ");
+        nm_buffer_append(out, at + 3, len - 3, NULL);
+        put(out, "\n");
+        at += len + (at[len] == '\n');
     }
-    put(out, "}\n");
-    return 0;
-}
-
-/* What asks it: a macro of question.h where it has no parameters. */
-static int put_ask(nm_buffer *out, const statement *from)
-{
-    bool has_rows = sqlite3_column_count(from->prepared) > 0;
-    const char *verb = has_rows ? "ask" : "run", *rows = has_rows ? "*rows" : "rows";
-    char line[512];
-
-    if (sqlite3_bind_parameter_count(from->prepared) == 0) {
-        snprintf(line, sizeof line, "NM_QUESTION_%s(%s, NM_", has_rows ? "ASK" : "RUN", from->name);
-        put(out, line);
-        put_upper(out, from->name);
-        put(out, "_SQL)\n");
-        return 0;
-    }
-    if (put_bind(out, from) != 0)
-        return 1;
-    snprintf(line, sizeof line, "static inline nm_status nm_%s_%s(sqlite3 *db", from->name, verb);
-    put(out, line);
-    put_parameters(out, from, true);
-    put(out, has_rows ? ", sqlite3_stmt **rows, nm_error *err)\n{\n"
-                      : ", nm_error *err)\n{\n    sqlite3_stmt *rows = NULL;\n");
-    put(out, "    nm_status status = nm_question_prepare(db, NM_");
-    put_upper(out, from->name);
-    snprintf(line, sizeof line, "_SQL, %s, err);\n\n    if (status == NM_OK)\n        nm_%s_bind(%s",
-             has_rows ? "rows" : "&rows", from->name, rows);
-    put(out, line);
-    put_parameters(out, from, false);
-    put(out, has_rows ? ");\n    return status;\n}\n" : ");\n    return nm_question_run(rows, status, err);\n}\n");
-    return 0;
 }
 
 static int make(const statement *from, nm_buffer *out)
 {
     int faults = 0;
 
-    put(out, "/* SPDX-License-Identifier: Apache-2.0\n *\n * ");
-    nm_buffer_append(out, from->says, from->says_len, NULL);
+    put(out, "/* SPDX-License-Identifier: Apache-2.0\n *\n");
+    put_comment(out, from);
     put(out,
-        "\n * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.\n */\n"
+        " * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.\n */\n"
         "/* clang-format off */\n#ifndef ");
     put_guard(out, from);
     put(out, "\n#define ");
@@ -362,8 +393,7 @@ static int make(const statement *from, nm_buffer *out)
     put_upper(out, from->name);
     put(out, "_SQL");
     put_text(out, from);
-    faults += put_row(out, from);
-    faults += faults == 0 ? put_ask(out, from) : 0;
+    faults += put_functions(out, from);
     put(out, "\n#endif\n");
     return faults;
 }
@@ -398,6 +428,8 @@ static int take(sqlite3 *db, const char *path, bool is_check)
         faults = fault(&from, "cannot be read", "");
     if (faults == 0)
         faults = take_comment(&from);
+    if (faults == 0)
+        faults = add_parts(&from);
     sqlite3_exec(db, "SAVEPOINT file", NULL, NULL, NULL);
     if (faults == 0)
         faults = run_before(&from, db);
