@@ -18,6 +18,7 @@
 #include "base/buffer.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "report/all_views.sql.h"
 #include "report/stack_line.h"
 #include "store/cleanup.h"
 #include "store/database.h"
@@ -217,16 +218,12 @@ static const char *const usual_views[] = {"catalog",       "fragmentation",   "h
                                           "leak_by_site",  "outstanding",     "peak",    "peak_by_site",
                                           "pool_hit_rate", "suspect_by_site", "timeline"};
 
-/* The names of the views that this version makes: from the schema, so that a name is refused before the long work. Not
- * that of each single allocation, nor stack_text, which says each frame once for all stacks that go through it: these would be
- * many times as large as all others. */
+/* The names of the views that this version makes: from the schema, so that a name is refused before the long work. */
 static nm_status list_all_views(nm_csv *csv, nm_error *err)
 {
-    static const char views[] =
-        "SELECT name FROM sqlite_master WHERE type = 'view' AND"
-        " (?1 OR substr(name, 1, 1) <> '_') AND name NOT IN ('allocation_detail', 'stack_text') ORDER BY name";
     sqlite3 *db = NULL;
     sqlite3_stmt *rows = NULL;
+    nm_all_views_row row;
     nm_status status = sqlite3_open(":memory:", &db) == SQLITE_OK ? NM_OK : nm_db_fail(db, err);
 
     if (status == NM_OK)
@@ -234,12 +231,10 @@ static nm_status list_all_views(nm_csv *csv, nm_error *err)
     if (status == NM_OK)
         status = nm_schema_apply(db, NM_SCHEMA_VIEWS, err);
     if (status == NM_OK)
-        status = nm_db_prepare(db, views, &rows, err);
-    if (status == NM_OK)
-        sqlite3_bind_int(rows, 1, csv->options.has_internal);
-    while (status == NM_OK && sqlite3_step(rows) == SQLITE_ROW)
-        status = add_name(csv, (const char *)sqlite3_column_text(rows, 0), err);
-    sqlite3_finalize(rows);
+        status = nm_all_views_ask(db, csv->options.has_internal, &rows, err);
+    while (status == NM_OK && nm_all_views_next(rows, &row))
+        status = add_name(csv, row.name, err);
+    status = nm_question_end(rows, status, err);
     sqlite3_close(db);
     return status;
 }

@@ -8,18 +8,26 @@ static void read_field(sqlite3_stmt *rows, const nm_column *field, int column, v
 {
     void *member = (char *)row + field->offset;
 
-    *((bool *)row + field->has_offset) = sqlite3_column_type(rows, column) != SQLITE_NULL;
+    bool *has = (bool *)row + field->has_offset;
+
     switch (field->type) {
-    case NM_COLUMN_INTEGER:
-        *(int64_t *)member = sqlite3_column_int64(rows, column);
+    case NM_COLUMN_INTEGER: {
+        int64_t value = sqlite3_column_int64(rows, column);
+
+        *(int64_t *)member = value;
+        *has = value != 0 || !nm_db_is_null(rows, column); /* a call less for each value of millions of rows */
         break;
+    }
     case NM_COLUMN_FLAG:
         *(bool *)member = sqlite3_column_int64(rows, column) != 0;
+        *has = *(bool *)member || !nm_db_is_null(rows, column);
         break;
     case NM_COLUMN_REAL:
         *(double *)member = sqlite3_column_double(rows, column);
+        *has = !nm_db_is_null(rows, column);
         break;
     case NM_COLUMN_TEXT:
+        *has = !nm_db_is_null(rows, column);
         *(const char **)member = nm_db_text(rows, column);
         break;
     }
