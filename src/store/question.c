@@ -4,6 +4,9 @@
  */
 #include "store/question.h"
 
+#include <assert.h>
+#include <string.h>
+
 static void read_field(sqlite3_stmt *rows, const nm_column *field, int column, void *row)
 {
     void *member = (char *)row + field->offset;
@@ -65,6 +68,36 @@ void nm_question_bind_real(sqlite3_stmt *rows, const char *name, double value)
 void nm_question_bind_text(sqlite3_stmt *rows, const char *name, const char *value)
 {
     sqlite3_bind_text(rows, sqlite3_bind_parameter_index(rows, name), value, -1, SQLITE_STATIC);
+}
+
+static int column_of(sqlite3_stmt *rows, const char *name)
+{
+    int count = sqlite3_column_count(rows), at = 0;
+
+    while (at < count && strcmp(sqlite3_column_name(rows, at), name) != 0)
+        at++;
+    assert(at < count);
+    return at;
+}
+
+bool nm_named_has(sqlite3_stmt *rows, const char *name)
+{
+    return !nm_db_is_null(rows, column_of(rows, name));
+}
+
+int64_t nm_named_integer(sqlite3_stmt *rows, const char *name)
+{
+    return sqlite3_column_int64(rows, column_of(rows, name));
+}
+
+double nm_named_real(sqlite3_stmt *rows, const char *name)
+{
+    return sqlite3_column_double(rows, column_of(rows, name));
+}
+
+const char *nm_named_text(sqlite3_stmt *rows, const char *name)
+{
+    return nm_db_text(rows, column_of(rows, name));
 }
 
 nm_status nm_question_end(sqlite3_stmt *rows, nm_status status, nm_error *err)

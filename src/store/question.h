@@ -12,7 +12,14 @@
  *         status = take(row.site, row.has.tried_bytes ? row.tried_bytes : row.at_least_tried_bytes, err);
  *     return nm_question_end(rows, status, err);
  *
- * This is what those functions share.
+ * nm_NAME_get asks for one row of a statement without texts, nm_NAME_run runs one without rows, nm_NAME_bind gives a prepared
+ * one other parameters. Lines behind the first comment of the SQL say more: "-- Rows as: FILE.sql" (its rows are read by the
+ * functions of that one), "-- With: FILE.part.sql" (tables of a WITH that several statements have), "-- After: FILE.sql" (what
+ * it reads is made by that one).
+ *
+ * This is what those functions share, and how rows are read that have no such file: what is put together from names of tables
+ * or columns, and the files of queries/ that npumem diff runs. They are read by the names of their columns (nm_named_integer);
+ * a page and a CSV file take all columns as they come (report/html_columns.c, report/html_sql.c, report/csv.c).
  */
 #ifndef NM_STORE_QUESTION_H
 #define NM_STORE_QUESTION_H
@@ -56,6 +63,12 @@ nm_status nm_question_pause(sqlite3_stmt *rows, nm_status status, nm_error *err)
 
 /* The same as nm_question_end of one that gives no rows, which it runs if `status` is NM_OK. */
 nm_status nm_question_run(sqlite3_stmt *rows, nm_status status, nm_error *err);
+
+/* A value of the row at hand by the name of its column: 0 or "" for NULL. The name is one of its columns. */
+bool nm_named_has(sqlite3_stmt *rows, const char *name); /* it is not NULL */
+int64_t nm_named_integer(sqlite3_stmt *rows, const char *name);
+double nm_named_real(sqlite3_stmt *rows, const char *name);
+const char *nm_named_text(sqlite3_stmt *rows, const char *name); /* borrowed until the next row */
 
 /* A member of a row as a parameter of another question: NULL stays NULL. */
 #define NM_NUMBER_OF(row, member)                   ((row)->has.member ? (row)->member : NM_NULL)

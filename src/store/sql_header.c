@@ -25,7 +25,8 @@ typedef struct statement {
 
 #define LINE_COLUMNS 118
 
-static const char after[] = "-- After: ", with[] = "-- With: "; /* in lines of their own */
+/* In lines of their own. */
+static const char after[] = "-- After: ", with[] = "-- With: ", rows_as[] = "-- Rows as: ";
 
 static int fault(const statement *from, const char *what, const char *detail)
 {
@@ -189,6 +190,30 @@ static int prepare(statement *to, sqlite3 *db)
     return *rest == 0 ? 0 : fault(to, "has more than one statement", "");
 }
 
+/* A line "-- Rows as: FILE": its rows are read as those of the statement in a file beside it. *other: that, prepared; NULL: it
+ * has rows of its own. */
+static int find_like(const statement *from, sqlite3 *db, sqlite3_stmt **other)
+{
+    const char *at = strstr(from->text, rows_as);
+    statement like = {.path = from->path};
+    int faults = 0;
+
+    *other = NULL;
+    if (at == NULL)
+        return 0;
+    like.text = read_beside(from, at + strlen(rows_as));
+    if (like.text == NULL || add_parts(&like) != 0 || prepare(&like, db) != 0)
+        faults = 1;
+    int count = faults == 0 ? sqlite3_column_count(like.prepared) : 0;
+    for (int i = 0; i < count && faults == 0; i++)
+        if (count != sqlite3_column_count(from->prepared) ||
+            strcmp(sqlite3_column_name(like.prepared, i), sqlite3_column_name(from->prepared, i)) != 0)
+            faults = fault(from, "its rows are not as it says: ", sqlite3_column_name(like.prepared, i));
+    *other = like.prepared;
+    free(like.text);
+    return faults;
+}
+
 /* ---- What is made of it ---- */
 
 static void put_upper(nm_buffer *out, const char *text)
@@ -350,24 +375,31 @@ static int put_functions(nm_buffer *out, const statement *from)
     const char *parameters = parameter_count == 0 ? "QUESTION_NONE" : "_PARAMETERS";
     int faults = check_columns(from, column_count);
 
-    if (faults == 0 && column_count > 0)
+    bool has_own = column_count > 0 && strstr(from->text, rows_as) == NULL;
+
+    if (faults == 0 && has_own)
         faults = put_list(out, from, "_COLUMNS", column_count, sqlite3_column_name);
     if (faults == 0 && parameter_count > 0)
         faults = put_list(out, from, "_PARAMETERS", parameter_count, parameter_name);
-    if (faults == 0 && column_count > 0)
+    if (faults == 0 && has_own)
         put_macro(out, from, "ROW", (const char *const[]){"_COLUMNS", NULL});
     if (faults == 0)
         put_macro(out, from, column_count > 0 ? "ASK" : "RUN", (const char *const[]){"_SQL", parameters, NULL});
-    if (faults == 0 && column_count > 0 && !has_texts(from))
+    if (faults == 0 && has_own && !has_texts(from))
         put_macro(out, from, "GET", (const char *const[]){parameters, NULL});
     return faults;
+}
+
+static bool begins(const char *text, const char *with_what)
+{
+    return strncmp(text, with_what, strlen(with_what)) == 0;
 }
 
 /* The lines in which the file says of itself what it is. */
 static void put_comment(nm_buffer *out, const statement *from)
 {
-    for (const char *at = from->text; strncmp(at, "-- ", 3) == 0 && strncmp(at, after, strlen(after)) != 0 &&
-                                      strncmp(at, with, strlen(with)) != 0;) {
+    for (const char *at = from->text;
+         begins(at, "-- ") && !begins(at, after) && !begins(at, with) && !begins(at, rows_as);) {
         size_t len = strcspn(at, "\n");
 
         put(out, " * ");
@@ -421,6 +453,7 @@ static int settle(const statement *from, const nm_buffer *made, bool is_check)
 static int take(sqlite3 *db, const char *path, bool is_check)
 {
     statement from = {.path = path};
+    sqlite3_stmt *like = NULL;
     nm_buffer made = {0};
     int faults = take_path(&from);
 
@@ -436,10 +469,13 @@ static int take(sqlite3 *db, const char *path, bool is_check)
     if (faults == 0)
         faults = prepare(&from, db);
     if (faults == 0)
+        faults = find_like(&from, db, &like);
+    if (faults == 0)
         faults = make(&from, &made);
     if (faults == 0)
         faults = settle(&from, &made, is_check);
     sqlite3_finalize(from.prepared);
+    sqlite3_finalize(like);
     sqlite3_exec(db, "ROLLBACK TO file; RELEASE file", NULL, NULL, NULL);
     free(from.text);
     nm_buffer_free(&made);
