@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * against_runs.sql: two runs beside each other, each with its name, and whether figures may be of what is missing.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of against_runs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_AGAINST_RUNS_SQL_H
@@ -15,10 +14,9 @@
     "(SELECT sum(is_complete = 0 OR baseline = 'unknown') FROM base.input) AS lossy_count UNION ALL SELECT 'B', " \
     ":other_name, (SELECT count(*) FROM process), (SELECT count(DISTINCT rank) FROM process), (SELECT " \
     "max(generation) FROM step), (SELECT sum(is_complete = 0 OR baseline = 'unknown') FROM input);"
-#define NM_AGAINST_RUNS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(letter) TEXT(name) INTEGER(process_count) INTEGER(rank_count) INTEGER(step_count) INTEGER(lossy_count)
-#define NM_AGAINST_RUNS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(own_name) TEXT(other_name)
+#define NM_AGAINST_RUNS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(letter) TEXT(name) INTEGER(process_count) \
+    INTEGER(rank_count) INTEGER(step_count) INTEGER(lossy_count)
+#define NM_AGAINST_RUNS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(own_name) TEXT(other_name)
 NM_QUESTION_ROW(against_runs, NM_AGAINST_RUNS_COLUMNS)
 NM_QUESTION_ASK(against_runs, NM_AGAINST_RUNS_SQL, NM_AGAINST_RUNS_PARAMETERS)
 

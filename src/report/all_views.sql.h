@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * all_views.sql: the names of views, but those of each single allocation, and stack_text, which says each frame once
- * for all stacks that go through it: these would be many times as large as all others.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of all_views.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_ALL_VIEWS_SQL_H
@@ -13,10 +11,8 @@
 #define NM_ALL_VIEWS_SQL \
     "SELECT name FROM sqlite_master WHERE type = 'view' AND (:has_internal OR substr(name, 1, 1) <> '_') AND name " \
     "NOT IN ('allocation_detail', 'stack_text') ORDER BY name;"
-#define NM_ALL_VIEWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(name)
-#define NM_ALL_VIEWS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(has_internal)
+#define NM_ALL_VIEWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(name)
+#define NM_ALL_VIEWS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(has_internal)
 NM_QUESTION_ROW(all_views, NM_ALL_VIEWS_COLUMNS)
 NM_QUESTION_ASK(all_views, NM_ALL_VIEWS_SQL, NM_ALL_VIEWS_PARAMETERS)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * anchors.sql: events round which windows of the map are laid, by heap: not more than some of each kind. Kinds are
- * numbered as in the enum of html_windows.h, and by it put in order.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of anchors.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_ANCHORS_SQL_H
@@ -22,8 +20,7 @@
     "l.host AND p.rank IS l.rank AND p.pid IS l.pid AND p.device IS l.device AND p.heap IS l.heap AND p.level IS " \
     "l.level JOIN (SELECT 1 AS number UNION SELECT 2) AS e WHERE l.first_seq IS NOT NULL AND l.last_seq IS NOT " \
     "NULL ORDER BY 1, 2, 3;"
-#define NM_ANCHORS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(heap_id) INTEGER(kind_code) INTEGER(seq)
+#define NM_ANCHORS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(kind_code) INTEGER(seq)
 NM_QUESTION_ROW(anchors, NM_ANCHORS_COLUMNS)
 NM_QUESTION_ASK(anchors, NM_ANCHORS_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(anchors, NM_QUESTION_NONE)

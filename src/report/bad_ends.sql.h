@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bad_ends.sql: processes that did not end as a program does that has done its work, how many they are, and why where
- * the recorder knows it.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of bad_ends.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_BAD_ENDS_SQL_H
@@ -15,8 +13,8 @@
     "end_status, ( SELECT m.name FROM moment AS m WHERE m.name GLOB 'host out of memory: process ' || p.pid || " \
     "' *' AND m.seq >= 0 LIMIT 1 ) AS reason FROM process AS p WHERE p.end_kind = 'signal' OR (p.end_kind = 'exit' " \
     "AND p.end_status <> 0) ORDER BY p.end_kind <> 'signal', p.process_id LIMIT 3;"
-#define NM_BAD_ENDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(all_count) INTEGER(pid) FLAG(is_signal) INTEGER(end_status) TEXT(reason)
+#define NM_BAD_ENDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(all_count) INTEGER(pid) FLAG(is_signal) \
+    INTEGER(end_status) TEXT(reason)
 NM_QUESTION_ROW(bad_ends, NM_BAD_ENDS_COLUMNS)
 NM_QUESTION_ASK(bad_ends, NM_BAD_ENDS_SQL, NM_QUESTION_NONE)
 

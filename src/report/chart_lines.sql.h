@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * chart_lines.sql: the heaps of a chart, the one with the highest peak first.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of chart_lines.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_CHART_LINES_SQL_H
@@ -16,10 +15,10 @@
     "s.peak_bytes > 0 AND CASE WHEN :heap_id IS NULL THEN heap.process_id = :process_id AND heap.device_id = " \
     ":device_id ELSE heap.heap_id = :heap_id END ORDER BY max(s.peak_bytes, coalesce(s.peak_reserved_bytes, 0)) " \
     "DESC, heap.level, heap.heap_id;"
-#define NM_CHART_LINES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(heap_id) TEXT(name) INTEGER(peak_bytes) INTEGER(peak_number)
-#define NM_CHART_LINES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(has_times) INTEGER(heap_id) INTEGER(process_id) INTEGER(device_id)
+#define NM_CHART_LINES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) TEXT(name) INTEGER(peak_bytes) \
+    INTEGER(peak_number)
+#define NM_CHART_LINES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(has_times) INTEGER(heap_id) INTEGER(process_id) \
+    INTEGER(device_id)
 NM_QUESTION_ROW(chart_lines, NM_CHART_LINES_COLUMNS)
 NM_QUESTION_ASK(chart_lines, NM_CHART_LINES_SQL, NM_CHART_LINES_PARAMETERS)
 

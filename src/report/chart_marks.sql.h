@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * chart_marks.sql: failed requests and marks of a chart.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of chart_marks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_CHART_MARKS_SQL_H
@@ -15,10 +14,8 @@
     "heap AS h ON h.heap_id = m.heap_id WHERE m.kind IN (3, 4) AND (m.process_id IS NULL OR m.process_id = " \
     ":process_id) AND (m.kind = 3 OR h.device_id IS NULL OR h.device_id = :device_id) ORDER BY m.kind DESC, m.seq, " \
     "m.moment_id LIMIT 200;"
-#define NM_CHART_MARKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(at_number) FLAG(is_failure) TEXT(name)
-#define NM_CHART_MARKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(has_times) INTEGER(process_id) INTEGER(device_id)
+#define NM_CHART_MARKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(at_number) FLAG(is_failure) TEXT(name)
+#define NM_CHART_MARKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(has_times) INTEGER(process_id) INTEGER(device_id)
 NM_QUESTION_ROW(chart_marks, NM_CHART_MARKS_COLUMNS)
 NM_QUESTION_ASK(chart_marks, NM_CHART_MARKS_SQL, NM_CHART_MARKS_PARAMETERS)
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * chart_steps.sql: where the steps of a chart begin; none where they are more than :most_count.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of chart_steps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_CHART_STEPS_SQL_H
@@ -14,10 +13,9 @@
     "process_id = :process_id AND (device_id IS NULL OR :device_id IS NULL OR device_id = :device_id) AND (SELECT " \
     "count(*) FROM step AS all_of WHERE all_of.process_id = :process_id) <= :most_count ORDER BY begin_seq, " \
     "step_id;"
-#define NM_CHART_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(begin_number)
-#define NM_CHART_STEPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(has_times) INTEGER(process_id) INTEGER(device_id) INTEGER(most_count)
+#define NM_CHART_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(begin_number)
+#define NM_CHART_STEPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(has_times) INTEGER(process_id) INTEGER(device_id) \
+    INTEGER(most_count)
 NM_QUESTION_ROW(chart_steps, NM_CHART_STEPS_COLUMNS)
 NM_QUESTION_ASK(chart_steps, NM_CHART_STEPS_SQL, NM_CHART_STEPS_PARAMETERS)
 NM_QUESTION_GET(chart_steps, NM_CHART_STEPS_PARAMETERS)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * charts.sql: a chart for each device of a process and each heap of host memory: those with the highest peaks, in the
- * order of ranks, and how many there could be.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of charts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_CHARTS_SQL_H
@@ -21,10 +19,9 @@
     "d ON d.device_id = h.device_id WHERE s.peak_bytes > 0 GROUP BY h.process_id, h.device_id, CASE WHEN " \
     "h.device_id IS NULL THEN h.heap_id END ORDER BY max(s.peak_bytes) DESC, 1, 2, 3 LIMIT :most_count ) ORDER BY " \
     "process_id, device_id IS NULL, device_id, heap_id;"
-#define NM_CHARTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(process_id) INTEGER(device_id) INTEGER(heap_id) TEXT(title) INTEGER(capacity_bytes) INTEGER(chart_count)
-#define NM_CHARTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(most_count)
+#define NM_CHARTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(device_id) INTEGER(heap_id) \
+    TEXT(title) INTEGER(capacity_bytes) INTEGER(chart_count)
+#define NM_CHARTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(most_count)
 NM_QUESTION_ROW(charts, NM_CHARTS_COLUMNS)
 NM_QUESTION_ASK(charts, NM_CHARTS_SQL, NM_CHARTS_PARAMETERS)
 

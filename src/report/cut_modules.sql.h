@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cut_modules.sql: the library of the outermost frame of most that is live at the peaks under a stack that is cut: its
- * code keeps no frame pointers. Counted as in stack_facts.sql.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of cut_modules.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_CUT_MODULES_SQL_H
@@ -19,8 +17,7 @@
     "k.stack_id = o.stack_id WHERE k.parent_id IS NOT NULL ) SELECT f.module AS module, sum(o.bytes) AS bytes FROM " \
     "outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id JOIN frame AS f ON f.frame_id = k.frame_id WHERE " \
     "k.parent_id IS NULL AND f.module IS NOT NULL GROUP BY f.module ORDER BY sum(o.bytes) DESC, f.module LIMIT 1;"
-#define NM_CUT_MODULES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(module) INTEGER(bytes)
+#define NM_CUT_MODULES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(module) INTEGER(bytes)
 NM_QUESTION_ROW(cut_modules, NM_CUT_MODULES_COLUMNS)
 NM_QUESTION_ASK(cut_modules, NM_CUT_MODULES_SQL, NM_QUESTION_NONE)
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * deaths.sql: the first request that failed for good in a program that then did not end well, and its step.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of deaths.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_DEATHS_SQL_H
@@ -14,8 +13,7 @@
     "q.process_id = t.process_id WHERE q.pid = o.pid AND t.begin_seq <= o.first_seq ) AS step FROM out_of_memory " \
     "AS o JOIN process AS p ON p.pid = o.pid AND p.host IS o.host WHERE o.outcome = 'fatal' AND (p.end_kind = " \
     "'signal' OR (p.end_kind = 'exit' AND p.end_status <> 0)) ORDER BY o.first_seq LIMIT 1;"
-#define NM_DEATHS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(is_dead) INTEGER(error_code) INTEGER(step)
+#define NM_DEATHS_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(is_dead) INTEGER(error_code) INTEGER(step)
 NM_QUESTION_ROW(deaths, NM_DEATHS_COLUMNS)
 NM_QUESTION_ASK(deaths, NM_DEATHS_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(deaths, NM_QUESTION_NONE)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_parts.sql: what a device was made of at a moment: what several processes say adds up, but for what each says
- * of the same whole; then what others had, and what is not explained.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of device_parts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_DEVICE_PARTS_SQL_H
@@ -19,10 +17,9 @@
     "FROM own UNION ALL SELECT 'OTHER PROCESSES', NULL, bytes, 1 FROM other UNION ALL SELECT 'UNEXPLAINED', NULL, " \
     ":used_bytes - (SELECT sum(bytes) FROM own) - (SELECT bytes FROM other), 2 ) WHERE abs(bytes) > :used_bytes / " \
     "100 ORDER BY place, bytes DESC, component, heap LIMIT :most_count;"
-#define NM_DEVICE_PARTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(component) TEXT(heap) INTEGER(bytes)
-#define NM_DEVICE_PARTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(moment_id) TEXT(host) INTEGER(device) INTEGER(used_bytes) INTEGER(most_count)
+#define NM_DEVICE_PARTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(component) TEXT(heap) INTEGER(bytes)
+#define NM_DEVICE_PARTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(moment_id) TEXT(host) INTEGER(device) \
+    INTEGER(used_bytes) INTEGER(most_count)
 NM_QUESTION_ROW(device_parts, NM_DEVICE_PARTS_COLUMNS)
 NM_QUESTION_ASK(device_parts, NM_DEVICE_PARTS_SQL, NM_DEVICE_PARTS_PARAMETERS)
 

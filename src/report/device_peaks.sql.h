@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_peaks.sql: each device that tells what is in use, at its peak, with how much of what, and whether that is an
- * estimate.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of device_peaks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_DEVICE_PEAKS_SQL_H
@@ -21,11 +19,9 @@
     "device.device_id = c.hardware_id LEFT JOIN process ON process.process_id = device.process_id WHERE c.place = " \
     "1 GROUP BY c.hardware_id ORDER BY process.host, coalesce(device.physical_ordinal, device.ordinal), " \
     "c.hardware_id LIMIT :most_count;"
-#define NM_DEVICE_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(moment_id) INTEGER(device) TEXT(device_kind) INTEGER(used_bytes) INTEGER(total_bytes) INTEGER(ns) \
-    FLAG(is_stale) TEXT(host)
-#define NM_DEVICE_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(most_count)
+#define NM_DEVICE_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(moment_id) INTEGER(device) TEXT(device_kind) \
+    INTEGER(used_bytes) INTEGER(total_bytes) INTEGER(ns) FLAG(is_stale) TEXT(host)
+#define NM_DEVICE_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(most_count)
 NM_QUESTION_ROW(device_peaks, NM_DEVICE_PEAKS_COLUMNS)
 NM_QUESTION_ASK(device_peaks, NM_DEVICE_PEAKS_SQL, NM_DEVICE_PEAKS_PARAMETERS)
 

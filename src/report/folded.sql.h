@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * folded.sql: what was live at a moment, by heap and stack.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of folded.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_FOLDED_SQL_H
@@ -30,10 +29,9 @@
     "live.stack_id AS stack_id, live.is_baseline AS is_baseline, sum(live.live_bytes) AS live_bytes FROM live JOIN " \
     "place ON place.heap_id = live.heap_id GROUP BY live.heap_id, live.stack_id, live.is_baseline HAVING " \
     "sum(live.live_bytes) > 0 ORDER BY live.heap_id, live.stack_id, live.is_baseline;"
-#define NM_FOLDED_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(heap) INTEGER(stack_id) FLAG(is_baseline) INTEGER(live_bytes)
-#define NM_FOLDED_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(moment) FLAG(has_rows)
+#define NM_FOLDED_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(heap) INTEGER(stack_id) FLAG(is_baseline) \
+    INTEGER(live_bytes)
+#define NM_FOLDED_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment) FLAG(has_rows)
 NM_QUESTION_ROW(folded, NM_FOLDED_COLUMNS)
 NM_QUESTION_ASK(folded, NM_FOLDED_SQL, NM_FOLDED_PARAMETERS)
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * good_measures.sql: the measures of view health that are good everywhere, each with the worst of its values.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of good_measures.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_GOOD_MEASURES_SQL_H
@@ -14,8 +13,7 @@
     "max(value) END AS worst_value FROM health AS h WHERE verdict = 'good' AND NOT EXISTS ( SELECT 1 FROM health " \
     "AS o WHERE o.measure = h.measure AND o.verdict NOT IN ('good', 'not applicable') ) GROUP BY measure ORDER BY " \
     "CASE measure WHEN 'fragmentation' THEN 0 WHEN 'pool hit rate' THEN 1 WHEN 'allocation cost' THEN 2 ELSE 3 END;"
-#define NM_GOOD_MEASURES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(measure) REAL(worst_value)
+#define NM_GOOD_MEASURES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(measure) REAL(worst_value)
 NM_QUESTION_ROW(good_measures, NM_GOOD_MEASURES_COLUMNS)
 NM_QUESTION_ASK(good_measures, NM_GOOD_MEASURES_SQL, NM_QUESTION_NONE)
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * graphs.sql: captured graphs, how many are destroyed, and what the others hold.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of graphs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_GRAPHS_SQL_H
@@ -13,8 +12,8 @@
     "SELECT count(*) AS graph_count, sum(end_kind = 'destroyed') AS destroyed_count, sum(CASE WHEN end_kind <> " \
     "'destroyed' THEN driver_bytes ELSE 0 END) AS driver_bytes, sum(CASE WHEN end_kind <> 'destroyed' THEN " \
     "block_bytes ELSE 0 END) AS block_bytes FROM _graph_memory;"
-#define NM_GRAPHS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(graph_count) INTEGER(destroyed_count) INTEGER(driver_bytes) INTEGER(block_bytes)
+#define NM_GRAPHS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(graph_count) INTEGER(destroyed_count) \
+    INTEGER(driver_bytes) INTEGER(block_bytes)
 NM_QUESTION_ROW(graphs, NM_GRAPHS_COLUMNS)
 NM_QUESTION_ASK(graphs, NM_GRAPHS_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(graphs, NM_QUESTION_NONE)

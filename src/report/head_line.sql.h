@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * head_line.sql: what the first line of the screen says of all inputs, and of the first process with memory: what ran,
- * how it ended, what is lost.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of head_line.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_HEAD_LINE_SQL_H
@@ -25,11 +23,11 @@
     "AS p LEFT JOIN ( SELECT h.process_id, sum(u.peak_bytes) AS bytes FROM _heap_sum AS u JOIN heap AS h ON " \
     "h.heap_id = u.heap_id GROUP BY h.process_id ) AS b ON b.process_id = p.process_id ORDER BY coalesce(b.bytes, " \
     "0) = 0, p.process_id LIMIT 1 ) AS m;"
-#define NM_HEAD_LINE_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(only_path) INTEGER(input_count) TEXT(verdict) TEXT(command) TEXT(end_kind) INTEGER(end_status) \
-    FLAG(is_finished) TEXT(input_kind) INTEGER(dropped_count) INTEGER(damaged_count) INTEGER(unrecovered_count) \
-    INTEGER(late_count) INTEGER(stackless_count) INTEGER(unjoined_count) INTEGER(cut_bytes) FLAG(is_loss_exact) \
-    INTEGER(unkept_count) INTEGER(detail_begin_ns) INTEGER(detail_begin_seq)
+#define NM_HEAD_LINE_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(only_path) INTEGER(input_count) TEXT(verdict) \
+    TEXT(command) TEXT(end_kind) INTEGER(end_status) FLAG(is_finished) TEXT(input_kind) INTEGER(dropped_count) \
+    INTEGER(damaged_count) INTEGER(unrecovered_count) INTEGER(late_count) INTEGER(stackless_count) \
+    INTEGER(unjoined_count) INTEGER(cut_bytes) FLAG(is_loss_exact) INTEGER(unkept_count) INTEGER(detail_begin_ns) \
+    INTEGER(detail_begin_seq)
 NM_QUESTION_ROW(head_line, NM_HEAD_LINE_COLUMNS)
 NM_QUESTION_ASK(head_line, NM_HEAD_LINE_SQL, NM_QUESTION_NONE)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heap_peaks.sql: the peaks of heaps, pools first. Driver and physical memory that is but a pool's segments, and leaks
- * nothing, is left out.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of heap_peaks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_HEAP_PEAKS_SQL_H
@@ -21,11 +19,10 @@
     "k.peak_bytes ) AND NOT EXISTS ( SELECT 1 FROM leak_by_site AS l WHERE l.host IS k.host AND l.pid IS k.pid AND " \
     "l.device IS k.device AND l.level = k.level ) ) ORDER BY k.level <> 'pool', k.peak_bytes DESC, k.rank, k.pid, " \
     "k.device, k.heap LIMIT :most_count;"
-#define NM_HEAP_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(device_kind) TEXT(host) TEXT(heap) TEXT(level) \
-    INTEGER(peak_bytes) INTEGER(peak_ns) INTEGER(peak_seq) INTEGER(peak_reserved_bytes) INTEGER(namesake_count)
-#define NM_HEAP_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(most_count)
+#define NM_HEAP_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) \
+    TEXT(device_kind) TEXT(host) TEXT(heap) TEXT(level) INTEGER(peak_bytes) INTEGER(peak_ns) INTEGER(peak_seq) \
+    INTEGER(peak_reserved_bytes) INTEGER(namesake_count)
+#define NM_HEAP_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(most_count)
 NM_QUESTION_ROW(heap_peaks, NM_HEAP_PEAKS_COLUMNS)
 NM_QUESTION_ASK(heap_peaks, NM_HEAP_PEAKS_SQL, NM_HEAP_PEAKS_PARAMETERS)
 

@@ -442,7 +442,7 @@ static nm_status draw_packed(map *m, nm_error *err)
 static nm_status draw_far(map *m, nm_error *err)
 {
     nm_status status = m->packed.is_given_up
-                           ? nm_html_rows_each(&m->rows, NM_HTML_ROWS_PLACES, INT64_MIN, INT64_MAX, take_again, m, err)
+                           ? nm_html_rows_each(&m->rows, NM_HTML_ROWS_PLACES, -INT64_MAX, INT64_MAX, take_again, m, err)
                            : draw_packed(m, err);
 
     nm_html_packed_free(&m->packed);
@@ -582,7 +582,7 @@ static nm_status read_blocks(map *m, nm_error *err)
     nm_status status = look_at_count(m, err);
 
     if (status == NM_OK)
-        status = nm_html_rows_each(&m->rows, m->has_all ? NM_HTML_ROWS_WHOLE : NM_HTML_ROWS_PLACES, INT64_MIN,
+        status = nm_html_rows_each(&m->rows, m->has_all ? NM_HTML_ROWS_WHOLE : NM_HTML_ROWS_PLACES, -INT64_MAX,
                                    INT64_MAX, m->has_all ? take_every : take_far, m, err);
     if (status == NM_OK)
         status = nm_html_rows_sort(&m->blocks, err);

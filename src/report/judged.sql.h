@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * judged.sql: what is known of faults: leaks, failures and misuse, what keeps them from being judged, and what else was
- * not well.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of judged.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_JUDGED_SQL_H
@@ -19,10 +17,9 @@
     "(SELECT count(*) FROM _out_of_memory_chain) AS failure_count, (SELECT count(*) FROM misuse) AS misuse_count, " \
     "(SELECT count(*) FROM completeness WHERE verdict <> 'complete') + ( SELECT count(*) FROM process WHERE " \
     "end_kind = 'signal' OR (end_kind = 'exit' AND end_status <> 0) ) AS limit_count FROM suspect_by_site;"
-#define NM_JUDGED_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(leak_count) INTEGER(stepless_count) INTEGER(early_count) INTEGER(cut_bytes) INTEGER(outstanding_count) \
-    INTEGER(outstanding_bytes) INTEGER(partial_count) INTEGER(failure_count) INTEGER(misuse_count) \
-    INTEGER(limit_count)
+#define NM_JUDGED_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(leak_count) INTEGER(stepless_count) \
+    INTEGER(early_count) INTEGER(cut_bytes) INTEGER(outstanding_count) INTEGER(outstanding_bytes) \
+    INTEGER(partial_count) INTEGER(failure_count) INTEGER(misuse_count) INTEGER(limit_count)
 NM_QUESTION_ROW(judged, NM_JUDGED_COLUMNS)
 NM_QUESTION_ASK(judged, NM_JUDGED_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(judged, NM_QUESTION_NONE)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * leaks.sql: sites that leak, growing ones first, with the device's own trend, how many steps the process has, whether
- * memory ran out, and how much leaks in all.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of leaks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_LEAKS_SQL_H
@@ -21,12 +19,11 @@
     "AS site_count, sum(l.leak_bytes) OVER () AS all_bytes, (SELECT count(*) FROM _out_of_memory_chain WHERE " \
     "outcome = 'fatal') AS fatal_count FROM leak_by_site AS l ORDER BY l.verdict = 'unreleased', l.leak_bytes " \
     "DESC, l.site, l.rank, l.pid LIMIT :most_count;"
-#define NM_LEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(device_kind) TEXT(site) INTEGER(leak_count) INTEGER(leak_bytes) \
-    INTEGER(generation_count) REAL(late_bytes_per_step) INTEGER(freed_count) REAL(bytes_per_hour) REAL(left_hours) \
-    INTEGER(left_step_count) INTEGER(step_count) INTEGER(site_count) INTEGER(all_bytes) INTEGER(fatal_count)
-#define NM_LEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(most_count)
+#define NM_LEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(device_kind) \
+    TEXT(site) INTEGER(leak_count) INTEGER(leak_bytes) INTEGER(generation_count) REAL(late_bytes_per_step) \
+    INTEGER(freed_count) REAL(bytes_per_hour) REAL(left_hours) INTEGER(left_step_count) INTEGER(step_count) \
+    INTEGER(site_count) INTEGER(all_bytes) INTEGER(fatal_count)
+#define NM_LEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(most_count)
 NM_QUESTION_ROW(leaks, NM_LEAKS_COLUMNS)
 NM_QUESTION_ASK(leaks, NM_LEAKS_SQL, NM_LEAKS_PARAMETERS)
 

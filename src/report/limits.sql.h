@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * limits.sql: what makes every figure one of a part, each as a count; 0: it is not so.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of limits.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_LIMITS_SQL_H
@@ -17,9 +16,8 @@
     ") AS left_count, (SELECT coalesce(sum(blocks_outside_count), 0) FROM input) AS contradiction_count, (SELECT " \
     "count(*) FROM input WHERE baseline = 'unknown') AS late_count, (SELECT count(*) FROM _pause WHERE " \
     "is_memory_told = 0) AS paused_count;"
-#define NM_LIMITS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(nobody_count) INTEGER(nobody_lost_count) INTEGER(left_count) INTEGER(contradiction_count) \
-    INTEGER(late_count) INTEGER(paused_count)
+#define NM_LIMITS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(nobody_count) INTEGER(nobody_lost_count) \
+    INTEGER(left_count) INTEGER(contradiction_count) INTEGER(late_count) INTEGER(paused_count)
 NM_QUESTION_ROW(limits, NM_LIMITS_COLUMNS)
 NM_QUESTION_ASK(limits, NM_LIMITS_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(limits, NM_QUESTION_NONE)

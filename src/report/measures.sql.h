@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * measures.sql: verdicts of view health, minor ones or worse, the worst first; of fragmentation how much was reserved,
- * whether segments grow already, and whether the share is a bound by more than is shown.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of measures.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_MEASURES_SQL_H
@@ -25,12 +23,10 @@
     "'warning', CASE h.measure WHEN 'fragmentation' THEN 0 WHEN 'pool hit rate' THEN 1 WHEN 'allocation cost' THEN " \
     "2 ELSE 3 END, abs(h.value - CASE h.measure WHEN 'pool hit rate' THEN 1 WHEN 'zero copy' THEN 1 ELSE 0 END) " \
     "DESC, h.rank, h.pid, h.heap LIMIT :most_count;"
-#define NM_MEASURES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(device_kind) TEXT(measure) TEXT(verdict) TEXT(heap) \
-    REAL(measured_value) INTEGER(amount) TEXT(moment) INTEGER(reserved_bytes) FLAG(is_mapped) FLAG(is_bound) \
-    INTEGER(all_count)
-#define NM_MEASURES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(is_minor) INTEGER(most_count)
+#define NM_MEASURES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(device_kind) \
+    TEXT(measure) TEXT(verdict) TEXT(heap) REAL(measured_value) INTEGER(amount) TEXT(moment) INTEGER(reserved_bytes) \
+    FLAG(is_mapped) FLAG(is_bound) INTEGER(all_count)
+#define NM_MEASURES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_minor) INTEGER(most_count)
 NM_QUESTION_ROW(measures, NM_MEASURES_COLUMNS)
 NM_QUESTION_ASK(measures, NM_MEASURES_SQL, NM_MEASURES_PARAMETERS)
 

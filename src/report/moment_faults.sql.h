@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * moment_faults.sql: why rows of allocations do not tell what was live at a moment; NULL: they do. 0: there are none;
- * 1: they are of other moments alone; 2: they begin later; 3: they have no times.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of moment_faults.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_MOMENT_FAULTS_SQL_H
@@ -20,10 +18,8 @@
     "input.detail_begin_ns END ) THEN 2 WHEN EXISTS ( SELECT 1 FROM allocation WHERE NOT EXISTS (SELECT 1 FROM " \
     "_named_moment WHERE moment = :moment) AND :moment NOT GLOB 'seq:*' AND ((alloc_seq IS NOT NULL AND alloc_ns " \
     "IS NULL) OR (free_seq IS NOT NULL AND free_ns IS NULL)) ) THEN 3 END AS fault_number;"
-#define NM_MOMENT_FAULTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(fault_number)
-#define NM_MOMENT_FAULTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(moment)
+#define NM_MOMENT_FAULTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(fault_number)
+#define NM_MOMENT_FAULTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment)
 NM_QUESTION_ROW(moment_faults, NM_MOMENT_FAULTS_COLUMNS)
 NM_QUESTION_ASK(moment_faults, NM_MOMENT_FAULTS_SQL, NM_MOMENT_FAULTS_PARAMETERS)
 NM_QUESTION_GET(moment_faults, NM_MOMENT_FAULTS_PARAMETERS)

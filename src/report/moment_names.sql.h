@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * moment_names.sql: whether a text names a moment, or a mark, and the first marks that one could name.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of moment_names.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_MOMENT_NAMES_SQL_H
@@ -13,10 +12,8 @@
     "SELECT EXISTS (SELECT 1 FROM _named_moment WHERE moment = :moment) AS is_named, EXISTS (SELECT 1 FROM moment " \
     "WHERE kind = 3 AND name = :moment) AS is_mark, ( SELECT group_concat(name, ', ') FROM (SELECT DISTINCT name " \
     "FROM moment WHERE kind = 3 LIMIT 8) ) AS mark_names;"
-#define NM_MOMENT_NAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(is_named) FLAG(is_mark) TEXT(mark_names)
-#define NM_MOMENT_NAMES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(moment)
+#define NM_MOMENT_NAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(is_named) FLAG(is_mark) TEXT(mark_names)
+#define NM_MOMENT_NAMES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment)
 NM_QUESTION_ROW(moment_names, NM_MOMENT_NAMES_COLUMNS)
 NM_QUESTION_ASK(moment_names, NM_MOMENT_NAMES_SQL, NM_MOMENT_NAMES_PARAMETERS)
 

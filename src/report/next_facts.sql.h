@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * next_facts.sql: what the commands at the end of the screen depend on. pool_count is of verdicts that another setting
- * of the pool may better; the path is of the only input.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of next_facts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_NEXT_FACTS_SQL_H
@@ -19,9 +17,8 @@
     "> 0 AND p.pid IS h.pid AND p.host IS h.host AND p.device IS h.device AND p.heap IS h.heap ) ) ) ) + (SELECT " \
     "count(*) FROM out_of_memory WHERE verdict = 'fragmentation') AS pool_count, (SELECT path FROM input WHERE " \
     "path <> '-' AND (SELECT count(*) FROM input) = 1) AS input_path;"
-#define NM_NEXT_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(leak_count) INTEGER(fatal_count) INTEGER(misuse_count) INTEGER(lost_count) INTEGER(pool_count) \
-    TEXT(input_path)
+#define NM_NEXT_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(leak_count) INTEGER(fatal_count) \
+    INTEGER(misuse_count) INTEGER(lost_count) INTEGER(pool_count) TEXT(input_path)
 NM_QUESTION_ROW(next_facts, NM_NEXT_FACTS_COLUMNS)
 NM_QUESTION_ASK(next_facts, NM_NEXT_FACTS_SQL, NM_QUESTION_NONE)
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * operation_names.sql: all operations with their names.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of operation_names.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_OPERATION_NAMES_SQL_H
@@ -11,8 +10,7 @@
 
 #define NM_OPERATION_NAMES_SQL \
     "SELECT operation_id, name FROM operation ORDER BY operation_id;"
-#define NM_OPERATION_NAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(operation_id) TEXT(name)
+#define NM_OPERATION_NAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(operation_id) TEXT(name)
 NM_QUESTION_ROW(operation_names, NM_OPERATION_NAMES_COLUMNS)
 NM_QUESTION_ASK(operation_names, NM_OPERATION_NAMES_SQL, NM_QUESTION_NONE)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * operation_ranges.sql: operations, each with the range round it, and its name where it is a part of a model or a
- * category; none where there is neither.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of operation_ranges.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_OPERATION_RANGES_SQL_H
@@ -15,8 +13,8 @@
     "AS module, CASE WHEN k.name = 'category' THEN o.name END AS category FROM operation AS o JOIN operation_kind " \
     "AS k ON k.kind = o.kind WHERE EXISTS ( SELECT 1 FROM operation AS m JOIN operation_kind AS n ON n.kind = " \
     "m.kind WHERE n.name IN ('module', 'category') ) ORDER BY o.operation_id;"
-#define NM_OPERATION_RANGES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(operation_id) INTEGER(parent_id) TEXT(module) TEXT(category)
+#define NM_OPERATION_RANGES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(operation_id) INTEGER(parent_id) TEXT(module) \
+    TEXT(category)
 NM_QUESTION_ROW(operation_ranges, NM_OPERATION_RANGES_COLUMNS)
 NM_QUESTION_ASK(operation_ranges, NM_OPERATION_RANGES_SQL, NM_QUESTION_NONE)
 

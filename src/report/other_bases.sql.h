@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * other_bases.sql: sums of requests and sums of blocks are not the same thing: a level of heaps whose sizes are not of
- * one basis in the two databases.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of other_bases.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_OTHER_BASES_SQL_H
@@ -21,10 +19,8 @@
     "|| a.size_basis || ''' in A and ''' || b.size_basis || ''' in B' AS reason FROM a JOIN b ON b.level = a.level " \
     "AND b.size_basis <> a.size_basis WHERE (a.level, a.size_basis) NOT IN (SELECT level, size_basis FROM b) OR " \
     "(b.level, b.size_basis) NOT IN (SELECT level, size_basis FROM a) ORDER BY a.level LIMIT 1;"
-#define NM_OTHER_BASES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(reason)
-#define NM_OTHER_BASES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(rank) TEXT(level)
+#define NM_OTHER_BASES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(reason)
+#define NM_OTHER_BASES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(level)
 NM_QUESTION_ROW(other_bases, NM_OTHER_BASES_COLUMNS)
 NM_QUESTION_ASK(other_bases, NM_OTHER_BASES_SQL, NM_OTHER_BASES_PARAMETERS)
 

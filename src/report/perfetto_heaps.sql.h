@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * perfetto_heaps.sql: heaps whose use over time is known, with the names of their tracks.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of perfetto_heaps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_PERFETTO_HEAPS_SQL_H
@@ -20,8 +19,8 @@
     "reserved_name, EXISTS ( SELECT 1 FROM usage AS u WHERE u.heap_id = h.heap_id AND u.reserved_bytes IS NOT NULL " \
     ") AS is_reserved FROM heap AS h JOIN place AS p ON p.heap_id = h.heap_id WHERE EXISTS (SELECT 1 FROM usage AS " \
     "u WHERE u.heap_id = h.heap_id) ORDER BY h.heap_id;"
-#define NM_PERFETTO_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(heap_id) INTEGER(process_id) TEXT(live_name) TEXT(reserved_name) FLAG(is_reserved)
+#define NM_PERFETTO_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(process_id) TEXT(live_name) \
+    TEXT(reserved_name) FLAG(is_reserved)
 NM_QUESTION_ROW(perfetto_heaps, NM_PERFETTO_HEAPS_COLUMNS)
 NM_QUESTION_ASK(perfetto_heaps, NM_PERFETTO_HEAPS_SQL, NM_QUESTION_NONE)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * perfetto_processes.sql: processes, each with the number by which it goes: its own where no other has it; and what it
- * is called.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of perfetto_processes.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_PERFETTO_PROCESSES_SQL_H
@@ -16,8 +14,7 @@
     "process.process_id END AS pid, coalesce('rank ' || process.rank || ', ', '') || coalesce(process.host || " \
     "', ', '') || coalesce(process.command, 'pid ' || process.pid, 'process') AS name FROM process ORDER BY " \
     "process_id;"
-#define NM_PERFETTO_PROCESSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(process_id) INTEGER(pid) TEXT(name)
+#define NM_PERFETTO_PROCESSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(pid) TEXT(name)
 NM_QUESTION_ROW(perfetto_processes, NM_PERFETTO_PROCESSES_COLUMNS)
 NM_QUESTION_ASK(perfetto_processes, NM_PERFETTO_PROCESSES_SQL, NM_QUESTION_NONE)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * perfetto_slices.sql: steps, and then operations by thread; the outer one of two that begin at one time comes first.
- * `track_number` tells tracks of a process apart.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of perfetto_slices.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_PERFETTO_SLICES_SQL_H
@@ -22,9 +20,8 @@
     "o.end_ns) IS NOT NULL THEN max(coalesce(o.end_ns, o.end_seq * 1000, 0), 0) END, o.operation_id FROM operation " \
     "AS o LEFT JOIN thread AS t ON t.thread_id = o.thread_id LEFT JOIN operation_kind AS k ON k.kind = o.kind ) " \
     "ORDER BY process_id, track_number, begin_ns, end_ns IS NOT NULL, end_ns DESC, number;"
-#define NM_PERFETTO_SLICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(process_id) INTEGER(track_number) TEXT(track_name) TEXT(category) TEXT(name) INTEGER(begin_ns) \
-    INTEGER(end_ns)
+#define NM_PERFETTO_SLICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(track_number) \
+    TEXT(track_name) TEXT(category) TEXT(name) INTEGER(begin_ns) INTEGER(end_ns)
 NM_QUESTION_ROW(perfetto_slices, NM_PERFETTO_SLICES_COLUMNS)
 NM_QUESTION_ASK(perfetto_slices, NM_PERFETTO_SLICES_SQL, NM_QUESTION_NONE)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * picture_heaps.sql: heaps, each with the first and last event of its input: so pictures of one input lie below each
- * other.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of picture_heaps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_PICTURE_HEAPS_SQL_H
@@ -15,8 +13,7 @@
     "SELECT p.input_id, min(u.first_seq) AS first_seq, max(u.last_seq) AS last_seq FROM usage AS u JOIN " \
     "_heap_place AS p ON p.heap_id = u.heap_id GROUP BY p.input_id ) AS t ON t.input_id = h.input_id WHERE " \
     "t.last_seq > t.first_seq ORDER BY h.heap_id;"
-#define NM_PICTURE_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(heap_id) INTEGER(first_seq) INTEGER(last_seq)
+#define NM_PICTURE_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(first_seq) INTEGER(last_seq)
 NM_QUESTION_ROW(picture_heaps, NM_PICTURE_HEAPS_COLUMNS)
 NM_QUESTION_ASK(picture_heaps, NM_PICTURE_HEAPS_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(picture_heaps, NM_QUESTION_NONE)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pprof_samples.sql: of each heap, stack, stream and category what was ever allocated, what was live at a moment and at
- * the peak, and what leaked; and labels, as texts.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of pprof_samples.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_PPROF_SAMPLES_SQL_H
@@ -40,12 +38,10 @@
     "AS r JOIN place AS p ON p.heap_id = r.heap_id LEFT JOIN _category AS c ON c.category_id = r.category_id GROUP " \
     "BY r.heap_id, r.stack_id, r.is_baseline, r.stream, r.category_id ORDER BY r.heap_id, r.stack_id, " \
     "r.is_baseline, r.stream, r.category_id;"
-#define NM_PPROF_SAMPLES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(stack_id) FLAG(is_baseline) INTEGER(alloc_count) INTEGER(alloc_bytes) INTEGER(live_count) \
-    INTEGER(live_bytes) INTEGER(peak_bytes) INTEGER(leak_bytes) TEXT(heap) TEXT(level) TEXT(device_name) \
-    TEXT(rank_name) TEXT(pid_name) TEXT(stream_name) TEXT(category)
-#define NM_PPROF_SAMPLES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(moment) FLAG(has_rows)
+#define NM_PPROF_SAMPLES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) FLAG(is_baseline) INTEGER(alloc_count) \
+    INTEGER(alloc_bytes) INTEGER(live_count) INTEGER(live_bytes) INTEGER(peak_bytes) INTEGER(leak_bytes) TEXT(heap) \
+    TEXT(level) TEXT(device_name) TEXT(rank_name) TEXT(pid_name) TEXT(stream_name) TEXT(category)
+#define NM_PPROF_SAMPLES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment) FLAG(has_rows)
 NM_QUESTION_ROW(pprof_samples, NM_PPROF_SAMPLES_COLUMNS)
 NM_QUESTION_ASK(pprof_samples, NM_PPROF_SAMPLES_SQL, NM_PPROF_SAMPLES_PARAMETERS)
 

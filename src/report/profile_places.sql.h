@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * profile_places.sql: the process of a heap, by the number of perfetto_processes.sql, and the heap's name.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of profile_places.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_PROFILE_PLACES_SQL_H
@@ -20,10 +19,8 @@
     "process.pid) = 1 THEN process.pid ELSE 1000000000 + process.process_id END AS pid, place.text AS name FROM " \
     "place JOIN heap ON heap.heap_id = place.heap_id JOIN process ON process.process_id = heap.process_id WHERE " \
     "place.heap_id = :heap_id;"
-#define NM_PROFILE_PLACES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(pid) TEXT(name)
-#define NM_PROFILE_PLACES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(heap_id)
+#define NM_PROFILE_PLACES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(pid) TEXT(name)
+#define NM_PROFILE_PLACES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id)
 NM_QUESTION_ROW(profile_places, NM_PROFILE_PLACES_COLUMNS)
 NM_QUESTION_ASK(profile_places, NM_PROFILE_PLACES_SQL, NM_PROFILE_PLACES_PARAMETERS)
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * profile_stacks.sql: what was live at a moment, by heap and stack, and when that was.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of profile_stacks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_PROFILE_STACKS_SQL_H
@@ -25,10 +24,9 @@
     "sum(live.live_bytes) AS live_bytes, coalesce( ( SELECT max(coalesce(n.ns, n.seq * 1000, 0), 0) FROM " \
     "_named_moment AS n WHERE n.heap_id = live.heap_id AND n.moment = :moment ), 0 ) AS ns FROM live GROUP BY " \
     "live.heap_id, live.stack_id, live.is_baseline ORDER BY 1, 2, 3;"
-#define NM_PROFILE_STACKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(heap_id) INTEGER(stack_id) FLAG(is_baseline) INTEGER(live_count) INTEGER(live_bytes) INTEGER(ns)
-#define NM_PROFILE_STACKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(moment) FLAG(has_rows)
+#define NM_PROFILE_STACKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(stack_id) FLAG(is_baseline) \
+    INTEGER(live_count) INTEGER(live_bytes) INTEGER(ns)
+#define NM_PROFILE_STACKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment) FLAG(has_rows)
 NM_QUESTION_ROW(profile_stacks, NM_PROFILE_STACKS_COLUMNS)
 NM_QUESTION_ASK(profile_stacks, NM_PROFILE_STACKS_SQL, NM_PROFILE_STACKS_PARAMETERS)
 NM_QUESTION_GET(profile_stacks, NM_PROFILE_STACKS_PARAMETERS)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rank_leaks.sql: sites that leak, over all processes; the number is of the rank, or where there is none the process,
- * that leaks most there.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of rank_leaks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_RANK_LEAKS_SQL_H
@@ -22,11 +20,9 @@
     "p.site, p.verdict ) AS g LEFT JOIN ( SELECT site, verdict, max(late_bytes_per_step) AS bytes_per_step FROM " \
     "leak_by_site GROUP BY site, verdict ) AS v ON v.site = g.site AND v.verdict = g.verdict ORDER BY g.verdict = " \
     "'unreleased', g.bytes DESC, g.site, g.verdict LIMIT :most_count;"
-#define NM_RANK_LEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(site) INTEGER(leak_bytes) INTEGER(leak_count) INTEGER(holder_count) FLAG(has_rank) INTEGER(number) \
-    REAL(late_bytes_per_step) INTEGER(site_count)
-#define NM_RANK_LEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(is_by_rank) INTEGER(most_count)
+#define NM_RANK_LEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(site) INTEGER(leak_bytes) INTEGER(leak_count) \
+    INTEGER(holder_count) FLAG(has_rank) INTEGER(number) REAL(late_bytes_per_step) INTEGER(site_count)
+#define NM_RANK_LEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_by_rank) INTEGER(most_count)
 NM_QUESTION_ROW(rank_leaks, NM_RANK_LEAKS_COLUMNS)
 NM_QUESTION_ASK(rank_leaks, NM_RANK_LEAKS_SQL, NM_RANK_LEAKS_PARAMETERS)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rank_measures.sql: each measure that is not good on some, how many these are, and which is the worst: of shares that
- * should be high, the lowest.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of rank_measures.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_RANK_MEASURES_SQL_H
@@ -16,9 +14,8 @@
     "worst_value, rank IS NOT NULL AS has_rank, coalesce(rank, pid) AS number, value AS measured_value FROM " \
     "(SELECT * FROM health WHERE verdict IN ('danger', 'warning') ORDER BY rank, pid) AS h GROUP BY measure, " \
     "verdict ORDER BY verdict, measure;"
-#define NM_RANK_MEASURES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(measure) TEXT(verdict) INTEGER(holder_count) REAL(worst_value) FLAG(has_rank) INTEGER(number) \
-    REAL(measured_value)
+#define NM_RANK_MEASURES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(measure) TEXT(verdict) INTEGER(holder_count) \
+    REAL(worst_value) FLAG(has_rank) INTEGER(number) REAL(measured_value)
 NM_QUESTION_ROW(rank_measures, NM_RANK_MEASURES_COLUMNS)
 NM_QUESTION_ASK(rank_measures, NM_RANK_MEASURES_SQL, NM_QUESTION_NONE)
 

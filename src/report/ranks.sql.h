@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ranks.sql: a row a process, as rank_list.h has them: by rank, of several devices the sums; -1 for what is not known.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of ranks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_RANKS_SQL_H
@@ -20,11 +19,11 @@
     "strftime('%Y-%m-%d %H:%M:%S', r.failed_realtime_ns / 1000000000, 'unixepoch') AS failed_at, " \
     "coalesce(r.failed_realtime_ns, -1) AS failed_realtime_ns FROM _rank_summary AS r GROUP BY r.process_id ORDER " \
     "BY r.rank IS NULL, r.rank, r.process_id;"
-#define NM_RANKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device_count) INTEGER(device) INTEGER(peak_bytes) \
-    INTEGER(reserved_bytes) INTEGER(leak_bytes) TEXT(end_kind) INTEGER(end_status) TEXT(failure) TEXT(failure_order) \
-    INTEGER(job_number) INTEGER(failed_step) INTEGER(out_of_memory_id) INTEGER(failed_ns) INTEGER(since_first_ns) \
-    INTEGER(doubt_ns) TEXT(failed_at) INTEGER(failed_realtime_ns)
+#define NM_RANKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device_count) \
+    INTEGER(device) INTEGER(peak_bytes) INTEGER(reserved_bytes) INTEGER(leak_bytes) TEXT(end_kind) \
+    INTEGER(end_status) TEXT(failure) TEXT(failure_order) INTEGER(job_number) INTEGER(failed_step) \
+    INTEGER(out_of_memory_id) INTEGER(failed_ns) INTEGER(since_first_ns) INTEGER(doubt_ns) TEXT(failed_at) \
+    INTEGER(failed_realtime_ns)
 NM_QUESTION_ROW(ranks, NM_RANKS_COLUMNS)
 NM_QUESTION_ASK(ranks, NM_RANKS_SQL, NM_QUESTION_NONE)
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * seen_inputs.sql: how many inputs were cut off or have lost events, and how many events are there.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of seen_inputs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_SEEN_INPUTS_SQL_H
@@ -12,8 +11,7 @@
 #define NM_SEEN_INPUTS_SQL \
     "SELECT coalesce(sum(events_seen > events_ingested OR bytes_cut > 0 OR is_finished = 0), 0) AS cut_count, " \
     "coalesce(sum(events_ingested), 0) AS event_count FROM input;"
-#define NM_SEEN_INPUTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(cut_count) INTEGER(event_count)
+#define NM_SEEN_INPUTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(cut_count) INTEGER(event_count)
 NM_QUESTION_ROW(seen_inputs, NM_SEEN_INPUTS_COLUMNS)
 NM_QUESTION_ASK(seen_inputs, NM_SEEN_INPUTS_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(seen_inputs, NM_QUESTION_NONE)

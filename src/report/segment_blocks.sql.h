@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * segment_blocks.sql: a segment as a block of the driver's memory: of one the word of the program is in the range
- * around its operation, and it is in no part of a model.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of segment_blocks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_SEGMENT_BLOCKS_SQL_H
@@ -21,12 +19,10 @@
     "ORDER BY around.distance LIMIT 1 ) END AS own_category, o.name AS operation, NULL AS module FROM allocation " \
     "AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id LEFT JOIN _category AS c ON c.category_id = " \
     "a.category_id WHERE a.allocation_id = :segment_id;"
-#define NM_SEGMENT_BLOCKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(heap_id) TEXT(born) TEXT(life) INTEGER(address) INTEGER(size_bytes) INTEGER(stack_id) \
-    INTEGER(allocation_id) INTEGER(stream) INTEGER(category_id) TEXT(private_pool) TEXT(own_category) \
-    TEXT(operation) TEXT(module)
-#define NM_SEGMENT_BLOCKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(segment_id)
+#define NM_SEGMENT_BLOCKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) TEXT(born) TEXT(life) INTEGER(address) \
+    INTEGER(size_bytes) INTEGER(stack_id) INTEGER(allocation_id) INTEGER(stream) INTEGER(category_id) \
+    TEXT(private_pool) TEXT(own_category) TEXT(operation) TEXT(module)
+#define NM_SEGMENT_BLOCKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(segment_id)
 NM_QUESTION_ROW(segment_blocks, NM_SEGMENT_BLOCKS_COLUMNS)
 NM_QUESTION_ASK(segment_blocks, NM_SEGMENT_BLOCKS_SQL, NM_SEGMENT_BLOCKS_PARAMETERS)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * snapshot_blocks.sql: segments that are there at the end, or blocks, in the order of their addresses. A block whose
- * size is not known is as large as it must be at least; driver memory that carries no blocks is its own block.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of snapshot_blocks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_SNAPSHOT_BLOCKS_SQL_H
@@ -32,11 +30,11 @@
     "own.level = 1 AND a.is_segment = 0 AND a.allocation_id NOT IN ( SELECT w.segment_id FROM allocation AS w " \
     "WHERE w.segment_id IS NOT NULL AND w.heap_id IN (SELECT heap_id FROM own WHERE level = 3) ) END ORDER BY " \
     "own.number, a.address < 0, a.address, a.allocation_id;"
-#define NM_SNAPSHOT_BLOCKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(device) INTEGER(address) INTEGER(size_bytes) INTEGER(requested_bytes) FLAG(is_pending) INTEGER(stream) \
-    INTEGER(pool_id) INTEGER(stack_id) FLAG(is_mapped) FLAG(is_rounded)
-#define NM_SNAPSHOT_BLOCKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(is_block) INTEGER(padding_bytes) INTEGER(round_bytes)
+#define NM_SNAPSHOT_BLOCKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device) INTEGER(address) INTEGER(size_bytes) \
+    INTEGER(requested_bytes) FLAG(is_pending) INTEGER(stream) INTEGER(pool_id) INTEGER(stack_id) FLAG(is_mapped) \
+    FLAG(is_rounded)
+#define NM_SNAPSHOT_BLOCKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_block) INTEGER(padding_bytes) \
+    INTEGER(round_bytes)
 NM_QUESTION_ROW(snapshot_blocks, NM_SNAPSHOT_BLOCKS_COLUMNS)
 NM_QUESTION_ASK(snapshot_blocks, NM_SNAPSHOT_BLOCKS_SQL, NM_SNAPSHOT_BLOCKS_PARAMETERS)
 NM_QUESTION_GET(snapshot_blocks, NM_SNAPSHOT_BLOCKS_PARAMETERS)

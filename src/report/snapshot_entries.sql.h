@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * snapshot_entries.sql: what happened, device after device, in the order of events; action_code is of the enum in
- * export_snapshot.c. Remainders of what was unmapped in part are no events: the part is what they leave. What was
- * replaced, or went with a reset, has no event of its own; after a reset it is freed all the same, or viewers would
- * show it for ever. CROSS keeps SQLite from an index of its own over all allocations: one pass over them is enough.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of snapshot_entries.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_SNAPSHOT_ENTRIES_SQL_H
@@ -61,9 +57,8 @@
     "own.start_ns + m.ns FROM moment AS m JOIN own ON own.heap_id = ( SELECT min(o.heap_id) FROM own AS o JOIN " \
     "heap ON heap.heap_id = o.heap_id WHERE m.process_id IS NULL OR heap.process_id = m.process_id ) WHERE m.kind " \
     "= 3 AND m.name = 'snapshot' ORDER BY 1, 2, 3, 4;"
-#define NM_SNAPSHOT_ENTRIES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(device) INTEGER(seq) INTEGER(action_code) INTEGER(address) INTEGER(size_bytes) INTEGER(stream) \
-    INTEGER(stack_id) INTEGER(pool_id) INTEGER(ns)
+#define NM_SNAPSHOT_ENTRIES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device) INTEGER(seq) INTEGER(action_code) \
+    INTEGER(address) INTEGER(size_bytes) INTEGER(stream) INTEGER(stack_id) INTEGER(pool_id) INTEGER(ns)
 NM_QUESTION_ROW(snapshot_entries, NM_SNAPSHOT_ENTRIES_COLUMNS)
 NM_QUESTION_ASK(snapshot_entries, NM_SNAPSHOT_ENTRIES_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(snapshot_entries, NM_QUESTION_NONE)

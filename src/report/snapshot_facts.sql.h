@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * snapshot_facts.sql: how many devices a snapshot has, of which kinds, and inputs of which rows of allocations are
- * missing.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of snapshot_facts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_SNAPSHOT_FACTS_SQL_H
@@ -21,8 +19,8 @@
     "i.input_id = p.input_id WHERE h.level IN (1, 2, 3) ) SELECT (SELECT coalesce(max(number) + 1, 0) FROM dev) AS " \
     "device_count, (SELECT count(*) FROM device WHERE kind = 'npu') AS npu_count, (SELECT count(*) FROM device " \
     "WHERE kind = 'gpu') AS gpu_count, (SELECT count(*) FROM input WHERE detail <> 'all') AS partial_count;"
-#define NM_SNAPSHOT_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(device_count) INTEGER(npu_count) INTEGER(gpu_count) INTEGER(partial_count)
+#define NM_SNAPSHOT_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_count) INTEGER(npu_count) \
+    INTEGER(gpu_count) INTEGER(partial_count)
 NM_QUESTION_ROW(snapshot_facts, NM_SNAPSHOT_FACTS_COLUMNS)
 NM_QUESTION_ASK(snapshot_facts, NM_SNAPSHOT_FACTS_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(snapshot_facts, NM_QUESTION_NONE)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * snapshot_ranges.sql: the begins and ends of operations, of steps that the program marked, and of marks, as ranges on
- * the first device of their process. A reader takes an end for that of the latest range of its name: of equal
- * microseconds, ends come first, but for those of what has no length in them.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of snapshot_ranges.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_SNAPSHOT_RANGES_SQL_H
@@ -32,8 +29,8 @@
     "placed UNION ALL SELECT number, name, end_ns, 1, begin_ns, end_ns, id FROM placed WHERE begin_ns <= end_ns ) " \
     "SELECT number AS device, name, ns / 1000 AS time_us, is_end FROM half ORDER BY ns / 1000, CASE WHEN begin_ns " \
     "/ 1000 = end_ns / 1000 THEN 2 ELSE 1 - is_end END, begin_ns, id, is_end;"
-#define NM_SNAPSHOT_RANGES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(device) TEXT(name) INTEGER(time_us) FLAG(is_end)
+#define NM_SNAPSHOT_RANGES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device) TEXT(name) INTEGER(time_us) \
+    FLAG(is_end)
 NM_QUESTION_ROW(snapshot_ranges, NM_SNAPSHOT_RANGES_COLUMNS)
 NM_QUESTION_ASK(snapshot_ranges, NM_SNAPSHOT_RANGES_SQL, NM_QUESTION_NONE)
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stack_facts.sql: whether there are stacks, and of what was live at the peaks: how much has a stack that is cut, how
- * much of that no site, and in a program with Python how much has no line of it. Driver memory of a device that has a
- * pool is the pool's segments, and counted there.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of stack_facts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_STACK_FACTS_SQL_H
@@ -22,9 +19,8 @@
     "AND NOT ( h.level IN (1, 7) AND EXISTS ( SELECT 1 FROM heap AS o JOIN _heap_sum AS t ON t.heap_id = o.heap_id " \
     "WHERE o.process_id = h.process_id AND o.device_id IS h.device_id AND o.level IN (2, 3) AND " \
     "t.peak_reserved_bytes > 0 ) );"
-#define NM_STACK_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(stack_count) INTEGER(caller_count) INTEGER(site_count) INTEGER(live_bytes) INTEGER(cut_bytes) \
-    INTEGER(unplaced_bytes) INTEGER(no_python_bytes)
+#define NM_STACK_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_count) INTEGER(caller_count) \
+    INTEGER(site_count) INTEGER(live_bytes) INTEGER(cut_bytes) INTEGER(unplaced_bytes) INTEGER(no_python_bytes)
 NM_QUESTION_ROW(stack_facts, NM_STACK_FACTS_COLUMNS)
 NM_QUESTION_ASK(stack_facts, NM_STACK_FACTS_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(stack_facts, NM_QUESTION_NONE)

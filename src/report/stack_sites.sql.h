@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stack_sites.sql: the site of each stack that has one.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of stack_sites.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_STACK_SITES_SQL_H
@@ -11,8 +10,7 @@
 
 #define NM_STACK_SITES_SQL \
     "SELECT stack_id, site_frame_id FROM stack WHERE site_frame_id IS NOT NULL;"
-#define NM_STACK_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(stack_id) INTEGER(site_frame_id)
+#define NM_STACK_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) INTEGER(site_frame_id)
 NM_QUESTION_ROW(stack_sites, NM_STACK_SITES_COLUMNS)
 NM_QUESTION_ASK(stack_sites, NM_STACK_SITES_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(stack_sites, NM_QUESTION_NONE)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * uneven_sites.sql: sites of which one rank holds a quarter more than the mean, by more than a twentieth of the highest
- * peak of the heap: less is how jobs are. None where a part of a recording is missing.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of uneven_sites.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_UNEVEN_SITES_SQL_H
@@ -17,10 +15,9 @@
     "('(whole heap)', '(stack cut)') AND i.is_partial = 0 AND i.imbalance_ratio > 1.25 AND (i.max_bytes - " \
     "i.mean_bytes) * 20 > h.max_bytes ORDER BY i.level = 'driver', i.max_bytes - i.mean_bytes DESC, i.site LIMIT " \
     ":most_count;"
-#define NM_UNEVEN_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(rank) INTEGER(max_bytes) TEXT(site) INTEGER(mean_bytes) INTEGER(rank_count)
-#define NM_UNEVEN_SITES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(most_count)
+#define NM_UNEVEN_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(max_bytes) TEXT(site) \
+    INTEGER(mean_bytes) INTEGER(rank_count)
+#define NM_UNEVEN_SITES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(most_count)
 NM_QUESTION_ROW(uneven_sites, NM_UNEVEN_SITES_COLUMNS)
 NM_QUESTION_ASK(uneven_sites, NM_UNEVEN_SITES_SQL, NM_UNEVEN_SITES_PARAMETERS)
 

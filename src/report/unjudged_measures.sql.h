@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * unjudged_measures.sql: the measures of view health that cannot be judged, and why; what was not recorded first.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of unjudged_measures.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_UNJUDGED_MEASURES_SQL_H
@@ -12,8 +11,7 @@
 #define NM_UNJUDGED_MEASURES_SQL \
     "SELECT DISTINCT measure, reason FROM health WHERE verdict = 'unknown' ORDER BY reason <> " \
     "'not all was recorded', reason, measure;"
-#define NM_UNJUDGED_MEASURES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(measure) TEXT(reason)
+#define NM_UNJUDGED_MEASURES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(measure) TEXT(reason)
 NM_QUESTION_ROW(unjudged_measures, NM_UNJUDGED_MEASURES_COLUMNS)
 NM_QUESTION_ASK(unjudged_measures, NM_UNJUDGED_MEASURES_SQL, NM_QUESTION_NONE)
 

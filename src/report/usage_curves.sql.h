@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * usage_curves.sql: how heaps were used over time, heap after heap, with how many rows there are of each.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of usage_curves.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_USAGE_CURVES_SQL_H
@@ -15,9 +14,9 @@
     "u.live_count AS live_count, u.reserved_bytes AS reserved_bytes, n.row_count AS row_count FROM usage AS u JOIN " \
     "(SELECT heap_id, count(*) AS row_count FROM usage GROUP BY heap_id) AS n ON n.heap_id = u.heap_id ORDER BY " \
     "u.heap_id, u.last_seq;"
-#define NM_USAGE_CURVES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(heap_id) INTEGER(first_seq) INTEGER(last_seq) INTEGER(last_ns) INTEGER(max_seq) INTEGER(max_ns) \
-    INTEGER(max_live_bytes) INTEGER(live_bytes) INTEGER(live_count) INTEGER(reserved_bytes) INTEGER(row_count)
+#define NM_USAGE_CURVES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(first_seq) INTEGER(last_seq) \
+    INTEGER(last_ns) INTEGER(max_seq) INTEGER(max_ns) INTEGER(max_live_bytes) INTEGER(live_bytes) \
+    INTEGER(live_count) INTEGER(reserved_bytes) INTEGER(row_count)
 NM_QUESTION_ROW(usage_curves, NM_USAGE_CURVES_COLUMNS)
 NM_QUESTION_ASK(usage_curves, NM_USAGE_CURVES_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(usage_curves, NM_QUESTION_NONE)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * usage_heaps.sql: how many heaps have been used.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of usage_heaps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_USAGE_HEAPS_SQL_H
@@ -11,8 +10,7 @@
 
 #define NM_USAGE_HEAPS_SQL \
     "SELECT count(DISTINCT heap_id) AS heap_count FROM usage;"
-#define NM_USAGE_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(heap_count)
+#define NM_USAGE_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_count)
 NM_QUESTION_ROW(usage_heaps, NM_USAGE_HEAPS_COLUMNS)
 NM_QUESTION_ASK(usage_heaps, NM_USAGE_HEAPS_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(usage_heaps, NM_QUESTION_NONE)

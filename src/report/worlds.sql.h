@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * worlds.sql: how many hosts, inputs and ranks there are; the size of the world where all agree and no rank is outside
- * of it; the size of a device where all are alike and no process has several. 0 for what is not so.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of worlds.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_REPORT_WORLDS_SQL_H
@@ -17,8 +15,8 @@
     "FROM process) AS rank_count, ( SELECT CASE WHEN min(capacity_bytes) = max(capacity_bytes) AND " \
     "count(capacity_bytes) = count(*) AND count(DISTINCT process_id) = count(*) THEN max(capacity_bytes) ELSE 0 " \
     "END FROM device ) AS capacity_bytes;"
-#define NM_WORLDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(host_count) INTEGER(input_count) INTEGER(world_count) INTEGER(rank_count) INTEGER(capacity_bytes)
+#define NM_WORLDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(host_count) INTEGER(input_count) INTEGER(world_count) \
+    INTEGER(rank_count) INTEGER(capacity_bytes)
 NM_QUESTION_ROW(worlds, NM_WORLDS_COLUMNS)
 NM_QUESTION_ASK(worlds, NM_WORLDS_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(worlds, NM_QUESTION_NONE)

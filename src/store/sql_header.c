@@ -325,11 +325,13 @@ static int put_list(nm_buffer *out, const statement *from, const char *end, int 
 {
     static const char *const macros[] = {"INTEGER", "FLAG", "REAL", "TEXT"};
     filler f = {.out = out, .begin = "   ", .end = ""};
+    size_t begin = out->len;
 
     put(out, "#define NM_");
     put_upper(out, from->name);
     put(out, end);
-    put(out, "(INTEGER, FLAG, REAL, TEXT) \\\n");
+    put(out, "(INTEGER, FLAG, REAL, TEXT)");
+    f.columns = out->len - begin;
     for (int i = 0; i < count; i++) {
         const char *name = name_at(from->prepared, i);
         char word[256];
@@ -390,34 +392,15 @@ static int put_functions(nm_buffer *out, const statement *from)
     return faults;
 }
 
-static bool begins(const char *text, const char *with_what)
-{
-    return strncmp(text, with_what, strlen(with_what)) == 0;
-}
-
-/* The lines in which the file says of itself what it is. */
-static void put_comment(nm_buffer *out, const statement *from)
-{
-    for (const char *at = from->text;
-         begins(at, "-- ") && !begins(at, after) && !begins(at, with) && !begins(at, rows_as);) {
-        size_t len = strcspn(at, "\n");
-
-        put(out, " * ");
-        nm_buffer_append(out, at + 3, len - 3, NULL);
-        put(out, "\n");
-        at += len + (at[len] == '\n');
-    }
-}
-
 static int make(const statement *from, nm_buffer *out)
 {
     int faults = 0;
 
-    put(out, "/* SPDX-License-Identifier: Apache-2.0\n *\n");
-    put_comment(out, from);
+    put(out, "/* SPDX-License-Identifier: Apache-2.0\n *\n * Made of ");
+    put(out, from->name);
     put(out,
-        " * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.\n */\n"
-        "/* clang-format off */\n#ifndef ");
+        ".sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.\n"
+        " */\n/* clang-format off */\n#ifndef ");
     put_guard(out, from);
     put(out, "\n#define ");
     put_guard(out, from);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bundle_lines.sql: the lines of one section of the texts in a bundle; NULL is none. Sections are numbered as in the
- * enum in texts.c.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of bundle_lines.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_BUNDLE_BUNDLE_LINES_SQL_H
@@ -40,10 +38,8 @@
     "unseen_count || ')', first_seq, kind, text FROM _unseen WHERE :section_number = 10 UNION ALL SELECT k.name || " \
     "' (' || count(*) || ')', k.name, NULL, NULL FROM anomaly AS a JOIN anomaly_kind AS k ON k.kind = a.kind WHERE " \
     ":section_number = 11 GROUP BY k.name ) ORDER BY first_key, second_key, third_key;"
-#define NM_BUNDLE_LINES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(text)
-#define NM_BUNDLE_LINES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(section_number)
+#define NM_BUNDLE_LINES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(text)
+#define NM_BUNDLE_LINES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(section_number)
 NM_QUESTION_ROW(bundle_lines, NM_BUNDLE_LINES_COLUMNS)
 NM_QUESTION_ASK(bundle_lines, NM_BUNDLE_LINES_SQL, NM_BUNDLE_LINES_PARAMETERS)
 

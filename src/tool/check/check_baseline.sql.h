@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * check_baseline.sql: peaks of device memory by rank and heap, against those of the same name in the other database;
- * what is attached has no views. Rows as: check_peaks.sql
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of check_baseline.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_CHECK_CHECK_BASELINE_SQL_H
@@ -30,11 +28,9 @@
     "o.size_basis || ')' END AS note FROM highest AS n LEFT JOIN highest AS o ON o.is_base = 1 AND o.rank IS " \
     "n.rank AND o.device IS n.device AND o.heap IS n.heap AND o.level IS n.level WHERE n.is_base = 0 AND " \
     "n.peak_bytes > 0;"
-#define NM_CHECK_BASELINE_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) TEXT(level) REAL(measured_value) \
-    REAL(limit_value) TEXT(note)
-#define NM_CHECK_BASELINE_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(rank) TEXT(heap)
+#define NM_CHECK_BASELINE_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) \
+    TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
+#define NM_CHECK_BASELINE_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)
 NM_QUESTION_ROW(check_baseline, NM_CHECK_BASELINE_COLUMNS)
 NM_QUESTION_ASK(check_baseline, NM_CHECK_BASELINE_SQL, NM_CHECK_BASELINE_PARAMETERS)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * check_fragmentation.sql: fragmentation where it hurt most, and as much as is sure. Below a floor that is set it
- * passes whatever the limit is. Rows as: check_peaks.sql
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of check_fragmentation.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_CHECK_CHECK_FRAGMENTATION_SQL_H
@@ -21,11 +19,9 @@
     "ELSE '' END END AS note FROM (SELECT *, coalesce(:floor_number, 0) AS floor FROM _fragmentation_verdict) " \
     "WHERE (:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap) GROUP BY " \
     "heap_id;"
-#define NM_CHECK_FRAGMENTATION_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) TEXT(level) REAL(measured_value) \
-    REAL(limit_value) TEXT(note)
-#define NM_CHECK_FRAGMENTATION_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(floor_number) INTEGER(rank) TEXT(heap)
+#define NM_CHECK_FRAGMENTATION_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) \
+    INTEGER(device) TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
+#define NM_CHECK_FRAGMENTATION_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(floor_number) INTEGER(rank) TEXT(heap)
 NM_QUESTION_ROW(check_fragmentation, NM_CHECK_FRAGMENTATION_COLUMNS)
 NM_QUESTION_ASK(check_fragmentation, NM_CHECK_FRAGMENTATION_SQL, NM_CHECK_FRAGMENTATION_PARAMETERS)
 

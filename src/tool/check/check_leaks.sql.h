@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * check_leaks.sql: sites that leak, of a :verdict or of any; of those that rise how much an hour, of others how much.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of check_leaks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_CHECK_CHECK_LEAKS_SQL_H
@@ -13,8 +12,7 @@
     "SELECT host, rank, pid, device, heap, level, CASE :verdict WHEN 'rising' THEN bytes_per_hour ELSE leak_bytes " \
     "END AS measured_value, NULL AS limit_value, site AS note FROM leak_by_site WHERE (:verdict IS NULL OR verdict " \
     "= :verdict) AND (:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap);"
-#define NM_CHECK_LEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(verdict) INTEGER(rank) TEXT(heap)
+#define NM_CHECK_LEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(verdict) INTEGER(rank) TEXT(heap)
 NM_QUESTION_ASK(check_leaks, NM_CHECK_LEAKS_SQL, NM_CHECK_LEAKS_PARAMETERS)
 
 #endif

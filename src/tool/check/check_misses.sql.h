@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * check_misses.sql: misses of the worst step after the warm-up, of pools whose misses are known. Joined steps of a long
- * recording count as so many. Rows as: check_peaks.sql
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of check_misses.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_CHECK_CHECK_MISSES_SQL_H
@@ -18,11 +16,9 @@
     "s.generation > w.warm_up_count WHERE p.level = 'pool' AND w.step_count > w.warm_up_count AND (:rank IS NULL " \
     "OR p.rank IS :rank) AND (:heap IS NULL OR p.heap IS :heap OR p.level IS :heap) GROUP BY p.heap_id HAVING " \
     "count(s.heap_id) = count(s.miss_count);"
-#define NM_CHECK_MISSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) TEXT(level) REAL(measured_value) \
-    REAL(limit_value) TEXT(note)
-#define NM_CHECK_MISSES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(rank) TEXT(heap)
+#define NM_CHECK_MISSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) \
+    TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
+#define NM_CHECK_MISSES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)
 NM_QUESTION_ROW(check_misses, NM_CHECK_MISSES_COLUMNS)
 NM_QUESTION_ASK(check_misses, NM_CHECK_MISSES_SQL, NM_CHECK_MISSES_PARAMETERS)
 

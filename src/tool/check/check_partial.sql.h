@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * check_partial.sql: what of the recording a database does not hold.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of check_partial.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_CHECK_CHECK_PARTIAL_SQL_H
@@ -15,9 +14,8 @@
     "bytes_cut > 0 OR unknown_reference_count > 0 ), 0 ) AS lossy_count, coalesce(sum(is_finished <> 1), 0) AS " \
     "unfinished_count, coalesce(sum(baseline = 'unknown'), 0) AS late_count, (SELECT count(*) FROM main._heap_sum " \
     "WHERE is_whole_run <> 1) AS thinned_count FROM main.input;"
-#define NM_CHECK_PARTIAL_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(input_count) REAL(missing_value) INTEGER(lossy_count) INTEGER(unfinished_count) INTEGER(late_count) \
-    INTEGER(thinned_count)
+#define NM_CHECK_PARTIAL_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(input_count) REAL(missing_value) \
+    INTEGER(lossy_count) INTEGER(unfinished_count) INTEGER(late_count) INTEGER(thinned_count)
 NM_QUESTION_ROW(check_partial, NM_CHECK_PARTIAL_COLUMNS)
 NM_QUESTION_ASK(check_partial, NM_CHECK_PARTIAL_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(check_partial, NM_QUESTION_NONE)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * check_peaks.sql: all driver memory of a device; where none was recorded, each of its pools. With a filter, each heap
- * by itself. limit_value, NULL: the rule's own.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of check_peaks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_CHECK_CHECK_PEAKS_SQL_H
@@ -18,11 +16,9 @@
     "k.host AND d.device IS k.device ) ELSE (:rank IS NULL OR k.rank IS :rank) AND (:heap IS NULL OR k.heap IS " \
     ":heap OR k.level IS :heap) AND (:heap IS NOT NULL OR (k.device IS NOT NULL AND k.level IN ('driver', " \
     "'pool'))) END;"
-#define NM_CHECK_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) TEXT(level) REAL(measured_value) \
-    REAL(limit_value) TEXT(note)
-#define NM_CHECK_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(rank) TEXT(heap)
+#define NM_CHECK_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) \
+    TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
+#define NM_CHECK_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)
 NM_QUESTION_ROW(check_peaks, NM_CHECK_PEAKS_COLUMNS)
 NM_QUESTION_ASK(check_peaks, NM_CHECK_PEAKS_SQL, NM_CHECK_PEAKS_PARAMETERS)
 

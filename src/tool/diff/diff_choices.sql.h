@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * diff_choices.sql: whether there is what the options choose, and the first marks that there are.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of diff_choices.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_DIFF_DIFF_CHOICES_SQL_H
@@ -15,10 +14,9 @@
     "NULL OR detail <> 'none') AS has_rows, EXISTS (SELECT 1 FROM moment WHERE :mark IS NULL OR (kind = 3 AND name " \
     "= :mark)) AS has_mark, ( SELECT group_concat(name, ', ') FROM (SELECT DISTINCT name FROM moment WHERE kind = " \
     "3 LIMIT 8) ) AS mark_names;"
-#define NM_DIFF_CHOICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(has_rank) FLAG(has_level) FLAG(has_rows) FLAG(has_mark) TEXT(mark_names)
-#define NM_DIFF_CHOICES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(rank) TEXT(level) TEXT(mark)
+#define NM_DIFF_CHOICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(has_rank) FLAG(has_level) FLAG(has_rows) \
+    FLAG(has_mark) TEXT(mark_names)
+#define NM_DIFF_CHOICES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(level) TEXT(mark)
 NM_QUESTION_ROW(diff_choices, NM_DIFF_CHOICES_COLUMNS)
 NM_QUESTION_ASK(diff_choices, NM_DIFF_CHOICES_SQL, NM_DIFF_CHOICES_PARAMETERS)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * diff_faults.sql: why rows do not tell what was live at a moment; NULL: they do. 0: there are none; 1: they are of
- * moments that are kept (:is_kept) alone; 2: they begin later.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of diff_faults.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_DIFF_DIFF_FAULTS_SQL_H
@@ -17,10 +15,8 @@
     "CAST(substr(:moment, 4) AS INTEGER) < detail_begin_ns WHEN :moment = 'peak' THEN EXISTS ( SELECT 1 FROM " \
     "_heap_sum WHERE coalesce(peak_seq, -1) < input.detail_begin_seq AND peak_bytes > 0 ) END ) THEN 2 END AS " \
     "fault_number;"
-#define NM_DIFF_FAULTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(fault_number)
-#define NM_DIFF_FAULTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(is_kept) TEXT(moment)
+#define NM_DIFF_FAULTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(fault_number)
+#define NM_DIFF_FAULTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_kept) TEXT(moment)
 NM_QUESTION_ROW(diff_faults, NM_DIFF_FAULTS_COLUMNS)
 NM_QUESTION_ASK(diff_faults, NM_DIFF_FAULTS_SQL, NM_DIFF_FAULTS_PARAMETERS)
 NM_QUESTION_GET(diff_faults, NM_DIFF_FAULTS_PARAMETERS)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * diff_heads.sql: what the first line of a comparison says of a database.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of diff_heads.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_DIFF_DIFF_HEADS_SQL_H
@@ -14,9 +13,8 @@
     "process) AS process_count, (SELECT count(DISTINCT rank) FROM process) AS rank_count, (SELECT max(generation) " \
     "FROM step) AS step_count, sum(is_complete = 0 OR baseline = 'unknown') AS partial_count, sum(baseline = " \
     "'known') AS midway_count FROM input;"
-#define NM_DIFF_HEADS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(name) INTEGER(process_count) INTEGER(rank_count) INTEGER(step_count) INTEGER(partial_count) \
-    INTEGER(midway_count)
+#define NM_DIFF_HEADS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(name) INTEGER(process_count) INTEGER(rank_count) \
+    INTEGER(step_count) INTEGER(partial_count) INTEGER(midway_count)
 NM_QUESTION_ROW(diff_heads, NM_DIFF_HEADS_COLUMNS)
 NM_QUESTION_ASK(diff_heads, NM_DIFF_HEADS_SQL, NM_QUESTION_NONE)
 

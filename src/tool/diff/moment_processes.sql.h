@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * moment_processes.sql: how many processes with memory there are, of a :rank where one is asked for, and how many of
- * them have both moments.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of moment_processes.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_DIFF_MOMENT_PROCESSES_SQL_H
@@ -19,10 +17,8 @@
     "CAST(substr(asked.moment, 6) AS INTEGER) ) END ) SELECT count(*) AS all_count, coalesce(sum(process_id NOT IN " \
     "(SELECT process_id FROM lacking)), 0) AS both_count FROM process WHERE (:rank IS NULL OR rank = :rank) AND " \
     "process_id IN (SELECT process_id FROM heap);"
-#define NM_MOMENT_PROCESSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(all_count) INTEGER(both_count)
-#define NM_MOMENT_PROCESSES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    TEXT(from) TEXT(to) INTEGER(rank)
+#define NM_MOMENT_PROCESSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(all_count) INTEGER(both_count)
+#define NM_MOMENT_PROCESSES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(from) TEXT(to) INTEGER(rank)
 NM_QUESTION_ROW(moment_processes, NM_MOMENT_PROCESSES_COLUMNS)
 NM_QUESTION_ASK(moment_processes, NM_MOMENT_PROCESSES_SQL, NM_MOMENT_PROCESSES_PARAMETERS)
 NM_QUESTION_GET(moment_processes, NM_MOMENT_PROCESSES_PARAMETERS)

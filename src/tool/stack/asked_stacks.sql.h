@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * asked_stacks.sql: stacks and what is known of each: what was ever allocated (:has_allocated), what was live at the
- * peak (:has_live), what leaked (:has_leaked). Of one stack, :stack_id, all of it by heap, or just that it is there;
- * else the largest first, of a :rank and of a :site, a part of its name, where one is asked for.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of asked_stacks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_STACK_ASKED_STACKS_SQL_H
@@ -28,11 +25,10 @@
     "FROM stack AS s JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE instr(f.label, :site) > 0 ) ) ) ORDER " \
     "BY CASE WHEN :stack_id IS NULL THEN bytes END DESC, heap_id, CASE WHEN :stack_id IS NULL THEN stack_id ELSE " \
     "words END;"
-#define NM_ASKED_STACKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(stack_id) INTEGER(bytes) INTEGER(allocation_count) TEXT(words) INTEGER(rank) INTEGER(pid) \
-    INTEGER(device) TEXT(heap) INTEGER(heap_id)
-#define NM_ASKED_STACKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    FLAG(has_allocated) FLAG(has_live) FLAG(has_leaked) INTEGER(stack_id) INTEGER(rank) TEXT(site)
+#define NM_ASKED_STACKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) INTEGER(bytes) \
+    INTEGER(allocation_count) TEXT(words) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) INTEGER(heap_id)
+#define NM_ASKED_STACKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(has_allocated) FLAG(has_live) FLAG(has_leaked) \
+    INTEGER(stack_id) INTEGER(rank) TEXT(site)
 NM_QUESTION_ROW(asked_stacks, NM_ASKED_STACKS_COLUMNS)
 NM_QUESTION_ASK(asked_stacks, NM_ASKED_STACKS_SQL, NM_ASKED_STACKS_PARAMETERS)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * failed_stacks.sql: the requests that failed, in their order, then what was held before the first of them. Rows as:
- * asked_stacks.sql
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of failed_stacks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_STACK_FAILED_STACKS_SQL_H
@@ -22,11 +20,9 @@
     "q.is_baseline = 0 AND q.out_of_memory_chain_id = ( SELECT min(c.out_of_memory_chain_id) FROM " \
     "_out_of_memory_chain AS c LEFT JOIN _heap_place AS h ON h.heap_id = c.heap_id WHERE :rank IS NULL OR h.rank " \
     "IS :rank ) ) ORDER BY part, place, stack_id;"
-#define NM_FAILED_STACKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(stack_id) INTEGER(bytes) INTEGER(allocation_count) TEXT(words) INTEGER(rank) INTEGER(pid) \
-    INTEGER(device) TEXT(heap) INTEGER(heap_id)
-#define NM_FAILED_STACKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(rank)
+#define NM_FAILED_STACKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) INTEGER(bytes) \
+    INTEGER(allocation_count) TEXT(words) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) INTEGER(heap_id)
+#define NM_FAILED_STACKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank)
 NM_QUESTION_ROW(failed_stacks, NM_FAILED_STACKS_COLUMNS)
 NM_QUESTION_ASK(failed_stacks, NM_FAILED_STACKS_SQL, NM_FAILED_STACKS_PARAMETERS)
 

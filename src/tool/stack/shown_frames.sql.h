@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shown_frames.sql: the innermost frame of a stack, its caller, and whether it is the site of stack :of_id. Frames with
- * the same function, file and line are one site.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of shown_frames.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_STACK_SHOWN_FRAMES_SQL_H
@@ -15,10 +13,9 @@
     "AND f.function IS x.function AND f.file IS x.file AND f.line IS x.line AND f.label IS x.label AS is_site, " \
     "s.is_cut = 1 AS is_cut FROM stack AS s LEFT JOIN frame AS f ON f.frame_id = s.frame_id LEFT JOIN frame AS x " \
     "ON x.frame_id = (SELECT site_frame_id FROM stack WHERE stack_id = :of_id) WHERE s.stack_id = :stack_id;"
-#define NM_SHOWN_FRAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(parent_id) TEXT(label) FLAG(is_plumbing) FLAG(is_site) FLAG(is_cut)
-#define NM_SHOWN_FRAMES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(of_id) INTEGER(stack_id)
+#define NM_SHOWN_FRAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(parent_id) TEXT(label) FLAG(is_plumbing) \
+    FLAG(is_site) FLAG(is_cut)
+#define NM_SHOWN_FRAMES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(of_id) INTEGER(stack_id)
 NM_QUESTION_ROW(shown_frames, NM_SHOWN_FRAMES_COLUMNS)
 NM_QUESTION_ASK(shown_frames, NM_SHOWN_FRAMES_SQL, NM_SHOWN_FRAMES_PARAMETERS)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pool_rows.sql: pools with allocations of which there are no rows, and those of which there is not a row for each; and
- * inputs that may have begun late.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of pool_rows.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_WHATIF_POOL_ROWS_SQL_H
@@ -16,8 +14,8 @@
     ") AS missing_count, ( SELECT count(*) FROM _heap_sum JOIN heap USING (heap_id) JOIN process USING " \
     "(process_id) JOIN input USING (input_id) WHERE level = 2 AND allocation_count > 0 AND detail <> 'all' ) AS " \
     "thinned_count, (SELECT count(*) FROM input WHERE baseline = 'unknown') AS late_count;"
-#define NM_POOL_ROWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(missing_count) INTEGER(thinned_count) INTEGER(late_count)
+#define NM_POOL_ROWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(missing_count) INTEGER(thinned_count) \
+    INTEGER(late_count)
 NM_QUESTION_ROW(pool_rows, NM_POOL_ROWS_COLUMNS)
 NM_QUESTION_ASK(pool_rows, NM_POOL_ROWS_SQL, NM_QUESTION_NONE)
 NM_QUESTION_GET(pool_rows, NM_QUESTION_NONE)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * whatif_devices.sql: devices.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of whatif_devices.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_WHATIF_WHATIF_DEVICES_SQL_H
@@ -11,8 +10,8 @@
 
 #define NM_WHATIF_DEVICES_SQL \
     "SELECT device_id, ordinal, kind, capacity_bytes FROM device;"
-#define NM_WHATIF_DEVICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(device_id) INTEGER(ordinal) TEXT(kind) INTEGER(capacity_bytes)
+#define NM_WHATIF_DEVICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id) INTEGER(ordinal) TEXT(kind) \
+    INTEGER(capacity_bytes)
 NM_QUESTION_ROW(whatif_devices, NM_WHATIF_DEVICES_COLUMNS)
 NM_QUESTION_ASK(whatif_devices, NM_WHATIF_DEVICES_SQL, NM_QUESTION_NONE)
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * whatif_settings.sql: variables of the environment.
- * Made of that file by the target `sql`; a test compares them. store/question.h says how it is used.
+ * Made of whatif_settings.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
  */
 /* clang-format off */
 #ifndef NM_TOOL_WHATIF_WHATIF_SETTINGS_SQL_H
@@ -11,8 +10,7 @@
 
 #define NM_WHATIF_SETTINGS_SQL \
     "SELECT process_id, name, value FROM _process_environment WHERE source = 'environment';"
-#define NM_WHATIF_SETTINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT) \
-    INTEGER(process_id) TEXT(name) TEXT(value)
+#define NM_WHATIF_SETTINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) TEXT(name) TEXT(value)
 NM_QUESTION_ROW(whatif_settings, NM_WHATIF_SETTINGS_COLUMNS)
 NM_QUESTION_ASK(whatif_settings, NM_WHATIF_SETTINGS_SQL, NM_QUESTION_NONE)
 
