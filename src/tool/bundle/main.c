@@ -14,7 +14,7 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
-#include "report/screen.h"
+#include "screen/screen.h"
 #include "store/database.h"
 #include "store/store.h"
 #include "tool/bundle/archive.h"

@@ -16,7 +16,7 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
-#include "report/screen.h"
+#include "screen/screen.h"
 #include "sites/patterns.h"
 #include "store/cleanup.h"
 #include "store/database.h"
@@ -319,7 +319,7 @@ static nm_status find_redacted(const ingest *run, bool *is_redacted, nm_error *e
 
 static nm_status write_page(ingest *run, nm_error *err)
 {
-    nm_html_options page = {.database_path = run->output_path, .language = language_of(run->options)};
+    nm_page_options page = {.database_path = run->output_path, .language = language_of(run->options)};
     bool is_redacted = false;
     nm_status status = find_redacted(run, &is_redacted, err);
 

@@ -11,8 +11,8 @@
 
 #include "base/io.h"
 #include "base/shown.h"
+#include "page/write.h"
 #include "report/compare.h"
-#include "report/html.h"
 #include "store/database.h"
 #include "store/foreign.h"
 #include "tool/common/answer.h"
@@ -52,7 +52,7 @@ typedef struct sources {
     nm_foreign *one;     /* owned; NULL where there are several */
     nm_store *several;   /* owned */
     nm_foreign *other;   /* owned: the run beside it, with the first attached as its base; NULL: none */
-    nm_html_against against;
+    nm_page_against against;
 } sources;
 
 static nm_status open_other(sources *from, const report_options *options, nm_error *err)
@@ -66,7 +66,7 @@ static nm_status open_other(sources *from, const report_options *options, nm_err
     }
     if (status != NM_OK)
         return status;
-    from->against = (nm_html_against){nm_foreign_db(from->other), base_name(options->against)};
+    from->against = (nm_page_against){nm_foreign_db(from->other), base_name(options->against)};
     from->subject = options->against;
     return nm_compare_check(from->against.db, &(nm_compare_choice){0}, err);
 }
@@ -97,7 +97,7 @@ static nm_status write_page(sources *from, const report_work *work, nm_error *er
     from->subject = options->databases[0];
     if (options->is_whatif)
         status = report_settings_ask(db, options->databases[0], &settings, err);
-    const nm_html_options page = {.database_path = options->databases[0],
+    const nm_page_options page = {.database_path = options->databases[0],
                                   .database_count = options->database_count,
                                   .language = nm_language_of_environment(),
                                   .bytes_max = options->bytes_max,
@@ -105,7 +105,7 @@ static nm_status write_page(sources *from, const report_work *work, nm_error *er
                                   .whatif = settings.whatif.setting_count == 0 ? NULL : &settings.whatif,
                                   .scratch_path = work->scratch_path};
     if (status == NM_OK)
-        status = nm_html_write(db, &page, stdout, err);
+        status = nm_page_write(db, &page, stdout, err);
     report_settings_free(&settings);
     return status;
 }
