@@ -18,7 +18,6 @@
 #include "page/sql.h"
 #include "page/tables.h"
 #include "page/tried.h"
-#include "screen/screen.h"
 
 #define STRINGS_SHARE 0.95 /* of the page, at most: they, and what is before them */
 
@@ -71,30 +70,6 @@ static const char *base_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-/* The screen, as text. */
-static nm_status write_summary(sqlite3 *db, const nm_page_options *options, FILE *out, nm_error *err)
-{
-    char *text = NULL;
-    size_t len = 0;
-    FILE *memory = open_memstream(&text, &len);
-    nm_screen_names names = {.database_path = base_name(options->database_path)};
-    nm_screen_options looks = {.language = options->language};
-    nm_status status;
-
-    if (memory == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    status = nm_screen_write(db, &names, &looks, memory, err);
-    if (fclose(memory) != 0 && status == NM_OK)
-        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if (status == NM_OK) {
-        fputs("<pre id=\"summary\">", out);
-        write_escaped(out, text);
-        fputs("</pre>\n", out);
-    }
-    free(text);
-    return status;
-}
-
 /* "a.db", "a.db and 63 more" */
 static void write_title(const nm_page_options *options, FILE *out)
 {
@@ -105,10 +80,8 @@ static void write_title(const nm_page_options *options, FILE *out)
         fprintf(out, " and %zu more", options->database_count - 1);
 }
 
-static nm_status write_frame(nm_page *page, const nm_page_options *options, bool has_sql, nm_error *err)
+static void write_frame(nm_page *page, const nm_page_options *options, bool has_sql)
 {
-    nm_status status;
-
     fputs(has_sql ? policy_of_sql : policy, page->out);
     fputs(head, page->out);
     write_title(options, page->out);
@@ -117,13 +90,13 @@ static nm_status write_frame(nm_page *page, const nm_page_options *options, bool
     write_file(page->out, "page.css");
     fputs("</style>\n</head>\n<body>\n", page->out);
     write_file(page->out, "body.html");
-    status = write_summary(page->db, options, page->out, err);
-    fputs("<script id=\"uplot\">\n", page->out);
+    fputs("<pre id=\"summary\">", page->out);
+    write_escaped(page->out, options->summary);
+    fputs("</pre>\n<script id=\"uplot\">\n", page->out);
     write_file(page->out, "uplot.js");
     fputs("</script>\n<script type=\"module\">\n", page->out);
     write_file(page->out, "page.js");
     fputs("</script>\n", page->out);
-    return status;
 }
 
 static nm_status write_data(nm_page *page, nm_page_map *map, const nm_page_options *options, nm_error *err)
@@ -199,7 +172,7 @@ static nm_status write_in_memory(sqlite3 *db, const nm_page_options *options, FI
     if (status == NM_OK)
         status = make_sql(&page, options, map, &sql, err);
     if (status == NM_OK)
-        status = write_frame(&page, options, sql.texts[0] != NULL, err);
+        write_frame(&page, options, sql.texts[0] != NULL);
     if (status == NM_OK)
         status = write_data(&page, map, options, err);
     nm_page_map_free(map);

@@ -423,3 +423,24 @@ nm_status nm_screen_write(sqlite3 *db, const nm_screen_names *names, const nm_sc
     free(s.lines);
     return status;
 }
+
+nm_status nm_screen_append(sqlite3 *db, const char *database_path, nm_language language, nm_buffer *out, nm_error *err)
+{
+    const char *slash = strrchr(database_path, '/');
+    const nm_screen_names names = {.database_path = slash == NULL ? database_path : slash + 1};
+    const nm_screen_options look = {.language = language};
+    char *text = NULL;
+    size_t len = 0;
+    FILE *file = open_memstream(&text, &len);
+    nm_status status;
+
+    if (file == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    status = nm_screen_write(db, &names, &look, file, err);
+    if (fclose(file) != 0 && status == NM_OK)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        status = nm_buffer_append(out, text, len, err);
+    free(text);
+    return status;
+}

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "report/sentence.h"
 
@@ -35,6 +36,9 @@ typedef struct nm_screen_options {
 /* Writes the screen of a finished database. `names` are borrowed. */
 nm_status nm_screen_write(sqlite3 *db, const nm_screen_names *names, const nm_screen_options *options, FILE *out,
                           nm_error *err);
+
+/* The same without colour, behind what stands in *out. `database_path` is borrowed; its folder is not shown. */
+nm_status nm_screen_append(sqlite3 *db, const char *database_path, nm_language language, nm_buffer *out, nm_error *err);
 
 /* ---- What the groups of lines use ---- */
 

@@ -40,11 +40,9 @@ static nm_status fill(const ingest_page *page, FILE *file, sqlite3 *db, const nm
 nm_status ingest_page_write(ingest_page *page, sqlite3 *db, const nm_page_options *options, nm_error *err)
 {
     FILE *file = NULL;
-    nm_status status;
+    nm_status status = nm_output_temporary(page->path, &page->temporary, err);
 
-    if (page->path == NULL)
-        return NM_OK;
-    status = nm_output_temporary(page->path, &page->temporary, err);
+
     if (status == NM_OK)
         status = nm_cleanup_add(page->temporary, err);
     if (status == NM_OK && (file = fopen(page->temporary, "wxe")) == NULL)

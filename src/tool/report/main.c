@@ -13,6 +13,7 @@
 #include "base/shown.h"
 #include "page/write.h"
 #include "report/compare.h"
+#include "screen/screen.h"
 #include "store/database.h"
 #include "store/foreign.h"
 #include "tool/common/answer.h"
@@ -92,14 +93,18 @@ static nm_status write_page(sources *from, const report_work *work, nm_error *er
     const report_options *options = work->options;
     sqlite3 *db = from->several == NULL ? nm_foreign_db(from->one) : nm_store_db(from->several);
     report_settings settings = {0};
-    nm_status status = NM_OK;
+    nm_buffer summary = {0};
+    nm_status status;
 
     from->subject = options->databases[0];
-    if (options->is_whatif)
+    status = nm_screen_append(db, options->databases[0], nm_language_of_environment(), &summary, err);
+    if (status == NM_OK)
+        status = nm_buffer_append(&summary, "", 1, err);
+    if (status == NM_OK && options->is_whatif)
         status = report_settings_ask(db, options->databases[0], &settings, err);
     const nm_page_options page = {.database_path = options->databases[0],
                                   .database_count = options->database_count,
-                                  .language = nm_language_of_environment(),
+                                  .summary = (const char *)summary.data,
                                   .bytes_max = options->bytes_max,
                                   .against = from->other == NULL ? NULL : &from->against,
                                   .whatif = settings.whatif.setting_count == 0 ? NULL : &settings.whatif,
@@ -107,6 +112,7 @@ static nm_status write_page(sources *from, const report_work *work, nm_error *er
     if (status == NM_OK)
         status = nm_page_write(db, &page, stdout, err);
     report_settings_free(&settings);
+    nm_buffer_free(&summary);
     return status;
 }
 
