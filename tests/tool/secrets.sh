@@ -93,7 +93,7 @@ module=$(query trace "SELECT path FROM _module WHERE path GLOB '*libc.so*' OR pa
 
 # Every column of text is replaced, or holds words of npumem's own.
 own='anomaly_kind.name _cann_module.name _category.name copy_kind.name device.kind end_kind.name _graph.end_kind fragmentation_sample.size_basis heap.size_basis
-heap_level.name _heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind _leak_sum.verdict _malloc_policy.name
+heap_level.name _heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind input.recording_id input.state _leak_sum.verdict _malloc_policy.name
 _memory_kind.name meta.key meta.value _miss_cause.name _module.build_id _moment_kind.name _note_kind.name operation_kind.name
 _operation_source.name _out_of_memory_chain.outcome plumbing.origin plumbing.target _pool_bucket.name process.end_kind process.run_mode
 _process_environment.name _process_environment.source _segment_kind.name _leaked_sum.verdict _site_verdict.verdict _site_verdict.reason step.source _step_anchor.kind _step_trend.measure

@@ -37,7 +37,7 @@ grep -q '^note  *no steps found' summary || fail "$(grep steps summary)"
 cat run.zst | "$ingest" --quiet -o pipe.db - || fail "a pipe"
 is "through a pipe" "1 9 17 25 33 " "$(ask pipe.db "$begins")"
 cat run.zst | TMPDIR=$scratch/missing "$ingest" --quiet -o missing.db - 2>error && fail "no temporary folder"
-grep -q 'temporary file' error || fail "$(cat error)"
+grep -q "^npumem-ingest: $scratch/missing: cannot write: No such file" error || fail "$(cat error)"
 [ ! -e missing.db ] || fail "a database without its input"
 cat run.zst | TMPDIR=$scratch/missing "$ingest" --quiet --step-at none -o missing.db - || fail "without a copy"
 
@@ -48,8 +48,11 @@ for endless in 'yes' 'cat /dev/zero'; do
     [ "$(wc -l <error)" = 1 ] && [ ! -e endless.db ] || fail "$endless: $(cat error)"
 done
 
-# Several inputs have their own.
-"$ingest" --quiet -o two.db run.zst pipe.db || fail "two inputs"
+# Several inputs have their own: another recording of the same program.
+sed '0,/pid=\([0-9]*\)/s//pid=9\1/' "$text" >other.txt
+cmp -s "$text" other.txt && fail "the other recording is the same"
+"$text2trace" other.txt other.zst && "$ingest" --quiet -o other.db other.zst || fail "another recording"
+"$ingest" --quiet -o two.db run.zst other.db || fail "two inputs"
 is "in two inputs" "10 " "$(ask two.db "SELECT count(*) FROM step WHERE source = 'inferred'")"
 is "anchors of two inputs" "data.py:41 collate data.py:41 collate " \
     "$(ask two.db "SELECT anchor FROM step_origin WHERE source = 'inferred'")"
