@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "drain/clock.h"
 #include "drain/output.h"
@@ -72,16 +73,15 @@ static nm_state state_without_rings(const nm_session *session)
 
 /* ---- The rings ----------------------------------------------------------------------------------------------------- */
 
-/* The folder is not opened for it, only found: that takes no right on it. */
+/* Who may not even open it is another user. */
 static bool is_of_another_user(const char *path)
 {
     struct stat info;
-    int fd = open(path, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
+    int fd = nm_door_folder_at(AT_FDCWD, path);
     bool is_hidden = fd < 0 && errno == EACCES;
     bool is_theirs = fd >= 0 && fstat(fd, &info) == 0 && info.st_uid != geteuid();
 
-    if (fd >= 0)
-        close(fd);
+    nm_io_close(fd);
     return is_hidden || is_theirs;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "store/database.h"
 #include "store/schema.h"
@@ -19,7 +20,7 @@ static nm_status make_database(const char *path, nm_error *err)
 {
     sqlite3 *db = NULL;
 
-    unlink(path);
+    nm_door_remove(path);
     nm_status status = nm_db_open(path, &db, err);
     if (status == NM_OK)
         status = nm_db_exec(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", err);
@@ -76,7 +77,7 @@ int main(int argc, char **argv)
         status = write_packed(argv[2], (nm_bytes){image.data, image.len}, &err);
     if (status != NM_OK)
         fprintf(stderr, "schema_image_make: %s\n", err.text);
-    unlink(argv[1]);
+    nm_door_remove(argv[1]);
     nm_buffer_free(&image);
     return status == NM_OK ? 0 : 1;
 }

@@ -8,7 +8,7 @@ bin=$1 text2trace=$2 npu_train=$3 source=$4 scratch=$5 failures=0
 sql=$source/tests/sql traces=$source/fixtures/traces
 ingest=$bin/npumem-ingest
 
-command -v sqlite3 >/dev/null || { echo "no sqlite3 here" && exit 77; }
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
 rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch" || exit 1
 
 fail() {
