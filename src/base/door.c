@@ -123,13 +123,11 @@ int nm_door_remove(const char *path)
 
 nm_status nm_door_make_temporary(const char *stem, char path[PATH_MAX], int *folder, nm_error *err)
 {
-    const char *place = getenv("TMPDIR");
+    const char *place = nm_io_temporary_folder();
     char made[PATH_MAX];
 
     *folder = -1;
     path[0] = 0;
-    if (place == NULL || place[0] != '/')
-        place = "/tmp";
     if (snprintf(made, sizeof made, "%s/%s-XXXXXX", place, stem) >= (int)sizeof made)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "the path of the temporary folder is too long");
     if (mkdtemp(made) == NULL)

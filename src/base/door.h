@@ -54,7 +54,7 @@ DIR *nm_door_list(const char *path);
 /* Removes a file (or a link itself) that is known by its path alone. 0, or -1. */
 int nm_door_remove(const char *path);
 
-/* A new folder STEM-XXXXXX, for the user alone, in $TMPDIR (an absolute path) or else /tmp. Gives its path, and the folder itself, open. */
+/* A new folder STEM-XXXXXX, for the user alone, in the temporary folder (nm_io_temporary_folder). Gives its path, and the folder itself, open. */
 nm_status nm_door_make_temporary(const char *stem, char path[PATH_MAX], int *folder, nm_error *err);
 
 /* ---- Names in an open folder: links are not followed ---------------------------------------------------------------- */

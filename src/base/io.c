@@ -142,7 +142,7 @@ const char *nm_io_temporary_folder(void)
 {
     const char *folder = getenv("TMPDIR");
 
-    return folder == NULL || folder[0] == 0 ? "/tmp" : folder;
+    return folder == NULL || folder[0] != '/' ? "/tmp" : folder;
 }
 
 nm_status nm_io_open_temporary(int *fd, nm_error *err)

@@ -50,7 +50,7 @@ nm_status nm_io_write(int fd, const void *data, size_t len, nm_error *err);
 nm_status nm_io_read_at(int fd, void *data, size_t len, uint64_t offset, nm_error *err);
 nm_status nm_io_write_at(int fd, const void *data, size_t len, uint64_t offset, nm_error *err);
 
-/* $TMPDIR, or /tmp. Borrowed. */
+/* $TMPDIR where that is an absolute path, or /tmp. Borrowed. */
 const char *nm_io_temporary_folder(void);
 
 /* A file without a name in the temporary folder: gone when it is closed. */

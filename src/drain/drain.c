@@ -7,7 +7,6 @@
  */
 #include "drain/drain.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "drain/process.h"
 #include "drain/ring_merge.h"
 #include "drain/sampler.h"
+#include "drain/state.h"
 #include "drain/syncer.h"
 
 #define BLOCK_EVENTS     65536
@@ -99,18 +99,6 @@ struct nm_drain {
 
 /* ---- Beginning ----------------------------------------------------------------------------------------------------- */
 
-static void read_boot_id(char boot_id[40])
-{
-    size_t got = 0;
-    int fd;
-
-    if (nm_io_open("/proc/sys/kernel/random/boot_id", O_RDONLY, 0, &fd, NULL) != NM_OK)
-        return;
-    nm_io_read(fd, boot_id, 39, &got, NULL);
-    nm_io_close(fd);
-    boot_id[strcspn(boot_id, "\n")] = 0;
-}
-
 static nm_session describe_session(const nm_drain_options *options)
 {
     const nm_ring_session *shared = options->folder->session;
@@ -122,7 +110,7 @@ static nm_session describe_session(const nm_drain_options *options)
     if (options->is_recoverable)
         snprintf(session.ring_folder, sizeof session.ring_folder, "%s", options->folder->path);
     gethostname(session.host, sizeof session.host - 1);
-    read_boot_id(session.boot_id);
+    nm_state_read_boot_id(session.boot_id);
     snprintf(session.tool_version, sizeof session.tool_version, "%s", NPUMEM_PROJECT_VERSION);
     return session;
 }

@@ -48,17 +48,25 @@ bool nm_state_find_session(int fd, nm_session *out)
     return is_found;
 }
 
-bool nm_state_is_of_this_boot(const nm_session *session)
+void nm_state_read_boot_id(char boot_id[NM_BOOT_ID_BYTES])
 {
-    char boot_id[sizeof session->boot_id] = "";
     size_t got = 0;
     int fd;
 
+    boot_id[0] = 0;
     if (nm_io_open(BOOT_ID_PATH, O_RDONLY, 0, &fd, NULL) != NM_OK)
-        return true;
-    nm_io_read(fd, boot_id, sizeof boot_id - 1, &got, NULL);
+        return;
+    nm_io_read(fd, boot_id, NM_BOOT_ID_BYTES - 1, &got, NULL);
     nm_io_close(fd);
+    boot_id[got] = 0;
     boot_id[strcspn(boot_id, "\n")] = 0;
+}
+
+bool nm_state_is_of_this_boot(const nm_session *session)
+{
+    char boot_id[NM_BOOT_ID_BYTES];
+
+    nm_state_read_boot_id(boot_id);
     return boot_id[0] == 0 || session->boot_id[0] == 0 || strcmp(boot_id, session->boot_id) == 0;
 }
 

@@ -10,6 +10,8 @@
 #include "drain/folder.h"
 #include "trace/block.h"
 
+#define NM_BOOT_ID_BYTES sizeof((nm_session *)NULL)->boot_id
+
 typedef enum nm_state {
     NM_STATE_ENDED,     /* its last block is there; or the input is no recording, and whole by itself */
     NM_STATE_RECOVERED, /* so it is, made of what a dead recorder had left in its rings */
@@ -31,6 +33,9 @@ const char *nm_state_reason_of(const char *word);
 
 /* The session that the first whole block near the file's beginning tells of. False: there is none, or it is no file. */
 bool nm_state_find_session(int fd, nm_session *out);
+
+/* Which start of this machine it is; "" where /proc does not tell. */
+void nm_state_read_boot_id(char boot_id[NM_BOOT_ID_BYTES]);
 
 /* False: the session is known to be of another machine, or of before this one was started. */
 bool nm_state_is_of_this_boot(const nm_session *session);

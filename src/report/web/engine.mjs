@@ -16,13 +16,18 @@ function post(engine, message) {
     });
 }
 
+/* A worker that runs a script of the page: a page has no other file. */
+export function startScript(script) {
+    const url = URL.createObjectURL(new Blob([script], {type: 'text/javascript'})), worker = new Worker(url);
+    URL.revokeObjectURL(url);
+    return worker;
+}
+
 async function startWorker(engine) {
     if (engine.worker !== null)
         return;
     engine.parts ??= await engine.open();
-    const url = URL.createObjectURL(new Blob([engine.parts.engine], {type: 'text/javascript'}));
-    engine.worker = new Worker(url);
-    URL.revokeObjectURL(url);
+    engine.worker = startScript(engine.parts.engine);
     await post(engine, {wasm: engine.parts.wasm, databases: engine.parts.databases});
 }
 

@@ -5,6 +5,8 @@
  * and until that has answered the picture stays as it was; where it takes the worker too long, it is ended, and the search is looked for as it
  * stands.
  */
+import {startScript} from './engine.mjs';
+
 const STEPS_AT_ONCE = 1e7; /* some 20 ms */
 const MS_AT_ONCE = 500; /* of all that is looked at in one go */
 const MS_BESIDE = 2000; /* of a search in the worker, in all */
@@ -216,13 +218,7 @@ function makeFinder(startWorker, changed) {
     };
 }
 
-function startBlobWorker(script) {
-    const url = URL.createObjectURL(new Blob([script], {type: 'text/javascript'})), worker = new Worker(url);
-    URL.revokeObjectURL(url);
-    return worker;
-}
-
 /* From now on what may take long is asked of a worker; changed() is called when there are answers. Without, all is made at once. */
-export function beginSearching(changed, startWorker = startBlobWorker) {
+export function beginSearching(changed, startWorker = startScript) {
     finder = makeFinder(startWorker, changed);
 }
