@@ -42,6 +42,17 @@ function(npumem_add_library name)
   target_link_libraries(${name} PUBLIC npumem_flags ${ARG_LINKS})
 endfunction()
 
+# npumem_embed(NAME.c SYMBOL HEADER FILE...): makes NAME.c, which has the files built in (cmake/EmbedText.cmake).
+function(npumem_embed output symbol header)
+  list(JOIN ARGN "," files)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DSYMBOL=${symbol} -DHEADER=${header} -DFILES=${files} -P
+            ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake
+    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake
+    VERBATIM)
+endfunction()
+
 # Where each shell looks for the completion of a program, and by what name.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completions)
 set(NPUMEM_COMPLETION_bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
