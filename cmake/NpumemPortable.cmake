@@ -24,8 +24,8 @@ find_library(LIBCSV_LIBRARY libcsv.a REQUIRED)
 
 # The functions that src/tool/record/portable.c binds.
 set(npumem_bound_functions
-    __libc_start_main closefrom dlclose dlopen dlsym fstat lstat pthread_create pthread_join pthread_once
-    pthread_rwlock_destroy pthread_rwlock_init pthread_rwlock_rdlock pthread_rwlock_tryrdlock pthread_rwlock_unlock
+    __libc_start_main closefrom dlclose dlopen dlsym fstat lstat pthread_condattr_setclock pthread_create pthread_join
+    pthread_once pthread_rwlock_destroy pthread_rwlock_init pthread_rwlock_rdlock pthread_rwlock_tryrdlock pthread_rwlock_unlock
     pthread_rwlock_wrlock pthread_sigmask stat)
 
 # The compiler's file of that name: as libpthread.so.0, where older versions have functions that libc has since 2.34.

@@ -22,10 +22,19 @@
 #define FIRST_VERSION "GLIBC_2.17"
 #endif
 
+/* On x86-64 this function came after the first version. */
+#if defined(__x86_64__)
+#define SETCLOCK_VERSION "GLIBC_2.3.3"
+#else
+#define SETCLOCK_VERSION FIRST_VERSION
+#endif
+
+#define BIND(result, name, parameters, arguments) BIND_AT(FIRST_VERSION, result, name, parameters, arguments)
+
 /* old_NAME: the first version of NAME. __wrap_NAME is what all calls of NAME in the program become. */
-#define BIND(result, name, parameters, arguments)                                                                      \
+#define BIND_AT(version, result, name, parameters, arguments)                                                          \
     result old_##name parameters;                                                                                      \
-    __asm__(".symver old_" #name ", " #name "@" FIRST_VERSION);                                                        \
+    __asm__(".symver old_" #name ", " #name "@" version);                                                              \
     result __wrap_##name parameters;                                                                                   \
     result __wrap_##name parameters                                                                                    \
     {                                                                                                                  \
@@ -45,6 +54,7 @@ BIND(int, pthread_rwlock_rdlock, (pthread_rwlock_t *lock), (lock))
 BIND(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *lock), (lock))
 BIND(int, pthread_rwlock_wrlock, (pthread_rwlock_t *lock), (lock))
 BIND(int, pthread_rwlock_unlock, (pthread_rwlock_t *lock), (lock))
+BIND_AT(SETCLOCK_VERSION, int, pthread_condattr_setclock, (pthread_condattr_t *how, clockid_t clock), (how, clock))
 /* clang-format on */
 
 /* ---- What no older version has ------------------------------------------------------------------------------------- */
