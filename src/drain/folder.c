@@ -435,6 +435,15 @@ nm_status nm_folder_try_ring(const nm_folder *folder, nm_error *err)
     return status;
 }
 
+/* A ring that is being made has no first word yet: with many threads that begin, to map each of them in vain again and again
+ * would be most of the work. */
+static bool has_begun(int fd)
+{
+    uint64_t word = 0;
+
+    return pread(fd, &word, sizeof word, 0) == (ssize_t)sizeof word && word != 0;
+}
+
 /* What cannot be had now (of memory, of descriptors) is looked for again. */
 static nm_status map_file(int folder, const char *name, size_t min_bytes, void **data, size_t *bytes)
 {
@@ -445,7 +454,7 @@ static nm_status map_file(int folder, const char *name, size_t min_bytes, void *
         return NM_END;
     nm_status status = NM_END;
     if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size >= min_bytes &&
-        (size_t)info.st_size <= FILE_BYTES_MAX) {
+        (size_t)info.st_size <= FILE_BYTES_MAX && has_begun(fd)) {
         *bytes = (size_t)info.st_size;
         *data = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         status = *data == MAP_FAILED ? NM_END : NM_OK;

@@ -293,6 +293,7 @@ static nm_status look_at_ring(nm_ring_merge *merge, nm_ring_merge_ring *ring, bo
     ring->look_ticks = now_ticks(merge);
     /* acquire: keeps the time in front of the look; the records have their own in `valid` */
     ring->head = atomic_load_explicit(&ring->view.ring->head, memory_order_acquire);
+    nm_view_refresh(&ring->view);
     if (ring->head < ring->cursor || ring->head - ring->cursor > ring->view.slot_count) {
         ring->is_broken = true;
         ring->is_open = false;

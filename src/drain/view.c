@@ -47,6 +47,16 @@ nm_status nm_view_open(const nm_folder *folder, uint64_t number, nm_view *out, n
     return NM_OK;
 }
 
+/* It may become shorter once, to where no position was before: whoever has seen a position behind that sees it shorter. */
+void nm_view_refresh(nm_view *view)
+{
+    /* relaxed: the caller's acquire of head pairs with the writer's release */
+    uint64_t slot_count = atomic_load_explicit(&view->ring->slot_count, memory_order_relaxed);
+
+    if (slot_count >= 2 && (slot_count & (slot_count - 1)) == 0 && slot_count < view->slot_count)
+        view->slot_count = slot_count;
+}
+
 void nm_view_close(const nm_folder *folder, nm_view *view)
 {
     if (view->ring != NULL)

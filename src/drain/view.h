@@ -38,6 +38,9 @@ typedef enum nm_view_state {
 nm_status nm_view_open(const nm_folder *folder, uint64_t number, nm_view *out, nm_error *err);
 void nm_view_close(const nm_folder *folder, nm_view *view);
 
+/* Takes over how many slots the ring has. After the caller has loaded its head, with acquire. */
+void nm_view_refresh(nm_view *view);
+
 /* What stands at `position`, below `head`. `scratch` holds a record that takes more than one slot. */
 nm_view_state nm_view_read(const nm_view *view, uint64_t position, uint64_t head, uint64_t scratch[NM_VIEW_WORDS_MAX],
                            nm_view_record *record);

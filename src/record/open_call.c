@@ -11,12 +11,13 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "record/own_stack.h"
+
 /* ---- Is it alive? -------------------------------------------------------------------------------------------------- */
 
-static bool is_own_stack(const nm_recorded_thread *thread, uintptr_t frame)
+static bool is_own_stack(nm_recorded_thread *thread, uintptr_t frame)
 {
-    return thread->is_own_stack && frame >= thread->stack_begin && frame < thread->stack_end &&
-           thread->stack_end - frame >= 2 * sizeof(uintptr_t);
+    return thread->is_own_stack && nm_own_stack_holds(thread, frame);
 }
 
 /* The stack for signals, if the thread has one. */
@@ -33,7 +34,7 @@ __attribute__((no_sanitize("address", "thread"))) static uintptr_t return_addres
     return ((const uintptr_t *)frame)[1];
 }
 
-bool nm_open_frame_is_dead(const nm_recorded_thread *thread, const nm_open_frame *noted, uintptr_t now)
+bool nm_open_frame_is_dead(nm_recorded_thread *thread, const nm_open_frame *noted, uintptr_t now)
 {
     uintptr_t frame = noted->frame;
     stack_t stack;

@@ -22,7 +22,7 @@
 #include "record/thread_state.h"
 
 /* Is that frame of the thread dead? `now`: the frame that asks. Not certain: false. */
-bool nm_open_frame_is_dead(const nm_recorded_thread *thread, const nm_open_frame *noted, uintptr_t now);
+bool nm_open_frame_is_dead(nm_recorded_thread *thread, const nm_open_frame *noted, uintptr_t now);
 
 /* The slow paths of the two below. */
 unsigned nm_open_call_begin_nested(nm_recorded_thread *thread, uintptr_t frame);

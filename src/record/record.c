@@ -11,6 +11,7 @@
 #include "record/attach.h"
 #include "record/heap.h"
 #include "record/modules.h"
+#include "record/own_stack.h"
 #include "record/python.h"
 #include "record/session.h"
 #include "record/stack.h"
@@ -23,22 +24,18 @@
 
 /* ---- Nested hooks -------------------------------------------------------------------------------------------------- */
 
-static bool is_on_stack(const nm_recorded_thread *thread, const void *frame)
-{
-    return (uintptr_t)frame >= thread->stack_begin && (uintptr_t)frame + 16 <= thread->stack_end;
-}
-
 /* The layer of the hook that set the guard, if it still runs. Its frame may have been left by longjmp, and then its place on the stack has
  * been written over by the calls that led here. */
 static nm_layer layer_around(const void *frame)
 {
     const nm_local *local = &nm_thread_local;
-    const nm_recorded_thread *thread = local->thread;
+    nm_recorded_thread *thread = local->thread;
     bool still_runs;
 
     if (nm_likely(local->guard_frame == NULL))
         return NM_LAYER_NONE;
-    if (thread == NULL || !is_on_stack(thread, frame) || !is_on_stack(thread, local->guard_frame))
+    if (thread == NULL || !nm_own_stack_holds(thread, (uintptr_t)frame) ||
+        !nm_own_stack_holds(thread, (uintptr_t)local->guard_frame))
         return (nm_layer)local->guard_layer;
     still_runs = (uintptr_t)frame < (uintptr_t)local->guard_frame &&
                  ((const uintptr_t *)local->guard_frame)[1] == local->guard_return;

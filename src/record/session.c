@@ -240,7 +240,8 @@ static nm_ring_process *make_process(uint64_t parent_number, bool is_forked)
 
     if (atomic_load_explicit(&state->session->is_closed, memory_order_seq_cst) != 0)
         return NULL;
-    if (!nm_text_path(path, sizeof path, state->folder, "p.", number) || nm_system_make(path, PAGE_BYTES, &memory) < 0)
+    if (!nm_text_path(path, sizeof path, state->folder, "p.", number) ||
+        nm_system_make(path, PAGE_BYTES, PAGE_BYTES, &memory) < 0)
         return NULL;
     fill_process(memory, number, parent_number, is_forked);
     return memory;

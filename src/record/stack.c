@@ -8,6 +8,7 @@
 
 #include "record/modules.h"
 #include "record/open_call.h"
+#include "record/own_stack.h"
 #include "record/python.h"
 #include "record/writer.h"
 
@@ -19,11 +20,6 @@ typedef struct nm_plan { /* which frames this stack is made of */
     unsigned python_limit;
     uintptr_t python; /* thread state; 0: no Python frames */
 } nm_plan;
-
-static inline bool is_on_stack(const nm_recorded_thread *thread, uintptr_t frame)
-{
-    return frame >= thread->stack_begin && frame < thread->stack_end && thread->stack_end - frame >= FRAME_BYTES;
-}
 
 /* The caller's frame, or 0: a frame lies above the one it was called from, aligned, inside the stack. */
 static inline uintptr_t next_frame(const nm_recorded_thread *thread, uintptr_t frame)
@@ -82,14 +78,14 @@ static nm_plan plan_with_python(nm_recorded_thread *thread, uintptr_t frame)
         if (thread->stack_depth == 1)
             plan.native_limit = 0;
     }
-    if (plan.native_limit > 1 && !is_on_stack(thread, frame))
+    if (plan.native_limit > 1 && !nm_own_stack_holds(thread, frame))
         plan.native_limit = 1;
     return plan;
 }
 
 static inline nm_plan make_plan(nm_recorded_thread *thread, uintptr_t frame)
 {
-    bool is_deep = thread->stack_mode == NM_STACKS_NATIVE && is_on_stack(thread, frame);
+    bool is_deep = thread->stack_mode == NM_STACKS_NATIVE && nm_own_stack_holds(thread, frame);
 
     if (nm_unlikely(thread->stack_mode > NM_STACKS_NATIVE))
         return plan_with_python(thread, frame);
@@ -167,7 +163,7 @@ static inline uint64_t hash_stack(nm_recorded_thread *thread, uintptr_t frame, c
 __attribute__((no_sanitize("address", "thread"))) static unsigned
 collect_stack(nm_recorded_thread *thread, uintptr_t frame, const nm_plan *plan, uint64_t *addresses)
 {
-    bool is_readable = is_on_stack(thread, frame);
+    bool is_readable = nm_own_stack_holds(thread, frame);
     unsigned depth = 0;
 
     while (frame != 0 && depth < plan->native_limit) {

@@ -183,7 +183,19 @@ static long allocate(int fd, size_t len)
     return result;
 }
 
-long nm_system_make(const char *path, size_t len, void **memory)
+/* All of the file, and what of it has memory is present. */
+static void *map_first(int fd, size_t first_len, size_t len)
+{
+    void *memory = mapped(nm_call(SYS_mmap, 0, (long)len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+
+    if (memory !=
+        NULL) /* over itself: this cannot fail for want of addresses, and what it does is not needed to go on */
+        nm_call(SYS_mmap, (long)memory, (long)first_len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
+                fd, 0);
+    return memory;
+}
+
+long nm_system_make(const char *path, size_t first_len, size_t len, void **memory)
 {
     long result;
     int fd;
@@ -193,8 +205,10 @@ long nm_system_make(const char *path, size_t len, void **memory)
     fd = nm_system_open(path, O_CREAT | O_EXCL | O_RDWR);
     if (fd < 0)
         return fd;
-    result = allocate(fd, len);
-    *memory = result == 0 ? nm_system_map(fd, len) : NULL;
+    result = allocate(fd, first_len);
+    if (result == 0 && len > first_len)
+        result = nm_call(SYS_ftruncate, fd, (long)len, 0, 0, 0, 0);
+    *memory = result == 0 ? map_first(fd, first_len, len) : NULL;
     if (result == 0 && *memory == NULL)
         result = -ENOMEM;
     nm_system_close(fd);
@@ -268,6 +282,11 @@ uint64_t nm_system_block_signals(void)
 void nm_system_restore_signals(uint64_t mask)
 {
     nm_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
+}
+
+bool nm_system_touch(void *address)
+{
+    return nm_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)address, sizeof(uint64_t), 0, 0) == 0;
 }
 
 bool nm_system_is_readable(const void *address)

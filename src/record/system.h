@@ -42,9 +42,9 @@ void *nm_system_map(int fd, size_t len);
 /* What the file system of the folder has left for this user; UINT64_MAX: not known. */
 uint64_t nm_system_free_bytes(const char *folder);
 
-/* Makes a file of exactly `len` bytes, all of them allocated, and maps it. Fails when the name exists. No descriptor
+/* Makes a file of exactly `len` bytes, the first of them allocated, and maps it. Fails when the name exists. No descriptor
  * stays open and no file is left on failure. Never raises SIGXFSZ. */
-long nm_system_make(const char *path, size_t len, void **memory);
+long nm_system_make(const char *path, size_t first_len, size_t len, void **memory);
 
 int64_t nm_system_now_ns(void); /* CLOCK_MONOTONIC */
 void nm_system_sleep_us(unsigned us);
@@ -60,6 +60,9 @@ void nm_system_thread_name(char name[NM_THREAD_NAME_BYTES]); /* of the calling t
 /* Blocks every signal of the thread and returns the mask to restore. */
 uint64_t nm_system_block_signals(void);
 void nm_system_restore_signals(uint64_t mask);
+
+/* Lets the kernel write any eight bytes there, so that the page has memory. False: it can have none. */
+bool nm_system_touch(void *address);
 
 /* Can these eight bytes be read? Asks the kernel, in one system call that changes nothing. */
 bool nm_system_is_readable(const void *address);

@@ -9,14 +9,14 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "record/maps.h"
 #include "record/open_call.h"
+#include "record/own_stack.h"
+#include "record/ring_file.h"
 #include "record/text.h"
 #include "record/writer.h"
 #include "trace/event.h"
 
-#define RETRY_NS   INT64_C(100000000) /* a ring that could not be made is not tried again for so long */
-#define RING_SHARE 16
+#define RETRY_NS INT64_C(100000000) /* a ring that could not be made is not tried again for so long */
 
 static _Atomic(nm_recorded_thread *) first_thread;
 static _Atomic uint64_t free_count;    /* rings given back and not taken again: saves the search */
@@ -66,68 +66,26 @@ static nm_recorded_thread *make_private(void)
     return thread;
 }
 
-/* Threads that come later need rings too: nobody takes more than this part of what is free. */
-static uint64_t fair_bytes(void)
-{
-    uint64_t slot_bytes = nm_process_state.session->ring_bytes;
-    uint64_t free_bytes = nm_system_free_bytes(nm_process_state.folder);
-
-    while (slot_bytes > NM_RING_BYTES_MIN && slot_bytes > free_bytes / RING_SHARE)
-        slot_bytes /= 2;
-    return slot_bytes;
-}
-
 void nm_thread_note_no_memory(void)
 {
     /* relaxed: a number */
     atomic_store_explicit(&nm_process_state.process->ring_errno, ENOMEM, memory_order_relaxed);
 }
 
-static void note_failure(long result)
-{
-    atomic_store_explicit(&nm_process_state.process->ring_errno, -result, memory_order_relaxed); /* relaxed: a number */
-}
-
-/* A file of the session's size, or of the largest smaller one for which there is room. */
-static nm_ring *make_ring_file(uint64_t ring_id)
-{
-    char path[NM_FILE_BYTES_MAX];
-    uint64_t slot_bytes = fair_bytes();
-    void *memory = NULL;
-    long result;
-
-    if (!nm_text_path(path, sizeof path, nm_process_state.folder, "r.", ring_id))
-        return NULL;
-    do {
-        result = nm_system_make(path, NM_RING_HEADER_BYTES + slot_bytes, &memory);
-        if (result == 0)
-            break;
-        slot_bytes /= 2;
-    } while ((result == -ENOSPC || result == -EDQUOT || result == -EFBIG || result == -ENOMEM) &&
-             slot_bytes >= NM_RING_BYTES_MIN);
-    if (result < 0) {
-        note_failure(result);
-        return NULL;
-    }
-    ((nm_ring *)memory)->slot_count = slot_bytes / NM_RING_SLOT_BYTES;
-    return memory;
-}
-
 /* A number whose ring could not be made is kept for the next try: the drain looks for every number that was given. */
-static nm_ring *make_ring(uint64_t *ring_id)
+static bool make_ring(nm_recorded_thread *thread, uint64_t *ring_id)
 {
     /* relaxed: a number of its own is all that is wanted. */
     uint64_t id = atomic_exchange_explicit(&spare_ring_id, 0, memory_order_relaxed);
-    nm_ring *ring;
 
     if (id == 0)
         /* release: pairs with nm_ring_merge_count_rings, which looks for this process after it */
         id = atomic_fetch_add_explicit(&nm_process_state.session->ring_count, 1, memory_order_release) + 1;
-    ring = make_ring_file(id);
-    if (ring == NULL)
-        atomic_store_explicit(&spare_ring_id, id, memory_order_relaxed);
     *ring_id = id;
-    return ring;
+    if (nm_ring_file_make(thread, id))
+        return true;
+    atomic_store_explicit(&spare_ring_id, id, memory_order_relaxed);
+    return false;
 }
 
 static nm_recorded_thread *make_thread(uint64_t number)
@@ -135,17 +93,16 @@ static nm_recorded_thread *make_thread(uint64_t number)
     nm_state *state = &nm_process_state;
     uint64_t ring_id;
     nm_recorded_thread *thread = make_private();
-    nm_ring *ring = thread != NULL ? make_ring(&ring_id) : NULL;
 
-    if (thread == NULL)
+    if (thread == NULL) {
         nm_thread_note_no_memory();
-    if (ring == NULL) {
-        if (thread != NULL)
-            nm_system_unmap(thread, thread->owned_bytes);
         return NULL;
     }
-    thread->ring = ring;
-    thread->slot_count = ring->slot_count;
+    if (!make_ring(thread, &ring_id)) {
+        nm_system_unmap(thread, thread->owned_bytes);
+        return NULL;
+    }
+    nm_ring *ring = thread->ring;
     ring->ring_id = ring_id;
     ring->process_number = state->process_number;
     /* relaxed: the magic publishes them. */
@@ -198,10 +155,8 @@ static void prepare_thread(nm_recorded_thread *thread, uint64_t number)
     thread->stack_mode = session->stack_mode;
     thread->has_sound_python = thread->unsound_count = 0;
     thread->stack_depth = session->stack_depth;
-    thread->stack_begin = thread->stack_end = 0;
     thread->module_generation = 0;
-    thread->is_own_stack =
-        nm_maps_stack_bounds((uintptr_t)__builtin_frame_address(0), &thread->stack_begin, &thread->stack_end);
+    nm_own_stack_find(thread, (uintptr_t)__builtin_frame_address(0));
     /* relaxed: this thread alone. A new owner counts its stacks from 1. */
     atomic_store_explicit(&thread->last_stack_id, 0, memory_order_relaxed);
     atomic_store_explicit(&thread->last_python_id, 0, memory_order_relaxed);
@@ -292,7 +247,8 @@ void nm_thread_detach_after_fork(void)
     if (thread == NULL || nm_thread_local.generation != nm_process_state.last_generation)
         return;
     /* Over the old mapping: a record that a signal handler's fork cut in two is finished in memory of the child's own. */
-    nm_call(SYS_mmap, (long)thread->ring, (long)(NM_RING_HEADER_BYTES + thread->slot_count * NM_RING_SLOT_BYTES),
-            PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-    thread->ring->slot_count = thread->slot_count;
+    nm_call(SYS_mmap, (long)thread->ring, (long)thread->map_bytes, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    /* relaxed: this thread's alone. */
+    atomic_store_explicit(&thread->ring->slot_count, thread->slot_count, memory_order_relaxed);
 }

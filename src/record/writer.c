@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "record/open_call.h"
+#include "record/ring_file.h"
 #include "trace/event.h"
 
 #define SECOND_NS           INT64_C(1000000000)
@@ -29,6 +30,18 @@ static uint64_t slots_of(const nm_payload *payload)
     return (word_count + NM_WRITER_SLOT_WORDS - 1) / NM_WRITER_SLOT_WORDS;
 }
 
+/* Positions up to `end` are wanted, and are behind all that was known to be free. */
+static bool find_room(nm_recorded_thread *thread, uint64_t end)
+{
+    while (end > thread->slot_backed && thread->slot_backed < thread->slot_count)
+        nm_ring_file_grow(thread);
+    /* acquire: pairs with the drain's release of tail; it has read the slots that are written anew now. */
+    thread->room_end = thread->slot_backed < thread->slot_count
+                           ? thread->slot_backed
+                           : atomic_load_explicit(&thread->ring->tail, memory_order_acquire) + thread->slot_count;
+    return end <= thread->room_end;
+}
+
 static inline bool claim(nm_recorded_thread *thread, uint64_t count, uint64_t *position)
 {
     nm_ring *ring = thread->ring;
@@ -36,12 +49,8 @@ static inline bool claim(nm_recorded_thread *thread, uint64_t count, uint64_t *p
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
     do {
-        if (nm_unlikely(head + count > thread->room_end)) {
-            /* acquire: pairs with the drain's release of tail; it has read the slots that are written anew now. */
-            thread->room_end = atomic_load_explicit(&ring->tail, memory_order_acquire) + thread->slot_count;
-            if (head + count > thread->room_end)
-                return false;
-        }
+        if (nm_unlikely(head + count > thread->room_end) && !find_room(thread, head + count))
+            return false;
     } while (!nm_local_swap(&ring->head, &head, head + count));
     *position = head;
     return true;

@@ -24,6 +24,10 @@
  *   4. writes the words, and the `valid` of every further slot
  *   5. stores `valid` of the first slot with release: the record is published and survives the death of the program
  *
+ * The file is as long as the ring may become, with memory for the first slots alone: the writer gives it more as head gets
+ * there for the first time. Where there is none, slot_count becomes what the ring has; until then no position was past that,
+ * so that none of them lies in another slot for it.
+ *
  * The drain reads positions from its own cursor up to head. `valid` names its position, so what an earlier lap left behind
  * is never taken for a record. A slot that stays unpublished though its thread is dead, or for longer than a second, is
  * skipped and counted; at once, when the thread itself says that the call is gone (NM_RING_ABANDONED). The drain appends a
@@ -57,9 +61,9 @@
 #define NM_RING_MARGIN_NS        1000000 /* 1 ms: far more than a store needs to become visible to another processor */
 #define NM_RING_SLOT_BYTES       64
 #define NM_RING_HEADER_BYTES     4096
-#define NM_RING_RECORD_SLOTS_MAX 128        /* 7 KiB of payload: 255 frames and their head fit twice over */
-#define NM_RING_BYTES_DEFAULT    (1u << 20) /* of slots, per thread; --buffer */
-#define NM_RING_BYTES_MIN        (64u << 10)
+#define NM_RING_RECORD_SLOTS_MAX 128         /* 7 KiB of payload: 255 frames and their head fit twice over */
+#define NM_RING_BYTES_DEFAULT    (1u << 20)  /* of slots, per thread; --buffer */
+#define NM_RING_BYTES_MIN        (64u << 10) /* what it begins with */
 #define NM_RING_BYTES_MAX        (1u << 30)
 #define NM_RING_TEXT_BYTES_MAX   1024 /* of a path; names and marks are NPUMEM_TEXT_BYTES_MAX */
 #define NM_RING_STACK_DEPTH_MAX  255
@@ -162,9 +166,11 @@ typedef struct nm_ring_process {
     uint64_t ready; /* NM_RING_PROCESS_MAGIC, stored last: the file is whole */
 } nm_ring_process;
 
+#define NM_SLOT_WORDS 7
+
 typedef struct nm_slot {
     _Atomic uint64_t valid; /* nm_slot_valid of its position; anything else: not published in this lap */
-    uint64_t word[7];
+    uint64_t word[NM_SLOT_WORDS];
 } nm_slot;
 
 /* The first slot of a record: count = slots of the record (1 to 128), kind = nm_event_kind or nm_ring_kind. Further
@@ -178,7 +184,7 @@ typedef struct nm_ring {
     uint64_t magic; /* stored last, with release: the ring is whole */
     uint64_t ring_id;
     uint64_t process_number;
-    uint64_t slot_count; /* a power of two */
+    _Atomic uint64_t slot_count; /* a power of two; changes once at most, before any position is past the new one */
 
     /* The writer's line. */
     _Alignas(64) _Atomic uint64_t head; /* next position to claim */
@@ -195,7 +201,10 @@ typedef struct nm_ring {
 
 static inline nm_slot *nm_ring_slot(nm_ring *ring, uint64_t position)
 {
-    return (nm_slot *)((char *)ring + NM_RING_HEADER_BYTES) + (position & (ring->slot_count - 1));
+    /* relaxed: whoever may see another one sees positions that are the same slots by either. */
+    uint64_t slot_count = atomic_load_explicit(&ring->slot_count, memory_order_relaxed);
+
+    return (nm_slot *)((char *)ring + NM_RING_HEADER_BYTES) + (position & (slot_count - 1));
 }
 
 _Static_assert(sizeof(nm_slot) == NM_RING_SLOT_BYTES, "a slot is one cache line");

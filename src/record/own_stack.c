@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Every page is asked for, by the kernel, which reads a byte of each. A page that cannot be read ends a stack: it has one that
+ * guards it. Where the kernel refuses to be asked, or a frame is too far from what is known, the text decides.
+ */
+#include "record/own_stack.h"
+
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "record/maps.h"
+
+#define PAGE_BYTES  4096u
+#define BATCH_PAGES 32       /* small: this may be a small stack */
+#define REACH_BYTES 1048576u /* what is farther is looked up */
+
+static bool are_readable(uintptr_t page, uintptr_t end)
+{
+    char bytes[BATCH_PAGES];
+    struct iovec there[BATCH_PAGES];
+
+    while (page < end) {
+        long count = 0;
+
+        for (; count < BATCH_PAGES && page < end; count++, page += PAGE_BYTES)
+            there[count] = (struct iovec){(void *)page, 1};
+        if (nm_call(SYS_process_vm_readv, nm_system_pid(), (long)&(struct iovec){bytes, (size_t)count}, 1, (long)there,
+                    count, 0) != count)
+            return false;
+    }
+    return true;
+}
+
+static uintptr_t page_of(uintptr_t address)
+{
+    return address & ~(uintptr_t)(PAGE_BYTES - 1);
+}
+
+void nm_own_stack_find(nm_recorded_thread *thread, uintptr_t frame)
+{
+    uintptr_t self = (uintptr_t)__builtin_thread_pointer();
+
+    thread->is_stack_open = self > frame && self - frame <= REACH_BYTES && are_readable(page_of(frame), self);
+    thread->stack_begin = thread->is_stack_open ? page_of(frame) : 0;
+    thread->stack_end = thread->is_stack_open ? self & ~(uintptr_t)7 : 0;
+    thread->is_own_stack =
+        thread->is_stack_open || nm_maps_stack_bounds(frame, &thread->stack_begin, &thread->stack_end);
+}
+
+void nm_own_stack_reach(nm_recorded_thread *thread, uintptr_t frame)
+{
+    uintptr_t begin = thread->stack_begin, end;
+
+    if (begin - frame <= REACH_BYTES && are_readable(page_of(frame), begin)) {
+        thread->stack_begin = page_of(frame);
+        return;
+    }
+    /* It is of another stack, or so deep that it is as well to know all of this one. */
+    thread->is_stack_open = false;
+    nm_maps_stack_bounds(begin, &thread->stack_begin, &end);
+}
