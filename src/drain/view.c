@@ -51,7 +51,7 @@ nm_status nm_view_open(const nm_folder *folder, uint64_t number, nm_view *out, n
 void nm_view_refresh(nm_view *view)
 {
     /* relaxed: the caller's acquire of head pairs with the writer's release */
-    uint64_t slot_count = atomic_load_explicit(&view->ring->slot_count, memory_order_relaxed);
+    uint64_t slot_count = __atomic_load_n(&view->ring->slot_count, __ATOMIC_RELAXED);
 
     if (slot_count >= 2 && (slot_count & (slot_count - 1)) == 0 && slot_count < view->slot_count)
         view->slot_count = slot_count;

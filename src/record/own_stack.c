@@ -47,15 +47,24 @@ void nm_own_stack_find(nm_recorded_thread *thread, uintptr_t frame)
         thread->is_stack_open || nm_maps_stack_bounds(frame, &thread->stack_begin, &thread->stack_end);
 }
 
-void nm_own_stack_reach(nm_recorded_thread *thread, uintptr_t frame)
+/* False: it is of another stack, or so deep that it is as well to know all of this one. */
+static bool move_begin(nm_recorded_thread *thread, uintptr_t frame)
 {
-    uintptr_t begin = thread->stack_begin, end;
+    if (thread->stack_begin - frame > REACH_BYTES || !are_readable(page_of(frame), thread->stack_begin))
+        return false;
+    thread->stack_begin = page_of(frame);
+    return true;
+}
 
-    if (begin - frame <= REACH_BYTES && are_readable(page_of(frame), begin)) {
-        thread->stack_begin = page_of(frame);
-        return;
+bool nm_own_stack_reaches(nm_recorded_thread *thread, uintptr_t frame)
+{
+    uintptr_t end;
+
+    if (!thread->is_stack_open || frame >= thread->stack_begin)
+        return false;
+    if (!move_begin(thread, frame)) {
+        thread->is_stack_open = false;
+        nm_maps_stack_bounds(thread->stack_begin, &thread->stack_begin, &end);
     }
-    /* It is of another stack, or so deep that it is as well to know all of this one. */
-    thread->is_stack_open = false;
-    nm_maps_stack_bounds(begin, &thread->stack_begin, &end);
+    return nm_own_stack_has(thread, frame);
 }

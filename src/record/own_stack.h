@@ -13,19 +13,19 @@
 /* At a thread's first event: fills stack_begin, stack_end, is_own_stack and is_stack_open. `frame` is the caller's own. */
 void nm_own_stack_find(nm_recorded_thread *thread, uintptr_t frame);
 
-/* A frame below the begin of a stack that is open: moves the begin down to it, or to where the stack ends. */
-void nm_own_stack_reach(nm_recorded_thread *thread, uintptr_t frame);
+/* For what follows: a frame that is not known to be on the stack. Where it is open and goes down to there, its begin moves. */
+bool nm_own_stack_reaches(nm_recorded_thread *thread, uintptr_t frame) __attribute__((noinline, cold));
+
+static inline bool nm_own_stack_has(const nm_recorded_thread *thread, uintptr_t frame)
+{
+    return frame >= thread->stack_begin && frame < thread->stack_end &&
+           thread->stack_end - frame >= 2 * sizeof(uintptr_t);
+}
 
 /* Is that the frame of a call on the stack: may its two words be read, and what they lead to? */
 static inline bool nm_own_stack_holds(nm_recorded_thread *thread, uintptr_t frame)
 {
-    if (frame < thread->stack_begin) {
-        if (nm_likely(!thread->is_stack_open))
-            return false;
-        nm_own_stack_reach(thread, frame);
-    }
-    return frame >= thread->stack_begin && frame < thread->stack_end &&
-           thread->stack_end - frame >= 2 * sizeof(uintptr_t);
+    return nm_likely(nm_own_stack_has(thread, frame)) || nm_own_stack_reaches(thread, frame);
 }
 
 #endif

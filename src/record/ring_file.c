@@ -56,8 +56,7 @@ bool nm_ring_file_make(nm_recorded_thread *thread, uint64_t ring_id)
     thread->map_bytes = NM_RING_HEADER_BYTES + slot_bytes;
     thread->slot_count = slot_bytes / NM_RING_SLOT_BYTES;
     thread->slot_backed = first_bytes / NM_RING_SLOT_BYTES;
-    /* relaxed: the magic publishes it. */
-    atomic_store_explicit(&thread->ring->slot_count, thread->slot_count, memory_order_relaxed);
+    thread->ring->slot_count = thread->slot_count;
     return true;
 }
 
@@ -82,7 +81,7 @@ void nm_ring_file_grow(nm_recorded_thread *thread)
             thread->slot_backed = 2 * backed;
         } else {
             thread->slot_count = backed;
-            atomic_store_explicit(&thread->ring->slot_count, backed, memory_order_relaxed);
+            __atomic_store_n(&thread->ring->slot_count, backed, __ATOMIC_RELAXED);
             /* release: pairs with the drain's acquire of head, which moves past `backed` only after this. */
             atomic_thread_fence(memory_order_release);
         }

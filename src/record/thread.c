@@ -249,6 +249,5 @@ void nm_thread_detach_after_fork(void)
     /* Over the old mapping: a record that a signal handler's fork cut in two is finished in memory of the child's own. */
     nm_call(SYS_mmap, (long)thread->ring, (long)thread->map_bytes, PROT_READ | PROT_WRITE,
             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-    /* relaxed: this thread's alone. */
-    atomic_store_explicit(&thread->ring->slot_count, thread->slot_count, memory_order_relaxed);
+    thread->ring->slot_count = thread->slot_count;
 }

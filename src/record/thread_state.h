@@ -47,18 +47,17 @@ typedef struct nm_module_table nm_module_table;
 
 struct nm_recorded_thread {
     nm_ring *ring;
-    uint64_t slot_count, slot_backed; /* the ring's; those that have memory, from the first on (ring_file.h) */
-    size_t map_bytes;                 /* of the ring */
-    volatile uint64_t room_end; /* positions below it may be claimed: the tail as last seen, plus slot_count; before the
-                                   ring has all its memory, slot_backed */
+    uint64_t slot_count;
+    /* Positions below it may be claimed: the tail as last seen, plus slot_count; slot_backed before all slots have memory. */
+    volatile uint64_t room_end;
     volatile uint32_t has_loss; /* 1: dropped events are not yet stated by a LOSS record */
     nm_open_calls opened;
 
     /* Stacks. */
     uint32_t stack_mode, stack_depth;
     uintptr_t stack_begin, stack_end; /* what may be read as frames; 0, 0: unknown */
-    bool is_stack_open;               /* it goes on below its begin, nobody has looked how far */
-    bool is_own_stack; /* it is the one that the thread was made with, not one that the program goes to */
+    bool is_own_stack;  /* it is the one that the thread was made with, not one that the program goes to */
+    bool is_stack_open; /* it goes on below its begin, nobody has looked how far */
     nm_intern intern;
     nm_open_frame interning; /* whose the tables and `addresses` are: a handler that interrupts it keeps off them */
     _Atomic uint64_t last_stack_id;
@@ -91,6 +90,9 @@ struct nm_recorded_thread {
     uint64_t number;       /* of the thread; 0: none owns it */
     int tid;
     _Atomic uint64_t last_range;
+
+    uint64_t slot_backed; /* slots of the ring that have memory, from the first on (ring_file.h) */
+    size_t map_bytes;     /* of the ring */
 
     nm_recorded_thread *next; /* in the process's list; never changes */
     size_t owned_bytes;       /* of this struct and its table */

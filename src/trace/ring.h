@@ -184,7 +184,8 @@ typedef struct nm_ring {
     uint64_t magic; /* stored last, with release: the ring is whole */
     uint64_t ring_id;
     uint64_t process_number;
-    _Atomic uint64_t slot_count; /* a power of two; changes once at most, before any position is past the new one */
+    uint64_t
+        slot_count; /* a power of two; its writer changes it once at most, before any position is past the new one */
 
     /* The writer's line. */
     _Alignas(64) _Atomic uint64_t head; /* next position to claim */
@@ -201,10 +202,7 @@ typedef struct nm_ring {
 
 static inline nm_slot *nm_ring_slot(nm_ring *ring, uint64_t position)
 {
-    /* relaxed: whoever may see another one sees positions that are the same slots by either. */
-    uint64_t slot_count = atomic_load_explicit(&ring->slot_count, memory_order_relaxed);
-
-    return (nm_slot *)((char *)ring + NM_RING_HEADER_BYTES) + (position & (slot_count - 1));
+    return (nm_slot *)((char *)ring + NM_RING_HEADER_BYTES) + (position & (ring->slot_count - 1));
 }
 
 _Static_assert(sizeof(nm_slot) == NM_RING_SLOT_BYTES, "a slot is one cache line");

@@ -411,13 +411,40 @@ NOINLINE static void outer_below(unsigned kibibytes)
     (void)room[0];
 }
 
+/* The stack of a thread is found in another way than that of the program. */
+static void *call(void *body)
+{
+    ((void (*)(void))(uintptr_t)body)();
+    return NULL;
+}
+
+static void in_thread(void (*body)(void))
+{
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, call, (void *)(uintptr_t)body), 0);
+    pthread_join(thread, NULL);
+}
+
+/* A little deeper, and much. */
+static void record_below(void)
+{
+    static const unsigned kibibytes[] = {30, 300, 2048, 8};
+
+    outer(); /* the bounds are found here */
+    for (size_t i = 0; i < sizeof kibibytes / sizeof *kibibytes; i++) {
+        outer_below(kibibytes[i]);
+        check_chain(read_last_stack());
+        ck_assert_uint_eq(read_last_stack()->depth, kibibytes[i] < 60 ? read_last_stack()->depth : 64);
+        ck_assert_uint_gt(read_last_stack()->depth, kibibytes[i] < 60 ? kibibytes[i] : 60);
+    }
+}
+
 START_TEST(a_stack_that_has_grown_since_is_still_walked)
 {
     join();
-    outer(); /* the bounds are found here */
-    outer_below(2048);
-    check_chain(read_last_stack());
-    ck_assert_uint_eq(read_last_stack()->depth, fixture.session->stack_depth);
+    record_below();
+    in_thread(record_below);
 }
 END_TEST
 
@@ -429,11 +456,10 @@ static void run_elsewhere(void)
     swapcontext(&elsewhere, &home);
 }
 
-START_TEST(a_stack_of_the_programs_own_gives_the_caller_alone)
+static void go_elsewhere(void)
 {
     void *memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    join();
     outer(); /* now the bounds are known */
     getcontext(&elsewhere);
     elsewhere.uc_stack.ss_sp = memory;
@@ -447,6 +473,13 @@ START_TEST(a_stack_of_the_programs_own_gives_the_caller_alone)
     check_chain(read_last_stack());
     munmap(memory, 65536);
 }
+
+START_TEST(a_stack_of_the_programs_own_gives_the_caller_alone)
+{
+    join();
+    go_elsewhere();
+    in_thread(go_elsewhere); /* the kernel puts it right below the thread's */
+}
 END_TEST
 
 static void record_in_handler(int number)
@@ -455,7 +488,7 @@ static void record_in_handler(int number)
     outer();
 }
 
-START_TEST(a_handler_on_a_stack_of_its_own_gives_the_caller_alone)
+static void handle_elsewhere(void)
 {
     size_t bytes = 65536;
     stack_t own = {.ss_sp = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -463,7 +496,6 @@ START_TEST(a_handler_on_a_stack_of_its_own_gives_the_caller_alone)
     stack_t none = {.ss_flags = SS_DISABLE};
     struct sigaction action = {.sa_handler = record_in_handler, .sa_flags = SA_ONSTACK};
 
-    join();
     outer();
     ck_assert_int_eq(sigaltstack(&own, NULL), 0);
     sigaction(SIGUSR1, &action, NULL);
@@ -471,6 +503,13 @@ START_TEST(a_handler_on_a_stack_of_its_own_gives_the_caller_alone)
     ck_assert_uint_eq(read_last_stack()->depth, 1);
     sigaltstack(&none, NULL);
     munmap(own.ss_sp, bytes);
+}
+
+START_TEST(a_handler_on_a_stack_of_its_own_gives_the_caller_alone)
+{
+    join();
+    handle_elsewhere();
+    in_thread(handle_elsewhere);
 }
 END_TEST
 

@@ -8,9 +8,11 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -288,6 +290,125 @@ START_TEST(a_handler_behind_any_instruction_tears_and_loses_nothing)
 #else
     (void)record_at_trap;
 #endif
+}
+END_TEST
+
+/* ---- Rings that grow ----------------------------------------------------------------------------------------------- */
+
+static pthread_mutex_t staying = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic unsigned stay_count;
+
+static void *write_and_stay(void *context)
+{
+    write_events(context);
+    atomic_fetch_add(&stay_count, 1);
+    pthread_mutex_lock(&staying);
+    pthread_mutex_unlock(&staying);
+    return NULL;
+}
+
+static struct stat ring_file(uint64_t number)
+{
+    char path[128];
+    struct stat info;
+
+    snprintf(path, sizeof path, "%s/r.%llu", fixture.folder, (unsigned long long)number);
+    ck_assert_int_eq(stat(path, &info), 0);
+    return info;
+}
+
+/* It takes in as much without a drain as if it had been so long from the start, and every position is where it was. */
+START_TEST(a_ring_grows_as_it_is_used_and_loses_nothing_on_the_way)
+{
+    const uint64_t slots = (1 << 20) / NM_RING_SLOT_BYTES;
+    nm_ring_process *process;
+    uint64_t count = 0;
+
+    fixture.session->ring_bytes = 1 << 20;
+    fixture.session->wait_event_us = 0;
+    ck_assert(nm_session_join(fixture.folder));
+    npumem_step((int64_t)count++);
+    ck_assert_int_eq(ring_file(1).st_size, NM_RING_HEADER_BYTES + (1 << 20));
+    ck_assert_int_le(ring_file(1).st_blocks * 512, 2 * (NM_RING_HEADER_BYTES + NM_RING_BYTES_MIN));
+    while (count < slots - 8) /* the owner stands there, too */
+        npumem_step((int64_t)count++);
+    ck_assert_int_ge(ring_file(1).st_blocks * 512, 1 << 20);
+    ck_assert_uint_gt(reader_poll(&reading, count_event, NULL), count);
+    ck_assert_uint_eq(reading.rings[0].ring->slot_count, slots);
+    check_source(0, count);
+    for (; count < 3 * slots; count++) { /* and it goes round */
+        npumem_step((int64_t)count);
+        reader_poll(&reading, count_event, NULL);
+    }
+    check_source(0, count);
+    ck_assert_uint_eq(atomic_load(&reading.rings[0].ring->dropped_count), 0);
+    process = session_process(&fixture, 1);
+    ck_assert_uint_eq(atomic_load(&process->dropped_count), 0);
+    munmap(process, sizeof *process);
+}
+END_TEST
+
+/* The end of the file stands for a disk without room: the kernel cannot give memory to what is behind it. */
+START_TEST(a_ring_that_cannot_grow_goes_round_in_what_it_has)
+{
+    char path[128];
+    uint64_t count = 0;
+
+    fixture.session->ring_bytes = 1 << 20;
+    ck_assert(nm_session_join(fixture.folder));
+    for (; count < 1500; count++) /* it has grown once */
+        npumem_step((int64_t)count);
+    snprintf(path, sizeof path, "%s/r.1", fixture.folder);
+    reader_poll(&reading, count_event, NULL);
+    ck_assert_int_eq(truncate(path, NM_RING_HEADER_BYTES + 2 * NM_RING_BYTES_MIN), 0);
+    start_drain();
+    for (; count < 20000; count++)
+        npumem_step((int64_t)count);
+    stop_drain();
+    check_source(0, count);
+    ck_assert_uint_eq(reading.rings[0].ring->slot_count, 2 * NM_RING_BYTES_MIN / NM_RING_SLOT_BYTES);
+    ck_assert_uint_eq(atomic_load(&reading.rings[0].ring->dropped_count), 0);
+}
+END_TEST
+
+static uint64_t bytes_read(void)
+{
+    FILE *file = fopen("/proc/self/io", "r");
+    unsigned long long bytes = 0;
+
+    if (file == NULL || fscanf(file, "rchar: %llu", &bytes) != 1)
+        bytes = 0;
+    if (file != NULL)
+        fclose(file);
+    return bytes;
+}
+
+/* Nobody reads of all threads to begin one: that would take four times as long for twice as many. */
+START_TEST(a_thread_among_many_costs_no_more_than_one_alone)
+{
+    enum { THREADS = 400 };
+    static pthread_t threads[THREADS];
+    static writer_job jobs[THREADS];
+    uint64_t before, ring_bytes = 0;
+
+    fixture.session->ring_bytes = 1 << 20;
+    ck_assert(nm_session_join(fixture.folder));
+    npumem_step(0);
+    before = bytes_read();
+    pthread_mutex_lock(&staying);
+    for (unsigned i = 0; i < THREADS; i++) {
+        jobs[i] = (writer_job){1, 10};
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, write_and_stay, &jobs[i]), 0);
+    }
+    while (atomic_load(&stay_count) < THREADS)
+        usleep(1000);
+    ck_assert_uint_le(bytes_read() - before, THREADS * 200);
+    for (unsigned i = 1; i <= THREADS + 1; i++)
+        ring_bytes += (uint64_t)ring_file(i).st_blocks * 512;
+    ck_assert_uint_le(ring_bytes, (THREADS + 1) * 2 * (NM_RING_HEADER_BYTES + NM_RING_BYTES_MIN));
+    pthread_mutex_unlock(&staying);
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
 }
 END_TEST
 
@@ -608,6 +729,9 @@ static Suite *make_suite(void)
     tcase_add_test(tests, many_threads_at_a_time_each_have_a_ring);
     tcase_add_test(tests, a_storm_of_signals_tears_and_loses_nothing);
     tcase_add_test(tests, a_handler_behind_any_instruction_tears_and_loses_nothing);
+    tcase_add_test(tests, a_ring_grows_as_it_is_used_and_loses_nothing_on_the_way);
+    tcase_add_test(tests, a_ring_that_cannot_grow_goes_round_in_what_it_has);
+    tcase_add_test(tests, a_thread_among_many_costs_no_more_than_one_alone);
     tcase_add_test(tests, a_jump_out_of_a_handler_loses_no_event_that_returned);
     tcase_add_test(tests, a_fork_child_writes_into_a_ring_and_a_process_of_its_own);
     tcase_add_test(tests, what_is_lost_while_a_child_joins_is_counted);
