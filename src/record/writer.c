@@ -30,8 +30,8 @@ static uint64_t slots_of(const nm_payload *payload)
     return (word_count + NM_WRITER_SLOT_WORDS - 1) / NM_WRITER_SLOT_WORDS;
 }
 
-/* Positions up to `end` are wanted, and are behind all that was known to be free. */
-static bool find_room(nm_recorded_thread *thread, uint64_t end)
+/* Positions up to `end` are wanted, and are behind all that was known to be free. Apart, so that claim stays small. */
+static __attribute__((noinline, cold)) bool find_room(nm_recorded_thread *thread, uint64_t end)
 {
     while (end > thread->slot_backed && thread->slot_backed < thread->slot_count)
         nm_ring_file_grow(thread);

@@ -254,6 +254,31 @@ END_TEST
 
 /* ---- Open slots ---------------------------------------------------------------------------------------------------- */
 
+/* It says so when it is about to come to the end of the memory that it has; what was written before lies where it lay. */
+START_TEST(a_ring_that_becomes_shorter_on_its_first_lap_is_read_on)
+{
+    trace_content content;
+    const uint64_t kept = SLOTS / 4;
+    open_with_two_rings();
+
+    for (uint64_t i = 0; i < 3 * kept; i++) {
+        if (i % (kept / 4) == 0)
+            drain_bench_run_until_written(&bench, &first);
+        if (atomic_load(&first.ring->head) == kept)
+            first.ring->slot_count = kept;
+        hand_alloc(&first, 0, 0, 1 + i, 1, 0);
+    }
+    drain_bench_run_ms(&bench, 10);
+    drain_bench_finish(&bench, &content);
+
+    ck_assert_uint_eq(content.event_count, 3 * kept + 1);
+    for (uint64_t i = 0; i < 3 * kept; i++)
+        ck_assert_uint_eq(content.events[i].address, 1 + i);
+    trace_content_free(&content);
+    close_all();
+}
+END_TEST
+
 START_TEST(an_open_slot_holds_back_what_is_younger)
 {
     trace_content content;
@@ -913,6 +938,7 @@ int main(void)
     tcase_add_test(tests, every_kind_of_record_becomes_its_event);
     tcase_add_test(tests, equal_stamps_put_frees_first_and_keep_the_order_of_a_thread);
     tcase_add_test(tests, racing_threads_come_out_in_the_order_of_their_stamps);
+    tcase_add_test(tests, a_ring_that_becomes_shorter_on_its_first_lap_is_read_on);
     tcase_add_test(tests, an_open_slot_holds_back_what_is_younger);
     tcase_add_test(tests, an_open_slot_does_not_hold_back_what_is_older);
     tcase_add_test(tests, after_a_second_a_slot_is_not_waited_for_and_comes_late);
