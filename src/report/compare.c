@@ -8,8 +8,7 @@
 
 #include "base/human.h"
 #include "report/compare_queries.h"
-#include "store/database.h"
-#include "store/foreign.h"
+#include "report/other_bases.sql.h"
 #include "store/plumbing.h"
 
 #define REASON_BYTES 128
@@ -77,40 +76,17 @@ const char *nm_compare_name(nm_compare_question question)
 /* ---- What cannot be compared --------------------------------------------------------------------------------------- */
 
 /* Sums of requests and sums of blocks are not the same thing. */
-#define BASES_OF(schema)                                                                                               \
-    "(SELECT DISTINCT p.level, p.size_basis FROM " NM_FOREIGN_PLACES(                                                  \
-        schema) " AS p JOIN " schema "._heap_sum AS s"                                                                 \
-                " ON s.heap_id = p.heap_id WHERE s.peak_bytes > 0 AND (?1 IS NULL OR p.rank = ?1)"                     \
-                " AND (?2 IS NULL OR p.level = ?2))"
-static const char other_basis_sql[] = "WITH a AS (SELECT * FROM " BASES_OF("base") "), b AS (SELECT * FROM " BASES_OF(
-    "main") ")"
-            " SELECT 'sizes of ' || a.level || ' heaps are ''' || a.size_basis || ''' in A and ''' || b.size_basis || "
-            "''' in B'"
-            " FROM a JOIN b ON b.level = a.level AND b.size_basis <> a.size_basis"
-            " WHERE (a.level, a.size_basis) NOT IN (SELECT * FROM b) OR (b.level, b.size_basis) NOT IN (SELECT * FROM "
-            "a)"
-            " ORDER BY a.level LIMIT 1";
-
 static nm_status check_bases(sqlite3 *db, const nm_compare_choice *choice, nm_error *err)
 {
     char reason[REASON_BYTES];
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(db, other_basis_sql, &row, err);
-    int code = SQLITE_DONE;
+    sqlite3_stmt *rows = NULL;
+    nm_other_bases_row row;
+    nm_status status = nm_other_bases_ask(db, choice->has_rank ? choice->rank : NM_NULL, choice->level, &rows, err);
 
-    if (status == NM_OK && choice->has_rank)
-        sqlite3_bind_int64(row, 1, choice->rank);
-    if (status == NM_OK) {
-        bind_text(row, 2, choice->level);
-        code = sqlite3_step(row);
-    }
-    if (code == SQLITE_ROW)
+    if (status == NM_OK && nm_other_bases_next(rows, &row))
         status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.90s: they cannot be compared (--level chooses others)",
-                         nm_human_text(reason, sizeof reason, nm_db_text(row, 0), 120));
-    else if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
-    return status;
+                         nm_human_text(reason, sizeof reason, row.reason, 120));
+    return nm_question_end(rows, status, err);
 }
 
 nm_status nm_compare_check(sqlite3 *db, const nm_compare_choice *choice, nm_error *err)

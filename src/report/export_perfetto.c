@@ -14,8 +14,14 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "report/export_facts.sql.h"
 #include "report/perfetto.h"
-#include "store/database.h"
+#include "report/perfetto_heaps.sql.h"
+#include "report/perfetto_marks.sql.h"
+#include "report/perfetto_processes.sql.h"
+#include "report/perfetto_samples.sql.h"
+#include "report/perfetto_slices.sql.h"
+#include "report/perfetto_usage.sql.h"
 
 #define NAME_BYTES NM_PERFETTO_NAME_BYTES
 #define LANES_MAX  64 /* of one thread; what does not fit is left out, and there is a mark that says so */
@@ -60,23 +66,6 @@ static nm_status put_part(nm_perfetto *p, uint32_t field, int64_t ns, nm_error *
     return nm_perfetto_put(p, err);
 }
 
-typedef nm_status take_row(nm_perfetto *p, sqlite3_stmt *row, void *state, nm_error *err);
-
-/* Each row of `sql`, behind which the tables of report/live.h may stand. */
-static nm_status for_rows(nm_perfetto *p, const char *sql, take_row *take, void *state, nm_error *err)
-{
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_live_prepare(p->export->db, &p->export->moment, sql, &row, err);
-
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW && !ferror(p->export->out))
-        status = take(p, row, state, err);
-    if (status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW)
-        status = nm_db_fail(p->export->db, err);
-    sqlite3_finalize(row);
-    return status;
-}
-
 /* ---- Tracks -------------------------------------------------------------------------------------------------------- */
 
 static void put_name(nm_proto *message, uint32_t field, const char *text)
@@ -88,33 +77,39 @@ static void put_name(nm_proto *message, uint32_t field, const char *text)
 
 static nm_status put_clocks(nm_perfetto *p, nm_error *err)
 {
-    int64_t start = 0;
-    nm_status status = nm_db_get_int(p->export->db, "SELECT min(start_realtime_ns) FROM input", &start, err);
+    sqlite3_stmt *rows = NULL;
+    nm_export_facts_row row = {0};
+    nm_status status = nm_export_facts_ask(p->export->db, &rows, err);
 
+    if (status == NM_OK)
+        nm_export_facts_next(rows, &row);
     for (uint64_t clock = CLOCK_REALTIME; clock <= CLOCK_LAST; clock++) {
         nm_proto_clear(&p->inner);
         nm_proto_uint(&p->inner, 1, clock);
-        nm_proto_uint(&p->inner, 2, clock == CLOCK_REALTIME && start > 0 ? (uint64_t)start : 0);
+        nm_proto_uint(&p->inner, 2,
+                      clock == CLOCK_REALTIME && row.start_realtime_ns > 0 ? (uint64_t)row.start_realtime_ns : 0);
         nm_proto_message(&p->part, 1, &p->inner);
     }
     nm_proto_uint(&p->part, 2, CLOCK_LAST);
+    status = nm_question_end(rows, status, err);
     return status == NM_OK ? put_part(p, NM_PACKET_CLOCKS, 0, err) : status;
 }
 
-static const char process_sql[] = "SELECT process.process_id, " NM_PERFETTO_PID(
-    "process") ", coalesce('rank ' || process.rank || ', ', '') ||"
-               " coalesce(process.host || ', ', '') || coalesce(process.command, 'pid ' || process.pid, 'process')"
-               " FROM process ORDER BY process_id";
-
-static nm_status put_process(nm_perfetto *p, sqlite3_stmt *row, void *state, nm_error *err)
+static nm_status put_processes(nm_perfetto *p, nm_error *err)
 {
-    (void)state;
-    nm_proto_clear(&p->inner);
-    nm_proto_uint(&p->inner, PROCESS_PID, (uint64_t)sqlite3_column_int64(row, 1));
-    put_name(&p->inner, PROCESS_NAME, nm_db_text(row, 2));
-    nm_proto_uint(&p->part, TRACK_UUID, nm_perfetto_uuid(NM_TRACK_PROCESS, sqlite3_column_int64(row, 0)));
-    nm_proto_message(&p->part, TRACK_PROCESS, &p->inner);
-    return put_part(p, NM_PACKET_TRACK, -1, err);
+    sqlite3_stmt *rows = NULL;
+    nm_perfetto_processes_row row;
+    nm_status status = nm_perfetto_processes_ask(p->export->db, &rows, err);
+
+    while (status == NM_OK && !ferror(p->export->out) && nm_perfetto_processes_next(rows, &row)) {
+        nm_proto_clear(&p->inner);
+        nm_proto_uint(&p->inner, PROCESS_PID, (uint64_t)row.pid);
+        put_name(&p->inner, PROCESS_NAME, row.name);
+        nm_proto_uint(&p->part, TRACK_UUID, nm_perfetto_uuid(NM_TRACK_PROCESS, row.process_id));
+        nm_proto_message(&p->part, TRACK_PROCESS, &p->inner);
+        status = put_part(p, NM_PACKET_TRACK, -1, err);
+    }
+    return nm_question_end(rows, status, err);
 }
 
 static nm_status put_track(nm_perfetto *p, uint64_t uuid, int64_t process_id, const char *name, bool is_counter,
@@ -141,70 +136,60 @@ static nm_status put_value(nm_perfetto *p, uint64_t uuid, int64_t ns, int64_t va
     return put_part(p, NM_PACKET_EVENT, ns, err);
 }
 
-static const char heap_sql[] =
-    "SELECT h.heap_id, h.process_id, p.text || ' live', p.text || ' reserved', EXISTS (SELECT 1 FROM usage AS u"
-    " WHERE u.heap_id = h.heap_id AND u.reserved_bytes IS NOT NULL) FROM heap AS h JOIN place AS p"
-    " ON p.heap_id = h.heap_id WHERE EXISTS (SELECT 1 FROM usage AS u WHERE u.heap_id = h.heap_id) ORDER BY h.heap_id";
-
-static nm_status put_heap_tracks(nm_perfetto *p, sqlite3_stmt *row, void *state, nm_error *err)
+static nm_status put_heap_tracks(nm_perfetto *p, nm_error *err)
 {
-    int64_t heap_id = sqlite3_column_int64(row, 0), process_id = sqlite3_column_int64(row, 1);
-    nm_status status =
-        put_track(p, nm_perfetto_uuid(NM_TRACK_LIVE, heap_id), process_id, nm_db_text(row, 2), true, err);
+    sqlite3_stmt *rows = NULL;
+    nm_perfetto_heaps_row row;
+    nm_status status = nm_perfetto_heaps_ask(p->export->db, &rows, err);
 
-    (void)state;
-    if (status == NM_OK && sqlite3_column_int(row, 4) != 0)
-        status = put_track(p, nm_perfetto_uuid(NM_TRACK_RESERVED, heap_id), process_id, nm_db_text(row, 3), true, err);
-    return status;
-}
-
-static const char usage_sql[] =
-    "SELECT heap_id, max_seq < last_seq, max(coalesce(max_ns, max_seq * 1000, 0), 0), max_live_bytes,"
-    " max(coalesce(last_ns, last_seq * 1000, 0), 0), live_bytes, reserved_bytes FROM usage ORDER BY heap_id, last_seq";
-
-static nm_status put_usage(nm_perfetto *p, sqlite3_stmt *row, void *state, nm_error *err)
-{
-    int64_t heap_id = sqlite3_column_int64(row, 0), end_ns = sqlite3_column_int64(row, 4);
-    uint64_t live = nm_perfetto_uuid(NM_TRACK_LIVE, heap_id);
-    nm_status status = NM_OK;
-
-    (void)state;
-    if (sqlite3_column_int(row, 1) != 0)
-        status = put_value(p, live, sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3), err);
-    if (status == NM_OK)
-        status = put_value(p, live, end_ns, sqlite3_column_int64(row, 5), err);
-    if (status == NM_OK && !nm_db_is_null(row, 6))
-        status = put_value(p, nm_perfetto_uuid(NM_TRACK_RESERVED, heap_id), end_ns, sqlite3_column_int64(row, 6), err);
-    return status;
-}
-
-static const char sample_sql[] =
-    "SELECT s.process_id, coalesce(s.device_id, 0), s.kind, coalesce('device ' || coalesce(d.physical_ordinal,"
-    " d.ordinal) || ' ', '') || coalesce(k.name, 'memory') || ' used', max(coalesce(s.ns, s.seq * 1000, 0), 0),"
-    " s.used_bytes FROM memory_sample AS s LEFT JOIN device AS d ON d.device_id = s.device_id"
-    " LEFT JOIN _memory_kind AS k ON k.kind = s.kind ORDER BY 1, 2, 3, s.seq, s.ns";
-
-typedef struct sample_track {
-    int64_t of[3]; /* process, device, kind of the track that has begun */
-    int64_t number;
-} sample_track;
-
-static nm_status put_sample(nm_perfetto *p, sqlite3_stmt *row, void *state, nm_error *err)
-{
-    sample_track *track = state;
-    nm_status status = NM_OK;
-    bool is_new = track->number == 0;
-
-    for (int i = 0; i < 3; i++) {
-        is_new = is_new || track->of[i] != sqlite3_column_int64(row, i);
-        track->of[i] = sqlite3_column_int64(row, i);
+    while (status == NM_OK && !ferror(p->export->out) && nm_perfetto_heaps_next(rows, &row)) {
+        status = put_track(p, nm_perfetto_uuid(NM_TRACK_LIVE, row.heap_id), row.process_id, row.live_name, true, err);
+        if (status == NM_OK && row.is_reserved)
+            status = put_track(p, nm_perfetto_uuid(NM_TRACK_RESERVED, row.heap_id), row.process_id, row.reserved_name,
+                               true, err);
     }
-    track->number += is_new;
-    uint64_t uuid = nm_perfetto_uuid(NM_TRACK_SAMPLE, track->number);
-    if (is_new)
-        status = put_track(p, uuid, track->of[0], nm_db_text(row, 3), true, err);
-    return status == NM_OK ? put_value(p, uuid, sqlite3_column_int64(row, 4), sqlite3_column_int64(row, 5), err)
-                           : status;
+    return nm_question_end(rows, status, err);
+}
+
+static nm_status put_usage(nm_perfetto *p, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_perfetto_usage_row row;
+    nm_status status = nm_perfetto_usage_ask(p->export->db, &rows, err);
+
+    while (status == NM_OK && !ferror(p->export->out) && nm_perfetto_usage_next(rows, &row)) {
+        uint64_t live = nm_perfetto_uuid(NM_TRACK_LIVE, row.heap_id);
+
+        if (row.is_max_before)
+            status = put_value(p, live, row.max_ns, row.max_live_bytes, err);
+        if (status == NM_OK)
+            status = put_value(p, live, row.last_ns, row.live_bytes, err);
+        if (status == NM_OK && row.has.reserved_bytes)
+            status =
+                put_value(p, nm_perfetto_uuid(NM_TRACK_RESERVED, row.heap_id), row.last_ns, row.reserved_bytes, err);
+    }
+    return nm_question_end(rows, status, err);
+}
+
+static nm_status put_samples(nm_perfetto *p, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_perfetto_samples_row row, last;
+    int64_t number = 0; /* of the track that has begun */
+    nm_status status = nm_perfetto_samples_ask(p->export->db, &rows, err);
+
+    while (status == NM_OK && !ferror(p->export->out) && nm_perfetto_samples_next(rows, &row)) {
+        bool is_new = number == 0 || row.process_id != last.process_id || row.device_id != last.device_id ||
+                      row.kind_code != last.kind_code;
+        uint64_t uuid = nm_perfetto_uuid(NM_TRACK_SAMPLE, number += is_new);
+
+        if (is_new)
+            status = put_track(p, uuid, row.process_id, row.name, true, err);
+        if (status == NM_OK)
+            status = put_value(p, uuid, row.ns, row.used_bytes, err);
+        last = row;
+    }
+    return nm_question_end(rows, status, err);
 }
 
 /* ---- Ranges -------------------------------------------------------------------------------------------------------- */
@@ -293,43 +278,35 @@ static nm_status begin_slice(nm_perfetto *p, lane *at, const char *category, con
     return put_part(p, NM_PACKET_EVENT, begin_ns, err);
 }
 
-enum { SLICE_PROCESS, SLICE_TRACK, SLICE_TRACK_NAME, SLICE_CATEGORY, SLICE_NAME, SLICE_BEGIN, SLICE_END };
-
-/* Steps, and then operations by thread; the outer one of two that begin at one time comes first. */
-static const char slice_sql[] =
-    "SELECT * FROM (SELECT s.process_id, -1 - coalesce(s.device_id, 0), 'steps' || coalesce(' of device ' ||"
-    " coalesce(d.physical_ordinal, d.ordinal), ''), 'step', 'step ' || s.number,"
-    " max(coalesce(s.begin_ns, s.begin_seq * 1000, 0), 0) AS begin_at, CASE WHEN coalesce(s.end_seq, s.end_ns)"
-    " IS NOT NULL THEN max(coalesce(s.end_ns, s.end_seq * 1000, 0), 0) END AS end_at, s.step_id AS number"
-    " FROM step AS s LEFT JOIN device AS d ON d.device_id = s.device_id UNION ALL"
-    " SELECT o.process_id, coalesce(o.thread_id, 0), coalesce('thread ' || coalesce(t.name, t.tid), 'operations'),"
-    " coalesce(k.name, 'operation'), coalesce(o.name, k.name, '?' || '?'),"
-    " max(coalesce(o.begin_ns, o.begin_seq * 1000, 0), 0), CASE WHEN coalesce(o.end_seq, o.end_ns)"
-    " IS NOT NULL THEN max(coalesce(o.end_ns, o.end_seq * 1000, 0), 0) END, o.operation_id FROM operation AS o"
-    " LEFT JOIN thread AS t ON t.thread_id = o.thread_id LEFT JOIN operation_kind AS k ON k.kind = o.kind)"
-    " ORDER BY 1, 2, begin_at, end_at IS NOT NULL, end_at DESC, number";
-
-static nm_status put_slice(nm_perfetto *p, sqlite3_stmt *row, void *state, nm_error *err)
+static nm_status put_slice(nm_perfetto *p, const nm_perfetto_slices_row *row, slices *all, nm_error *err)
 {
-    slices *all = state;
-    int64_t process_id = sqlite3_column_int64(row, SLICE_PROCESS), track = sqlite3_column_int64(row, SLICE_TRACK);
-    int64_t begin_ns = sqlite3_column_int64(row, SLICE_BEGIN);
-    int64_t end_ns = nm_db_is_null(row, SLICE_END) ? INT64_MAX : sqlite3_column_int64(row, SLICE_END);
-    bool is_new = !all->has_begun || process_id != all->process_id || track != all->track;
+    int64_t end_ns = row->has.end_ns ? row->end_ns : INT64_MAX;
+    bool is_new = !all->has_begun || row->process_id != all->process_id || row->track_number != all->track;
     lane *at = NULL;
-    nm_status status = is_new ? end_track(p, all, err) : end_until(p, all, begin_ns, err);
+    nm_status status = is_new ? end_track(p, all, err) : end_until(p, all, row->begin_ns, err);
 
     all->has_begun = true;
-    all->process_id = process_id;
-    all->track = track;
-    if (end_ns < begin_ns) /* of a late event: it has no length */
-        end_ns = begin_ns;
+    all->process_id = row->process_id;
+    all->track = row->track_number;
+    if (end_ns < row->begin_ns) /* of a late event: it has no length */
+        end_ns = row->begin_ns;
     if (status == NM_OK)
-        status = find_lane(p, all, nm_db_text(row, SLICE_TRACK_NAME), end_ns, &at, err);
+        status = find_lane(p, all, row->track_name, end_ns, &at, err);
     all->left_out += status == NM_OK && at == NULL;
     if (status != NM_OK || at == NULL)
         return status;
-    return begin_slice(p, at, nm_db_text(row, SLICE_CATEGORY), nm_db_text(row, SLICE_NAME), begin_ns, end_ns, err);
+    return begin_slice(p, at, row->category, row->name, row->begin_ns, end_ns, err);
+}
+
+static nm_status read_slices(nm_perfetto *p, slices *all, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_perfetto_slices_row row;
+    nm_status status = nm_perfetto_slices_ask(p->export->db, &rows, err);
+
+    while (status == NM_OK && !ferror(p->export->out) && nm_perfetto_slices_next(rows, &row))
+        status = put_slice(p, &row, all, err);
+    return nm_question_end(rows, status, err);
 }
 
 /* ---- Marks --------------------------------------------------------------------------------------------------------- */
@@ -346,8 +323,7 @@ static nm_status put_slices(nm_perfetto *p, nm_error *err)
 {
     slices *all = calloc(1, sizeof *all);
     char text[128];
-    nm_status status =
-        all != NULL ? for_rows(p, slice_sql, put_slice, all, err) : nm_fail(err, NM_ERR_MEMORY, 0, "out of memory");
+    nm_status status = all != NULL ? read_slices(p, all, err) : nm_fail(err, NM_ERR_MEMORY, 0, "out of memory");
 
     if (status == NM_OK)
         status = end_track(p, all, err);
@@ -365,44 +341,42 @@ static nm_status put_slices(nm_perfetto *p, nm_error *err)
     return status;
 }
 
-/* What belongs to no process stands beside the first one. */
-static const char mark_sql[] =
-    "SELECT coalesce(m.process_id, (SELECT min(process_id) FROM process)) AS process_id, CASE WHEN m.kind = 3 THEN"
-    " coalesce(m.name, 'mark') ELSE 'failed request of ' || coalesce(f.requested_bytes, '?') || ' bytes' END,"
-    " max(coalesce(m.ns, m.seq * 1000, 0), 0) FROM moment AS m LEFT JOIN failure AS f ON f.failure_id = m.failure_id"
-    " WHERE m.kind IN (3, 4) ORDER BY 1, 3, m.moment_id";
-
-static nm_status put_mark(nm_perfetto *p, sqlite3_stmt *row, void *state, nm_error *err)
+static nm_status put_marks(nm_perfetto *p, nm_error *err)
 {
-    int64_t *process_id = state, own = sqlite3_column_int64(row, 0);
-    uint64_t uuid = nm_perfetto_uuid(NM_TRACK_MARKS, own);
-    nm_status status = NM_OK;
+    sqlite3_stmt *rows = NULL;
+    nm_perfetto_marks_row row;
+    int64_t process_id = 0;
+    nm_status status = nm_perfetto_marks_ask(p->export->db, &rows, err);
 
-    if (*process_id != own)
-        status = put_track(p, uuid, own, "marks", false, err);
-    *process_id = own;
-    return status == NM_OK ? put_instant(p, uuid, sqlite3_column_int64(row, 2), nm_db_text(row, 1), err) : status;
+    while (status == NM_OK && !ferror(p->export->out) && nm_perfetto_marks_next(rows, &row)) {
+        uint64_t uuid = nm_perfetto_uuid(NM_TRACK_MARKS, row.process_id);
+
+        if (process_id != row.process_id)
+            status = put_track(p, uuid, row.process_id, "marks", false, err);
+        process_id = row.process_id;
+        if (status == NM_OK)
+            status = put_instant(p, uuid, row.ns, row.name, err);
+    }
+    return nm_question_end(rows, status, err);
 }
 
 nm_status nm_export_perfetto(const nm_export *export, nm_error *err)
 {
     nm_perfetto p = {.export = export};
-    sample_track sample = {0};
-    int64_t mark_process_id = 0;
     nm_status status = put_clocks(&p, err);
 
     if (status == NM_OK)
-        status = for_rows(&p, process_sql, put_process, NULL, err);
+        status = put_processes(&p, err);
     if (status == NM_OK)
-        status = for_rows(&p, heap_sql, put_heap_tracks, NULL, err);
+        status = put_heap_tracks(&p, err);
     if (status == NM_OK)
-        status = for_rows(&p, usage_sql, put_usage, NULL, err);
+        status = put_usage(&p, err);
     if (status == NM_OK)
-        status = for_rows(&p, sample_sql, put_sample, &sample, err);
+        status = put_samples(&p, err);
     if (status == NM_OK)
         status = put_slices(&p, err);
     if (status == NM_OK)
-        status = for_rows(&p, mark_sql, put_mark, &mark_process_id, err);
+        status = put_marks(&p, err);
     if (status == NM_OK)
         status = nm_perfetto_put_heaps(&p, err);
     nm_proto_free(&p.packet);

@@ -14,9 +14,11 @@
 
 #include "base/map.h"
 #include "base/shown.h"
+#include "report/export_facts.sql.h"
+#include "report/pprof_modules.sql.h"
+#include "report/pprof_samples.sql.h"
 #include "report/proto.h"
 #include "report/stacks.h"
-#include "store/database.h"
 
 #define VALUE_COUNT 6
 #define NAME_BYTES  4096
@@ -167,41 +169,28 @@ static nm_status put_mapping(pprof *p, const mapping *m, nm_error *err)
 }
 
 /* pprof calls the first mapping the program. */
-static nm_status put_program(pprof *p, nm_error *err)
+static nm_status put_program(pprof *p, const char *command, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
+    char program[NAME_BYTES];
     uint64_t number;
-    nm_status status = nm_db_prepare(
-        p->export->db, "SELECT command FROM process WHERE command IS NOT NULL ORDER BY process_id LIMIT 1", &row, err);
+    nm_status status = nm_map_number(&p->mappings, (nm_key){2, 0}, &number, err);
 
-    if (status == NM_OK)
-        status = nm_map_number(&p->mappings, (nm_key){2, 0}, &number, err);
-    if (status == NM_OK) {
-        char program[NAME_BYTES];
-
-        nm_shown_text(program, sizeof program, sqlite3_step(row) == SQLITE_ROW ? nm_db_text(row, 0) : "");
-        program[strcspn(program, " ")] = 0;
-        status = put_mapping(p, &(mapping){.file = program[0] == 0 ? "program" : program}, err);
-    }
-    sqlite3_finalize(row);
-    return status;
+    nm_shown_text(program, sizeof program, command);
+    program[strcspn(program, " ")] = 0;
+    return status == NM_OK ? put_mapping(p, &(mapping){.file = program[0] == 0 ? "program" : program}, err) : status;
 }
 
 static nm_status put_module(pprof *p, const nm_stacks_frame *frame, nm_error *err)
 {
     mapping m = {.file = stack_text(p, frame->module), .build_id = ""};
-    nm_status status;
+    nm_pprof_modules_row row;
 
     if (frame->module_id == NM_NULL)
         return put_mapping(p, &m, err);
-    sqlite3_reset(p->module);
-    sqlite3_bind_int64(p->module, 1, frame->module_id);
-    if (sqlite3_step(p->module) == SQLITE_ROW)
-        m = (mapping){nm_db_is_null(p->module, 0) ? m.file : nm_db_text(p->module, 0), nm_db_text(p->module, 1),
-                      sqlite3_column_int64(p->module, 2), sqlite3_column_int64(p->module, 3)};
-    status = put_mapping(p, &m, err);
-    sqlite3_reset(p->module);
-    return status;
+    nm_pprof_modules_bind(p->module, frame->module_id);
+    if (nm_pprof_modules_next(p->module, &row))
+        m = (mapping){row.has.path ? row.path : m.file, row.build, row.address, row.size_bytes};
+    return nm_question_pause(p->module, put_mapping(p, &m, err), err);
 }
 
 /* The number of the frame's mapping, from 0. */
@@ -311,40 +300,17 @@ static nm_status add_own_location(pprof *p, own_frame own, int64_t *id, nm_error
 
 /* ---- Samples ------------------------------------------------------------------------------------------------------- */
 
-enum { ROW_STACK, ROW_BASELINE, ROW_VALUES, ROW_LABELS = ROW_VALUES + VALUE_COUNT };
-static const char *const label_names[] = {"heap", "level", "device", "rank", "pid", "stream", "category"};
-#define LABEL_COUNT (sizeof label_names / sizeof *label_names)
-
-static const char sample_sql[] =
-    ", row (heap_id, stack_id, is_baseline, stream, category_id, alloc_objects, alloc_space, inuse_objects, "
-    "inuse_space,"
-    " peak_space, leak_space) AS ("
-    "SELECT heap_id, stack_id, 0, NULL, NULL, allocation_count, allocated_bytes, 0, 0, 0, 0 FROM _stack_sum UNION ALL "
-    "SELECT heap_id, stack_id, is_baseline, stream, category_id, 0, 0, live_count, live_bytes, 0, 0 FROM live UNION "
-    "ALL "
-    "SELECT heap_id, stack_id, is_baseline, NULL, NULL, 0, 0, 0, 0, live_bytes, 0 FROM _peak_stack UNION ALL "
-    "SELECT heap_id, stack_id, 0, NULL, NULL, 0, 0, 0, 0, 0, leak_count * size_bytes FROM _leaked_sum) "
-    "SELECT r.stack_id, r.is_baseline, sum(r.alloc_objects), sum(r.alloc_space), sum(r.inuse_objects),"
-    " sum(r.inuse_space), sum(r.peak_space), sum(r.leak_space), p.heap, p.level, p.device, p.rank, p.pid, r.stream, "
-    "c.name"
-    " FROM row AS r JOIN place AS p ON p.heap_id = r.heap_id LEFT JOIN _category AS c ON c.category_id = r.category_id"
-    " GROUP BY r.heap_id, r.stack_id, r.is_baseline, r.stream, r.category_id"
-    " ORDER BY r.heap_id, r.stack_id, r.is_baseline, r.stream, r.category_id";
-
 /* The stack of the row into p->locations, each of them written. */
-static nm_status add_stack(pprof *p, sqlite3_stmt *row, size_t *count, nm_error *err)
+static nm_status add_stack(pprof *p, const nm_pprof_samples_row *row, size_t *count, nm_error *err)
 {
     nm_status status = NM_OK;
     bool is_cut = false;
 
-    *count = nm_db_is_null(row, ROW_STACK) ? 0
-                                           : nm_stacks_walk(p->stacks, sqlite3_column_int64(row, ROW_STACK),
-                                                            p->export->is_raw, p->frames, &is_cut);
+    *count = row->has.stack_id ? nm_stacks_walk(p->stacks, row->stack_id, p->export->is_raw, p->frames, &is_cut) : 0;
     for (size_t i = 0; status == NM_OK && i < *count; i++)
         status = add_location(p, p->frames[i], &p->locations[i], err);
     if (status == NM_OK && *count == 0)
-        status = add_own_location(p, sqlite3_column_int(row, ROW_BASELINE) != 0 ? OWN_BASELINE : OWN_NO_STACK,
-                                  &p->locations[(*count)++], err);
+        status = add_own_location(p, row->is_baseline ? OWN_BASELINE : OWN_NO_STACK, &p->locations[(*count)++], err);
     if (status == NM_OK && is_cut)
         status = add_own_location(p, OWN_CUT, &p->locations[(*count)++], err);
     return status;
@@ -366,17 +332,19 @@ static nm_status add_label(pprof *p, const char *key, const char *value, nm_erro
     return NM_OK;
 }
 
-static nm_status put_sample(pprof *p, sqlite3_stmt *row, nm_error *err)
+static nm_status put_sample(pprof *p, const nm_pprof_samples_row *row, nm_error *err)
 {
-    int64_t values[VALUE_COUNT];
+    const int64_t values[VALUE_COUNT] = {row->alloc_count, row->alloc_bytes, row->live_count,
+                                         row->live_bytes,  row->peak_bytes,  row->leak_bytes};
+    const char *const labels[][2] = {{"heap", row->heap},        {"level", row->level},  {"device", row->device_name},
+                                     {"rank", row->rank_name},   {"pid", row->pid_name}, {"stream", row->stream_name},
+                                     {"category", row->category}};
     bool has_value = false;
     size_t count = 0;
     nm_status status = NM_OK;
 
-    for (int i = 0; i < VALUE_COUNT; i++) {
-        values[i] = sqlite3_column_int64(row, ROW_VALUES + i);
+    for (int i = 0; i < VALUE_COUNT; i++)
         has_value = has_value || values[i] != 0;
-    }
     if (!has_value)
         return NM_OK;
     status = add_stack(p, row, &count, err);
@@ -384,24 +352,22 @@ static nm_status put_sample(pprof *p, sqlite3_stmt *row, nm_error *err)
         return status;
     nm_proto_packed(&p->message, SAMPLE_LOCATION, p->locations, count);
     nm_proto_packed(&p->message, SAMPLE_VALUE, values, VALUE_COUNT);
-    for (size_t i = 0; status == NM_OK && i < LABEL_COUNT; i++)
-        if (nm_db_text(row, ROW_LABELS + (int)i)[0] != 0)
-            status = add_label(p, label_names[i], nm_db_text(row, ROW_LABELS + (int)i), err);
+    for (size_t i = 0; status == NM_OK && i < sizeof labels / sizeof *labels; i++)
+        if (labels[i][1][0] != 0)
+            status = add_label(p, labels[i][0], labels[i][1], err);
     return status == NM_OK ? put_message(p, PROFILE_SAMPLE, err) : status;
 }
 
 static nm_status put_samples(pprof *p, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_live_prepare(p->export->db, &p->export->moment, sample_sql, &row, err);
+    const nm_export *export = p->export;
+    sqlite3_stmt *rows = NULL;
+    nm_pprof_samples_row row;
+    nm_status status = nm_pprof_samples_ask(export->db, export->moment.word, export->moment.has_rows, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW && !ferror(p->export->out))
-        status = put_sample(p, row, err);
-    if (status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW)
-        status = nm_db_fail(p->export->db, err);
-    sqlite3_finalize(row);
-    return status;
+    while (status == NM_OK && !ferror(export->out) && nm_pprof_samples_next(rows, &row))
+        status = put_sample(p, &row, err);
+    return nm_question_end(rows, status, err);
 }
 
 /* ---- All of it ----------------------------------------------------------------------------------------------------- */
@@ -414,28 +380,28 @@ static nm_status put_comment(pprof *p, const char *text, nm_error *err)
     return status == NM_OK ? put_int(p, PROFILE_COMMENT, number, err) : status;
 }
 
-/* When it was, of what, and whether something is missing. */
+/* When it was, of what, and whether something is missing; and the program. */
 static nm_status put_circumstances(pprof *p, nm_error *err)
 {
-    static const char sql[] =
-        "SELECT min(start_realtime_ns), (SELECT max(last_ns) FROM usage), sum(is_complete = 0) FROM input";
     char text[128];
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(p->export->db, sql, &row, err);
+    sqlite3_stmt *rows = NULL;
+    nm_export_facts_row row = {.command = ""};
+    nm_status status = nm_export_facts_ask(p->export->db, &rows, err);
 
-    if (status == NM_OK && sqlite3_step(row) != SQLITE_ROW)
-        status = nm_db_fail(p->export->db, err);
-    if (status == NM_OK && !nm_db_is_null(row, 0))
-        status = put_int(p, PROFILE_TIME, sqlite3_column_int64(row, 0), err);
-    if (status == NM_OK && !nm_db_is_null(row, 1))
-        status = put_int(p, PROFILE_DURATION, sqlite3_column_int64(row, 1), err);
+    if (status == NM_OK)
+        nm_export_facts_next(rows, &row);
+    if (status == NM_OK && row.has.start_realtime_ns)
+        status = put_int(p, PROFILE_TIME, row.start_realtime_ns, err);
+    if (status == NM_OK && row.has.last_ns)
+        status = put_int(p, PROFILE_DURATION, row.last_ns, err);
     snprintf(text, sizeof text, "inuse: live at %.100s", p->export->moment.word);
     if (status == NM_OK)
         status = put_comment(p, text, err);
-    if (status == NM_OK && sqlite3_column_int64(row, 2) > 0)
+    if (status == NM_OK && row.partial_count > 0)
         status = put_comment(p, "not complete: something of the recording is missing", err);
-    sqlite3_finalize(row);
-    return status;
+    if (status == NM_OK)
+        status = put_program(p, row.command, err);
+    return nm_question_end(rows, status, err);
 }
 
 static nm_status put_types(pprof *p, nm_error *err)
@@ -484,8 +450,7 @@ static nm_status open_all(pprof *p, nm_error *err)
     p->is_written = calloc(frame_count + OWN_COUNT, sizeof *p->is_written);
     if (p->is_written == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    return nm_db_prepare(p->export->db, "SELECT path, build_id, address, size_bytes FROM _module WHERE module_id = ?1",
-                         &p->module, err);
+    return nm_pprof_modules_ask(p->export->db, NM_NULL, &p->module, err);
 }
 
 static void close_all(pprof *p)
@@ -516,8 +481,6 @@ nm_status nm_export_pprof(const nm_export *export, nm_error *err)
         status = put_types(p, err);
     if (status == NM_OK)
         status = put_circumstances(p, err);
-    if (status == NM_OK)
-        status = put_program(p, err);
     if (status == NM_OK)
         status = put_samples(p, err);
     if (status == NM_OK)

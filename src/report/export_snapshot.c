@@ -15,8 +15,11 @@
 
 #include "base/shown.h"
 #include "report/pickle_writer.h"
+#include "report/snapshot_blocks.sql.h"
+#include "report/snapshot_entries.sql.h"
+#include "report/snapshot_facts.sql.h"
+#include "report/snapshot_ranges.sql.h"
 #include "report/stacks.h"
-#include "store/database.h"
 
 #define DEVICES_MAX       4096
 #define SMALL_BYTES       (2 << 20) /* segments up to it are of the pool of small blocks */
@@ -34,34 +37,6 @@ typedef struct snapshot {
     int64_t device_count;
     bool is_npu, is_gpu;
 } snapshot;
-
-/* "dev": device_id, number in the snapshot; "own": heap_id, number, level, start_ns (of the recording, since 1970). */
-#define DEVICES                                                                                                        \
-    "WITH used (device_id, process_id, ordinal) AS (SELECT device_id, process_id, ordinal FROM device WHERE EXISTS ("  \
-    "SELECT 1 FROM heap WHERE heap.device_id = device.device_id AND heap.level IN (1, 2, 3))),"                        \
-    " dev (device_id, process_id, number) AS (SELECT device_id, process_id, CASE WHEN (SELECT count(DISTINCT "         \
-    "process_id)"                                                                                                      \
-    " = 1 AND count(*) = count(DISTINCT ordinal) AND min(ordinal) >= 0 AND max(ordinal) < 4096 FROM used)"             \
-    " THEN ordinal ELSE row_number() OVER (ORDER BY device_id) - 1 END FROM used),"                                    \
-    " own (heap_id, number, level, start_ns) AS (SELECT h.heap_id, dev.number, h.level, coalesce("                     \
-    "i.start_realtime_ns, 0) FROM heap AS h JOIN dev ON dev.device_id = h.device_id JOIN process AS p"                 \
-    " ON p.process_id = h.process_id JOIN input AS i ON i.input_id = p.input_id WHERE h.level IN (1, 2, 3)) "
-
-/*
- * Readers look for a block in segments of its own stream. What the driver does not say of a segment, its first block does that has a
- * stream; a block without one is of that of its segment. In mapped memory a block may lie in several pieces, so that this says nothing.
- */
-#define CARRIED                                                                                                        \
-    ", carried (id, stream, seq) AS (SELECT segment_id, stream, min(alloc_seq) FROM allocation WHERE segment_id IS"    \
-    " NOT NULL AND stream IS NOT NULL GROUP BY segment_id) "
-#define STREAM                                                                                                         \
-    "coalesce(a.stream, CASE WHEN a.is_mapped = 0 THEN (SELECT c.stream FROM carried AS c WHERE c.id ="                \
-    " CASE WHEN own.level = 1 THEN a.allocation_id ELSE a.segment_id END) END, 0)"
-
-/* Driver memory without blocks: it is its own block. */
-#define IS_BARE                                                                                                        \
-    "own.level = 1 AND a.is_segment = 0 AND a.allocation_id NOT IN (SELECT w.segment_id FROM allocation AS w WHERE"    \
-    " w.segment_id IS NOT NULL AND w.heap_id IN (SELECT heap_id FROM own WHERE level = 3))"
 
 /* ---- Stacks -------------------------------------------------------------------------------------------------------- */
 
@@ -155,58 +130,40 @@ typedef struct item {
 } item;
 
 typedef struct cursor {
-    sqlite3_stmt *row; /* owned */
+    sqlite3_stmt *rows; /* owned */
     bool is_there;
     item at;
 } cursor;
 
-static const char segment_sql[] = DEVICES CARRIED
-    "SELECT own.number, a.address, a.size_bytes, 0, 0, " STREAM ", coalesce(a.private_pool, 0),"
-    " a.stack_id, a.is_mapped, 0 FROM allocation AS a CROSS JOIN own ON own.heap_id = a.heap_id WHERE own.level = 1"
-    " AND a.end_kind = 0 AND a.size_bytes > 0 AND ?1 + ?2 > 0 ORDER BY 1, a.address < 0, 2, a.allocation_id";
-
-static const char block_sql[] = DEVICES CARRIED
-    "SELECT own.number, a.address, coalesce(a.block_bytes, (coalesce(a.requested_bytes, a.size_bytes) + ?1 + ?2 - 1)"
-    " / ?2 * ?2), coalesce(a.requested_bytes, a.size_bytes), a.free_requested_seq IS NOT NULL, " STREAM ","
-    " coalesce(a.private_pool, 0), a.stack_id, 0, a.block_bytes IS NULL FROM allocation AS a CROSS JOIN own ON "
-    "own.heap_id = "
-    "a.heap_id WHERE"
-    " a.end_kind = 0 AND a.size_bytes > 0 AND (own.level IN (2, 3) OR (" IS_BARE ")) ORDER BY 1, a.address < 0, 2,"
-    " a.allocation_id";
-
-static nm_status step(snapshot *s, cursor *c, nm_error *err)
+static nm_status step(cursor *c, nm_error *err)
 {
-    int code = sqlite3_step(c->row);
-    uint64_t size;
+    nm_snapshot_blocks_row row;
 
-    c->is_there = code == SQLITE_ROW;
+    c->is_there = nm_snapshot_blocks_next(c->rows, &row);
     if (!c->is_there)
-        return code == SQLITE_DONE ? NM_OK : nm_db_fail(s->export->db, err);
+        return nm_question_pause(c->rows, NM_OK, err);
     c->at = (item){
-        .device = sqlite3_column_int64(c->row, 0),
-        .address = (uint64_t)sqlite3_column_int64(c->row, 1),
-        .requested_bytes = sqlite3_column_int64(c->row, 3),
-        .is_pending = sqlite3_column_int(c->row, 4) != 0,
-        .stream = sqlite3_column_int64(c->row, 5),
-        .pool = sqlite3_column_int64(c->row, 6),
-        .stack_id = nm_db_is_null(c->row, 7) ? NM_NULL : sqlite3_column_int64(c->row, 7),
-        .is_mapped = sqlite3_column_int(c->row, 8) != 0,
-        .is_rounded = sqlite3_column_int(c->row, 9) != 0,
+        .device = row.device,
+        .address = (uint64_t)row.address,
+        .requested_bytes = row.requested_bytes,
+        .is_pending = row.is_pending,
+        .stream = row.stream,
+        .pool = row.pool_id,
+        .stack_id = NM_NUMBER_OF(&row, stack_id),
+        .is_mapped = row.is_mapped,
+        .is_rounded = row.is_rounded,
     };
-    size = (uint64_t)sqlite3_column_int64(c->row, 2);
-    c->at.end = size > UINT64_MAX - c->at.address ? UINT64_MAX : c->at.address + size;
+    c->at.end =
+        (uint64_t)row.size_bytes > UINT64_MAX - c->at.address ? UINT64_MAX : c->at.address + (uint64_t)row.size_bytes;
     return NM_OK;
 }
 
-static nm_status open_cursor(snapshot *s, const char *sql, cursor *c, nm_error *err)
+static nm_status open_cursor(snapshot *s, bool is_block, cursor *c, nm_error *err)
 {
-    nm_status status = nm_db_prepare(s->export->db, sql, &c->row, err);
+    nm_status status =
+        nm_snapshot_blocks_ask(s->export->db, is_block, s->is_npu ? NPU_PADDING_BYTES : 0, ROUND_BYTES, &c->rows, err);
 
-    if (status != NM_OK)
-        return status;
-    sqlite3_bind_int64(c->row, 1, s->is_npu ? NPU_PADDING_BYTES : 0);
-    sqlite3_bind_int64(c->row, 2, ROUND_BYTES);
-    return step(s, c, err);
+    return status == NM_OK ? step(c, err) : status;
 }
 
 static bool is_before(const cursor *c, int64_t device, uint64_t address)
@@ -279,7 +236,7 @@ static nm_status put_blocks(snapshot *s, cursor *blocks, const item *segment, se
     while (status == NM_OK && is_before(blocks, segment->device, segment->end)) {
         item block = blocks->at;
 
-        status = step(s, blocks, err);
+        status = step(blocks, err);
         block.end = end_of(&block, segment, blocks);
         if (status != NM_OK || block.end <= block.address) /* two at one place: the later one counts */
             continue;
@@ -320,17 +277,17 @@ static nm_status put_segment(snapshot *s, const item *segment, cursor *blocks, n
 }
 
 /* The next segment: of mapped memory all that is mapped in one piece. */
-static nm_status take_segment(snapshot *s, cursor *segments, item *out, nm_error *err)
+static nm_status take_segment(cursor *segments, item *out, nm_error *err)
 {
     nm_status status;
 
     *out = segments->at;
-    status = step(s, segments, err);
+    status = step(segments, err);
     while (status == NM_OK && out->is_mapped && segments->is_there && segments->at.is_mapped &&
            segments->at.device == out->device && segments->at.address == out->end &&
            segments->at.stream == out->stream) {
         out->end = segments->at.end;
-        status = step(s, segments, err);
+        status = step(segments, err);
     }
     return status;
 }
@@ -340,42 +297,30 @@ static nm_status put_segments(snapshot *s, nm_error *err)
 {
     cursor segments = {0}, blocks = {0};
     nm_pickle_list_state list;
-    nm_status status = open_cursor(s, segment_sql, &segments, err);
+    nm_status status = open_cursor(s, false, &segments, err);
 
     if (status == NM_OK)
-        status = open_cursor(s, block_sql, &blocks, err);
+        status = open_cursor(s, true, &blocks, err);
     nm_pickle_word(&s->pickle, "segments");
     nm_pickle_list(&s->pickle, &list);
     while (status == NM_OK && (segments.is_there || blocks.is_there) && !ferror(s->export->out)) {
         item segment = blocks.at;
 
         if (segments.is_there && !is_before(&blocks, segments.at.device, segments.at.address))
-            status = take_segment(s, &segments, &segment, err);
+            status = take_segment(&segments, &segment, err);
         nm_pickle_item(&s->pickle, &list);
         if (status == NM_OK)
             status = put_segment(s, &segment, &blocks, err);
     }
     nm_pickle_list_end(&s->pickle, &list);
-    sqlite3_finalize(segments.row);
-    sqlite3_finalize(blocks.row);
+    sqlite3_finalize(segments.rows);
+    sqlite3_finalize(blocks.rows);
     return status;
 }
 
 /* ---- What happened ------------------------------------------------------------------------------------------------- */
 
-enum {
-    ENTRY_DEVICE,
-    ENTRY_SEQ,
-    ENTRY_ACTION,
-    ENTRY_ADDRESS,
-    ENTRY_SIZE,
-    ENTRY_STREAM,
-    ENTRY_STACK,
-    ENTRY_POOL,
-    ENTRY_NS
-};
-
-/* In the order in which they go where they are of one event: what ends, then what begins, segments around their blocks. */
+/* Numbers of snapshot_entries.sql. In the order in which they go where they are of one event: what ends, then what begins, segments around their blocks. */
 typedef enum action {
     FREE_BOTH, /* requested and completed by two events that follow each other, as they mostly are */
     FREE_REQUESTED,
@@ -393,59 +338,23 @@ static const char *const action_words[ACTION_COUNT] = {
     "",    "free_requested", "free_completed", "segment_free", "segment_unmap", "segment_alloc", "segment_map", "alloc",
     "oom", "snapshot"};
 
-/*
- * Remainders of what was unmapped in part are no events: the part is what they leave. What was replaced, or went with a reset,
- * has no event of its own; after a reset it is freed all the same, or viewers would show it for ever.
- */
-/* CROSS keeps SQLite from an index of its own over all allocations: one pass over them is enough. */
-#define FROM_OWN " FROM allocation AS a CROSS JOIN own ON own.heap_id = a.heap_id"
-#define IS_BOTH  "coalesce(own.level <> 1 AND a.end_kind <> 4 AND a.free_seq = a.free_requested_seq + 1, 0)"
-#define ASKED    "coalesce(a.requested_bytes, a.size_bytes)"
-static const char entry_sql[] = DEVICES CARRIED
-    ", part (id, size_bytes, left_bytes) AS (SELECT r.split_from_id, sum(r.size_bytes), max(CASE WHEN r.address ="
-    " a.address THEN r.size_bytes END) FROM allocation AS r JOIN allocation AS a ON a.allocation_id = r.split_from_id"
-    " WHERE r.split_from_id IS NOT NULL GROUP BY r.split_from_id) "
-    "SELECT own.number, a.alloc_seq, CASE WHEN own.level <> 1 THEN 7 WHEN a.is_mapped = 1 THEN 6 ELSE 5 END, a.address,"
-    " CASE WHEN own.level = 1 THEN a.size_bytes ELSE " ASKED " END, " STREAM ", a.stack_id,"
-    " coalesce(a.private_pool, 0), own.start_ns + a.alloc_ns" FROM_OWN
-    " WHERE a.alloc_seq IS NOT NULL AND a.split_from_id IS NULL UNION ALL "
-    "SELECT own.number, a.alloc_seq, 7, a.address, " ASKED ", " STREAM ", a.stack_id,"
-    " coalesce(a.private_pool, 0), own.start_ns + a.alloc_ns" FROM_OWN " WHERE a.alloc_seq IS NOT NULL AND " IS_BARE
-    " UNION ALL "
-    "SELECT own.number, a.free_requested_seq, 1, a.address, " ASKED ", " STREAM ", a.free_stack_id, 0, NULL" FROM_OWN
-    " WHERE a.free_requested_seq IS NOT NULL AND NOT " IS_BOTH " UNION ALL "
-    "SELECT own.number, CASE WHEN " IS_BOTH " THEN a.free_requested_seq ELSE a.free_seq END, CASE WHEN " IS_BOTH
-    " THEN 0 WHEN own.level <> 1 THEN 2 WHEN a.is_mapped = 1 THEN 4 ELSE 3 END,"
-    " a.address + coalesce(part.left_bytes, 0), CASE WHEN own.level <> 1 THEN " ASKED
-    " ELSE a.size_bytes - coalesce(part.size_bytes, 0) END, " STREAM ", a.free_stack_id, 0,"
-    " own.start_ns + a.free_ns" FROM_OWN " LEFT JOIN part ON part.id = a.allocation_id"
-    " WHERE a.free_seq IS NOT NULL AND a.end_kind <> 4 UNION ALL "
-    "SELECT own.number, a.free_seq, 2, a.address, " ASKED ", " STREAM ", a.free_stack_id, 0,"
-    " own.start_ns + a.free_ns" FROM_OWN " WHERE a.free_seq IS NOT NULL AND a.end_kind <> 4 AND " IS_BARE " UNION ALL "
-    "SELECT own.number, f.seq, 8, f.device_free_bytes, f.requested_bytes, coalesce(f.stream, 0), f.stack_id, 0,"
-    " own.start_ns + f.ns FROM failure AS f JOIN own ON own.heap_id = f.heap_id UNION ALL "
-    "SELECT own.number, m.seq, 9, 0, 0, 0, NULL, 0, own.start_ns + m.ns FROM moment AS m JOIN own ON own.heap_id ="
-    " (SELECT min(o.heap_id) FROM own AS o JOIN heap ON heap.heap_id = o.heap_id WHERE m.process_id IS NULL OR"
-    " heap.process_id = m.process_id) WHERE m.kind = 3 AND m.name = 'snapshot' ORDER BY 1, 2, 3, 4";
-
 typedef struct entry {
     action action;
     int64_t seq, size_bytes, stream, stack_id, pool, ns; /* ns: NM_NULL: not known */
     uint64_t address;                                    /* of OOM what the device had left; NM_NULL: not known */
 } entry;
 
-static entry read_entry(sqlite3_stmt *row)
+static entry read_entry(const nm_snapshot_entries_row *row)
 {
     return (entry){
-        .seq = sqlite3_column_int64(row, ENTRY_SEQ),
-        .action = (action)sqlite3_column_int(row, ENTRY_ACTION),
-        .address =
-            nm_db_is_null(row, ENTRY_ADDRESS) ? (uint64_t)NM_NULL : (uint64_t)sqlite3_column_int64(row, ENTRY_ADDRESS),
-        .size_bytes = sqlite3_column_int64(row, ENTRY_SIZE),
-        .stream = sqlite3_column_int64(row, ENTRY_STREAM),
-        .stack_id = nm_db_is_null(row, ENTRY_STACK) ? NM_NULL : sqlite3_column_int64(row, ENTRY_STACK),
-        .pool = sqlite3_column_int64(row, ENTRY_POOL),
-        .ns = nm_db_is_null(row, ENTRY_NS) ? NM_NULL : sqlite3_column_int64(row, ENTRY_NS),
+        .seq = row->seq,
+        .action = (action)row->action_code,
+        .address = (uint64_t)NM_NUMBER_OF(row, address),
+        .size_bytes = row->size_bytes,
+        .stream = row->stream,
+        .stack_id = NM_NUMBER_OF(row, stack_id),
+        .pool = row->pool_id,
+        .ns = NM_NUMBER_OF(row, ns),
     };
 }
 
@@ -517,13 +426,13 @@ static nm_status go_to_device(snapshot *s, traces *all, int64_t device, nm_error
 }
 
 /* What was requested to be freed has no time of its own: it has that of the entry before. */
-static nm_status take_entry(snapshot *s, traces *all, sqlite3_stmt *row, nm_error *err)
+static nm_status take_entry(snapshot *s, traces *all, const nm_snapshot_entries_row *row, nm_error *err)
 {
     entry next = read_entry(row);
     nm_status status = NM_OK;
 
-    if (sqlite3_column_int64(row, ENTRY_DEVICE) != all->device)
-        status = go_to_device(s, all, sqlite3_column_int64(row, ENTRY_DEVICE), err);
+    if (row->device != all->device)
+        status = go_to_device(s, all, row->device, err);
     if (next.ns == NM_NULL)
         next.ns = all->waiting.ns;
     if (goes_on(&all->waiting, &next)) {
@@ -539,76 +448,48 @@ static nm_status take_entry(snapshot *s, traces *all, sqlite3_stmt *row, nm_erro
 static nm_status put_traces(snapshot *s, nm_error *err)
 {
     traces all = {.device = -1, .waiting = {.action = ACTION_COUNT, .ns = NM_NULL}};
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(s->export->db, entry_sql, &row, err);
+    sqlite3_stmt *rows = NULL;
+    nm_snapshot_entries_row row;
+    nm_status status = nm_snapshot_entries_ask(s->export->db, &rows, err);
 
     nm_pickle_word(&s->pickle, "device_traces");
     nm_pickle_list(&s->pickle, &all.devices);
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW && !ferror(s->export->out))
-        status = take_entry(s, &all, row, err);
-    if (status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW)
-        status = nm_db_fail(s->export->db, err);
+    while (status == NM_OK && !ferror(s->export->out) && nm_snapshot_entries_next(rows, &row))
+        status = take_entry(s, &all, &row, err);
+    status = nm_question_end(rows, status, err);
     if (status == NM_OK) /* devices behind the last of which there is anything have a trace too */
         status = go_to_device(s, &all, s->device_count - 1, err);
     if (all.device >= 0)
         nm_pickle_list_end(&s->pickle, &all.entries);
     nm_pickle_list_end(&s->pickle, &all.devices);
-    sqlite3_finalize(row);
     return status;
 }
 
 /* ---- Ranges -------------------------------------------------------------------------------------------------------- */
 
-/*
- * Operations, steps that the program marked, and marks, as ranges on the first device of their process. A reader takes an end
- * for that of the latest range of its name: of equal microseconds, ends come first, but for those of what has no length in them.
- */
-static const char range_sql[] = DEVICES
-    ", first (process_id, number) AS (SELECT process_id, min(number) FROM dev GROUP BY process_id),"
-    " range (process_id, name, begin_ns, end_ns, id) AS ("
-    "SELECT process_id, coalesce(name, '?' || '?'), begin_ns, end_ns, operation_id FROM operation UNION ALL "
-    "SELECT process_id, 'ProfilerStep#' || number, begin_ns, end_ns, -step_id FROM step WHERE source = 'marked' UNION "
-    "ALL SELECT coalesce(process_id, (SELECT min(process_id) FROM first)), name, ns, ns, moment_id FROM moment"
-    " WHERE kind = 3 AND name <> 'snapshot'),"
-    " half (number, name, ns, is_end, begin_ns, end_ns, id) AS ("
-    "SELECT f.number, r.name, coalesce(i.start_realtime_ns, 0) + r.begin_ns, 0, coalesce(i.start_realtime_ns, 0) +"
-    " r.begin_ns, coalesce(i.start_realtime_ns, 0) + r.end_ns, r.id FROM range AS r JOIN first AS f ON f.process_id = "
-    "r.process_id JOIN process AS p ON p.process_id = r.process_id JOIN input"
-    " AS i ON i.input_id = p.input_id WHERE r.begin_ns IS NOT NULL AND r.name IS NOT NULL UNION ALL "
-    "SELECT f.number, r.name, coalesce(i.start_realtime_ns, 0) + r.end_ns, 1, coalesce(i.start_realtime_ns, 0) +"
-    " r.begin_ns, coalesce(i.start_realtime_ns, 0) + r.end_ns, r.id FROM range AS r JOIN first AS f ON f.process_id = "
-    "r.process_id JOIN process AS p ON p.process_id = r.process_id JOIN input"
-    " AS i ON i.input_id = p.input_id WHERE r.begin_ns <= r.end_ns AND r.name IS NOT NULL) "
-    "SELECT number, name, ns / 1000, is_end FROM half ORDER BY ns / 1000, CASE WHEN begin_ns / 1000 = end_ns / 1000"
-    " THEN 2 ELSE 1 - is_end END, begin_ns, id, is_end";
-
 static nm_status put_ranges(snapshot *s, nm_error *err)
 {
     nm_pickle_list_state list;
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(s->export->db, range_sql, &row, err);
+    sqlite3_stmt *rows = NULL;
+    nm_snapshot_ranges_row row;
+    nm_status status = nm_snapshot_ranges_ask(s->export->db, &rows, err);
 
     nm_pickle_word(&s->pickle, "external_annotations");
     nm_pickle_list(&s->pickle, &list);
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW && !ferror(s->export->out)) {
+    while (status == NM_OK && !ferror(s->export->out) && nm_snapshot_ranges_next(rows, &row)) {
         char shown[4096];
 
         nm_pickle_item(&s->pickle, &list);
         nm_pickle_dict(&s->pickle);
-        put_word(s, "stage", sqlite3_column_int(row, 3) != 0 ? "END" : "START");
+        put_word(s, "stage", row.is_end ? "END" : "START");
         nm_pickle_word(&s->pickle, "name");
-        nm_pickle_text(&s->pickle, nm_shown_text(shown, sizeof shown, nm_db_text(row, 1)));
-        put_number(s, "device", sqlite3_column_int64(row, 0));
-        put_number(s, "time_us", sqlite3_column_int64(row, 2));
+        nm_pickle_text(&s->pickle, nm_shown_text(shown, sizeof shown, row.name));
+        put_number(s, "device", row.device);
+        put_number(s, "time_us", row.time_us);
         nm_pickle_dict_end(&s->pickle);
     }
-    if (status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW)
-        status = nm_db_fail(s->export->db, err);
     nm_pickle_list_end(&s->pickle, &list);
-    sqlite3_finalize(row);
-    return status;
+    return nm_question_end(rows, status, err);
 }
 
 /* ---- All of it ----------------------------------------------------------------------------------------------------- */
@@ -624,32 +505,21 @@ static void put_settings(snapshot *s)
     nm_pickle_dict_end(&s->pickle);
 }
 
-static nm_status find_devices(snapshot *s, nm_error *err)
+/* Which devices there are. Only what is asked for: rows of all allocations. */
+static nm_status check(snapshot *s, nm_error *err)
 {
-    int64_t npus = 0, gpus = 0;
-    nm_status status =
-        nm_db_get_int(s->export->db, DEVICES "SELECT coalesce(max(number) + 1, 0) FROM dev", &s->device_count, err);
+    nm_snapshot_facts_row row;
+    nm_status status = nm_snapshot_facts_get(s->export->db, &row, err);
 
-    if (status == NM_OK)
-        status = nm_db_get_int(s->export->db, "SELECT count(*) FROM device WHERE kind = 'npu'", &npus, err);
-    if (status == NM_OK)
-        status = nm_db_get_int(s->export->db, "SELECT count(*) FROM device WHERE kind = 'gpu'", &gpus, err);
-    if (status == NM_OK && s->device_count > DEVICES_MAX)
+    if (row.partial_count > 0)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                       "does not have the rows of all allocations (--detail): no snapshot");
+    if (row.device_count > DEVICES_MAX)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "has more than %d devices", DEVICES_MAX);
-    s->is_npu = npus > 0;
-    s->is_gpu = gpus > 0 && npus == 0;
+    s->device_count = row.device_count;
+    s->is_npu = row.npu_count > 0;
+    s->is_gpu = row.gpu_count > 0 && row.npu_count == 0;
     return status;
-}
-
-/* Only what is asked for: rows of all allocations. */
-static nm_status check_rows(const snapshot *s, nm_error *err)
-{
-    int64_t few = NM_NULL;
-    nm_status status = nm_db_get_int(s->export->db, "SELECT 1 FROM input WHERE detail <> 'all' LIMIT 1", &few, err);
-
-    return status == NM_OK && few == 1 ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
-                                                 "does not have the rows of all allocations (--detail): no snapshot")
-                                       : status;
 }
 
 nm_status nm_export_snapshot(const nm_export *export, nm_error *err)
@@ -661,9 +531,7 @@ nm_status nm_export_snapshot(const nm_export *export, nm_error *err)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     s->export = export;
     nm_pickle_begin(&s->pickle, export->out);
-    status = check_rows(s, err);
-    if (status == NM_OK)
-        status = find_devices(s, err);
+    status = check(s, err);
     if (status == NM_OK)
         status = nm_stacks_open(export->db, &s->stacks, err);
     nm_pickle_dict(&s->pickle);

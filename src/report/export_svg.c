@@ -15,7 +15,12 @@
 
 #include "base/human.h"
 #include "base/shown.h"
-#include "store/database.h"
+#include "report/chart_lines.sql.h"
+#include "report/chart_marks.sql.h"
+#include "report/chart_steps.sql.h"
+#include "report/chart_usage.sql.h"
+#include "report/charts.sql.h"
+#include "report/export_facts.sql.h"
 
 #define WIDTH        1000
 #define LEFT         90 /* of the chart in the picture */
@@ -130,73 +135,6 @@ static double y_of(const chart *c, int64_t bytes)
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------------- */
 
-typedef nm_status take_row(picture *p, sqlite3_stmt *row, nm_error *err);
-
-/* Each row of `sql`, behind which the tables of report/live.h may stand. ?2: are times known; ?3 to ?6: the process, device
- * and heap of the chart at hand, and the heap of its last line. */
-static nm_status for_rows(picture *p, const char *sql, take_row *take, nm_error *err)
-{
-    const chart *c = p->at;
-    const int64_t values[] = {p->has_times, c->process_id, c->device_id, c->heap_id,
-                              c->line_count > 0 ? c->lines[c->line_count - 1].heap_id : NM_NULL};
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_live_prepare(p->export->db, &p->export->moment, sql, &row, err);
-
-    for (int i = 0; status == NM_OK && i < 5; i++)
-        if (values[i] != NM_NULL && sqlite3_bind_parameter_count(row) >= i + 2)
-            sqlite3_bind_int64(row, i + 2, values[i]);
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW && !ferror(p->out))
-        status = take(p, row, err);
-    if (status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW)
-        status = nm_db_fail(p->export->db, err);
-    sqlite3_finalize(row);
-    return status;
-}
-
-/* The end of all, by times or, where there are none, by places. */
-static const char span_sql[] =
-    "SELECT max(last_ns) IS NOT NULL, coalesce(max(last_ns), max(last_seq)), count(*) FROM usage";
-
-static nm_status take_span(picture *p, sqlite3_stmt *row, nm_error *err)
-{
-    (void)err;
-    p->has_times = sqlite3_column_int(row, 0) != 0;
-    p->end = sqlite3_column_int64(row, 1);
-    p->end = p->end > 0 ? p->end : 1;
-    return NM_OK;
-}
-
-static const char line_sql[] =
-    "SELECT heap.heap_id, coalesce(heap.name, heap_level.name, 'heap'), s.peak_bytes, coalesce(CASE WHEN ?2 THEN"
-    " s.peak_ns ELSE s.peak_seq END, 0) FROM heap JOIN _heap_sum AS s ON s.heap_id = heap.heap_id LEFT JOIN heap_level"
-    " ON heap_level.level = heap.level WHERE s.peak_bytes > 0 AND CASE WHEN ?5 IS NULL THEN heap.process_id = ?3 AND"
-    " heap.device_id = ?4 ELSE heap.heap_id = ?5 END ORDER BY max(s.peak_bytes, coalesce(s.peak_reserved_bytes, 0))"
-    " DESC, heap.level, heap.heap_id";
-
-static nm_status take_line(picture *p, sqlite3_stmt *row, nm_error *err)
-{
-    chart *c = p->at;
-    line *new = &c->lines[c->line_count];
-
-    (void)err;
-    c->has_more_lines = c->line_count == HEAPS_MAX;
-    if (c->has_more_lines)
-        return NM_OK;
-    c->line_count++;
-    new->heap_id = sqlite3_column_int64(row, 0);
-    nm_shown_text(new->name, sizeof new->name, nm_db_text(row, 1));
-    new->peak_bytes = sqlite3_column_int64(row, 2);
-    new->peak_at = sqlite3_column_int64(row, 3);
-    new->live = new->reserved = (columns){0};
-    return NM_OK;
-}
-
-static const char usage_sql[] =
-    "SELECT heap_id, coalesce(CASE WHEN ?2 THEN max_ns ELSE max_seq END, 0), max_live_bytes,"
-    " coalesce(CASE WHEN ?2 THEN last_ns ELSE last_seq END, 0), live_bytes, reserved_bytes FROM usage"
-    " WHERE heap_id = ?6 AND coalesce(?3, ?4, ?5, 0) IS NOT NULL ORDER BY last_seq";
-
 static void raise_to(int64_t *most, int64_t bytes)
 {
     *most = *most < bytes ? bytes : *most;
@@ -212,17 +150,21 @@ static void go_on(columns *c, int column, int64_t bytes)
     c->last = bytes;
 }
 
-static nm_status take_usage(picture *p, sqlite3_stmt *row, nm_error *err)
+static nm_status read_usage(picture *p, line *at, nm_error *err)
 {
-    line *at = &p->at->lines[p->at->line_count - 1];
-    int last = column_of(p, sqlite3_column_int64(row, 3));
+    sqlite3_stmt *rows = NULL;
+    nm_chart_usage_row row;
+    nm_status status = nm_chart_usage_ask(p->export->db, p->has_times, at->heap_id, &rows, err);
 
-    (void)err;
-    go_on(&at->live, column_of(p, sqlite3_column_int64(row, 1)), sqlite3_column_int64(row, 2));
-    go_on(&at->live, last, sqlite3_column_int64(row, 4));
-    if (!nm_db_is_null(row, 5))
-        go_on(&at->reserved, last, sqlite3_column_int64(row, 5));
-    return NM_OK;
+    while (status == NM_OK && nm_chart_usage_next(rows, &row)) {
+        int last = column_of(p, row.last_number);
+
+        go_on(&at->live, column_of(p, row.max_number), row.max_live_bytes);
+        go_on(&at->live, last, row.live_bytes);
+        if (row.has.reserved_bytes)
+            go_on(&at->reserved, last, row.reserved_bytes);
+    }
+    return nm_question_end(rows, status, err);
 }
 
 static void finish(columns *c, int64_t *top)
@@ -312,42 +254,47 @@ static void put_times(picture *p)
               p->has_times ? "since the recording began" : "events");
 }
 
-static const char step_sql[] =
-    "SELECT coalesce(CASE WHEN ?2 THEN begin_ns ELSE begin_seq END, 0) FROM step WHERE process_id = ?3 AND"
-    " (device_id IS NULL OR ?4 IS NULL OR device_id = ?4) AND (SELECT count(*) FROM step AS all_of WHERE"
-    " all_of.process_id = ?3) <= 150 ORDER BY begin_seq, step_id";
-
-static nm_status put_step(picture *p, sqlite3_stmt *row, nm_error *err)
+static nm_status put_steps(picture *p, nm_error *err)
 {
-    double x = x_of(p, sqlite3_column_int64(row, 0)), y = p->at->y + CHART_HEIGHT;
+    sqlite3_stmt *rows = NULL;
+    nm_chart_steps_row row;
+    nm_status status =
+        nm_chart_steps_ask(p->export->db, p->has_times, p->at->process_id, p->at->device_id, STEPS_MAX, &rows, err);
 
-    (void)err;
-    fprintf(p->out, "<line class=\"step\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#555\"/>\n", x, x,
-            y - 5, y);
-    return NM_OK;
+    while (status == NM_OK && nm_chart_steps_next(rows, &row)) {
+        double x = x_of(p, row.begin_number), y = p->at->y + CHART_HEIGHT;
+
+        fprintf(p->out, "<line class=\"step\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#555\"/>\n", x,
+                x, y - 5, y);
+    }
+    return nm_question_end(rows, status, err);
 }
 
-static const char mark_sql[] =
-    "SELECT coalesce(CASE WHEN ?2 THEN m.ns ELSE m.seq END, 0), m.kind = 4, coalesce(m.name, CASE m.kind WHEN 4 THEN"
-    " 'request failed' ELSE 'mark' END) FROM moment AS m LEFT JOIN heap AS h ON h.heap_id = m.heap_id WHERE"
-    " m.kind IN (3, 4) AND (m.process_id IS NULL OR m.process_id = ?3) AND (m.kind = 3 OR h.device_id IS NULL OR"
-    " h.device_id = ?4) ORDER BY m.kind DESC, m.seq, m.moment_id LIMIT 200";
-
-static nm_status put_mark(picture *p, sqlite3_stmt *row, nm_error *err)
+static void put_mark(picture *p, const nm_chart_marks_row *mark)
 {
     chart *c = p->at;
-    double x = x_of(p, sqlite3_column_int64(row, 0));
-    bool is_failure = sqlite3_column_int(row, 1) != 0, is_right = x > LEFT + COLUMNS * 0.8;
+    double x = x_of(p, mark->at_number);
+    bool is_right = x > LEFT + COLUMNS * 0.8;
 
-    (void)err;
     fprintf(p->out,
             "<line class=\"%s\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\""
             " stroke-dasharray=\"2 3\"/>\n",
-            is_failure ? "failure" : "mark", x, x, c->y, c->y + CHART_HEIGHT, is_failure ? "#c0392b" : "#333");
+            mark->is_failure ? "failure" : "mark", x, x, c->y, c->y + CHART_HEIGHT,
+            mark->is_failure ? "#c0392b" : "#333");
     if (c->label_count < LABELS_MAX)
         put_label(p->out, x + (is_right ? -4 : 4), c->y + 11 + 12 * (double)(c->label_count++ % 5),
-                  is_right ? "text-anchor=\"end\"" : "", nm_db_text(row, 2));
-    return NM_OK;
+                  is_right ? "text-anchor=\"end\"" : "", mark->name);
+}
+
+static nm_status put_marks(picture *p, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_chart_marks_row row;
+    nm_status status = nm_chart_marks_ask(p->export->db, p->has_times, p->at->process_id, p->at->device_id, &rows, err);
+
+    while (status == NM_OK && nm_chart_marks_next(rows, &row))
+        put_mark(p, &row);
+    return nm_question_end(rows, status, err);
 }
 
 /* The device's size, where the picture is not made small by it. */
@@ -366,41 +313,59 @@ static void put_capacity(picture *p)
     put_label(p->out, LEFT + 4, y + 12, "fill=\"#c0392b\"", text);
 }
 
-static nm_status read_lines(picture *p, nm_error *err)
+static nm_status read_line(picture *p, const nm_chart_lines_row *row, nm_error *err)
 {
     chart *c = p->at;
-    size_t count;
-    nm_status status = for_rows(p, line_sql, take_line, err);
+    line *new = &c->lines[c->line_count];
 
-    count = c->line_count;
-    c->top_bytes = 1;
-    for (size_t i = 0; status == NM_OK && i < count; i++) {
-        c->line_count = i + 1;
-        status = for_rows(p, usage_sql, take_usage, err);
-        finish(&c->lines[i].live, &c->top_bytes);
-        if (c->lines[i].reserved.is_there)
-            finish(&c->lines[i].reserved, &c->top_bytes);
-        raise_to(&c->top_bytes, c->lines[i].peak_bytes);
-    }
-    if (c->capacity_bytes <= c->top_bytes + c->top_bytes / 2)
-        raise_to(&c->top_bytes, c->capacity_bytes);
-    c->top_bytes += c->top_bytes / 20;
+    c->has_more_lines = c->line_count == HEAPS_MAX;
+    if (c->has_more_lines)
+        return NM_OK;
+    c->line_count++;
+    new->heap_id = row->heap_id;
+    nm_shown_text(new->name, sizeof new->name, row->name);
+    new->peak_bytes = row->peak_bytes;
+    new->peak_at = row->peak_number;
+    new->live = new->reserved = (columns){0};
+    nm_status status = read_usage(p, new, err);
+    finish(&new->live, &c->top_bytes);
+    if (new->reserved.is_there)
+        finish(&new->reserved, &c->top_bytes);
+    raise_to(&c->top_bytes, new->peak_bytes);
     return status;
 }
 
-static nm_status put_chart(picture *p, sqlite3_stmt *row, nm_error *err)
+static nm_status read_lines(picture *p, nm_error *err)
+{
+    chart *c = p->at;
+    sqlite3_stmt *rows = NULL;
+    nm_chart_lines_row row;
+    nm_status status =
+        nm_chart_lines_ask(p->export->db, p->has_times, c->heap_id, c->process_id, c->device_id, &rows, err);
+
+    c->top_bytes = 1;
+    c->line_count = 0;
+    while (status == NM_OK && nm_chart_lines_next(rows, &row))
+        status = read_line(p, &row, err);
+    if (c->capacity_bytes <= c->top_bytes + c->top_bytes / 2)
+        raise_to(&c->top_bytes, c->capacity_bytes);
+    c->top_bytes += c->top_bytes / 20;
+    return nm_question_end(rows, status, err);
+}
+
+static nm_status put_chart(picture *p, const nm_charts_row *row, nm_error *err)
 {
     chart *c = p->at;
     char size[NM_HUMAN_BYTES], title[2 * TEXT_BYTES];
     nm_status status;
 
-    c->process_id = sqlite3_column_int64(row, 0);
-    c->device_id = nm_db_is_null(row, 1) ? NM_NULL : sqlite3_column_int64(row, 1);
-    c->heap_id = nm_db_is_null(row, 2) ? NM_NULL : sqlite3_column_int64(row, 2);
-    c->capacity_bytes = sqlite3_column_int64(row, 4);
-    c->line_count = c->label_count = 0;
+    c->process_id = row->process_id;
+    c->device_id = NM_NUMBER_OF(row, device_id);
+    c->heap_id = NM_NUMBER_OF(row, heap_id);
+    c->capacity_bytes = row->capacity_bytes;
+    c->label_count = 0;
     c->y = TOP + 50 + CHART_STEP * (double)p->drawn_count++;
-    nm_shown_text(c->title, sizeof c->title, nm_db_text(row, 3));
+    nm_shown_text(c->title, sizeof c->title, row->title);
     status = read_lines(p, err);
     snprintf(title, sizeof title, "%s%s%s%s", c->title, c->capacity_bytes > 0 ? ", " : "",
              c->capacity_bytes > 0 ? nm_human_bytes(size, c->capacity_bytes) : "",
@@ -411,91 +376,76 @@ static nm_status put_chart(picture *p, sqlite3_stmt *row, nm_error *err)
         put_line(p, &c->lines[i], i);
     put_capacity(p);
     if (status == NM_OK)
-        status = for_rows(p, step_sql, put_step, err);
+        status = put_steps(p, err);
     if (status == NM_OK)
-        status = for_rows(p, mark_sql, put_mark, err);
+        status = put_marks(p, err);
     put_times(p);
     return status;
 }
 
 /* ---- The picture --------------------------------------------------------------------------------------------------- */
 
-/* Those with the highest peaks, in the order of ranks. */
-#define CHARTS                                                                                                         \
-    "chart (process_id, device_id, heap_id, title, capacity_bytes, peak_bytes) AS (SELECT h.process_id, h.device_id,"  \
-    " CASE WHEN h.device_id IS NULL THEN h.heap_id END, coalesce('rank ' || p.rank || ', ', 'pid ' || p.pid || ', ',"  \
-    " '') || CASE WHEN h.device_id IS NULL THEN 'host memory' ELSE coalesce(CASE WHEN d.kind = 'gpu' THEN 'GPU ' ELSE" \
-    " 'NPU ' END || coalesce(d.physical_ordinal, d.ordinal), 'device') || coalesce(', ' || d.name, '') END,"           \
-    " coalesce(d.capacity_bytes, 0), max(s.peak_bytes) FROM heap AS h JOIN _heap_sum AS s ON s.heap_id = h.heap_id"    \
-    " JOIN process AS p ON p.process_id = h.process_id LEFT JOIN device AS d ON d.device_id = h.device_id"             \
-    " WHERE s.peak_bytes > 0 GROUP BY h.process_id, h.device_id, CASE WHEN h.device_id IS NULL THEN h.heap_id END) "
-
-static const char count_sql[] = ", " CHARTS "SELECT count(*) FROM chart";
-static const char chart_sql[] =
-    ", " CHARTS
-    "SELECT process_id, device_id, heap_id, title, capacity_bytes FROM (SELECT * FROM chart ORDER BY peak_bytes DESC,"
-    " process_id, device_id, heap_id LIMIT 24) ORDER BY process_id, device_id IS NULL, device_id, heap_id";
-
-static nm_status take_count(picture *p, sqlite3_stmt *row, nm_error *err)
-{
-    (void)err;
-    p->chart_count = sqlite3_column_int64(row, 0);
-    return NM_OK;
-}
-
-static const char title_sql[] =
-    "SELECT coalesce((SELECT command FROM process WHERE command IS NOT NULL ORDER BY process_id LIMIT 1),"
-    " 'memory over time'), (SELECT count(*) FROM process), (SELECT count(*) FROM input WHERE is_complete = 0)";
-
-static nm_status put_title(picture *p, sqlite3_stmt *row, nm_error *err)
+static void put_title(picture *p, const nm_export_facts_row *row)
 {
     char text[TEXT_BYTES], title[TEXT_BYTES];
-    int64_t process_count = sqlite3_column_int64(row, 1), left_out = p->chart_count - CHARTS_MAX;
+    int64_t left_out = p->chart_count - CHARTS_MAX;
 
-    (void)err;
-    put_label(p->out, 16, 30, "font-size=\"18\"", nm_human_text(title, sizeof title, nm_db_text(row, 0), 90));
-    snprintf(text, sizeof text, "Live memory of each heap, the most in each column. %" PRId64 " %s%s%s", process_count,
-             process_count == 1 ? "process" : "processes", p->chart_count == 0 ? ": nothing was allocated." : ".",
-             sqlite3_column_int64(row, 2) > 0 ? " Not complete: something of the recording is missing." : "");
+    put_label(p->out, 16, 30, "font-size=\"18\"",
+              nm_human_text(title, sizeof title, row->has.command ? row->command : "memory over time", 90));
+    snprintf(text, sizeof text, "Live memory of each heap, the most in each column. %" PRId64 " %s%s%s",
+             row->process_count, row->process_count == 1 ? "process" : "processes",
+             p->chart_count == 0 ? ": nothing was allocated." : ".",
+             row->partial_count > 0 ? " Not complete: something of the recording is missing." : "");
     if (left_out > 0)
         snprintf(text + strlen(text), sizeof text - strlen(text), " %" PRId64 " charts with lower peaks are left out.",
                  left_out);
     put_label(p->out, 16, 52, "fill=\"#444\"", text);
-    return NM_OK;
 }
 
-static nm_status put_picture(picture *p, nm_error *err)
+/* What all charts have in common; the end of all is by times or, where there are none, by places. */
+static nm_status put_head(picture *p, nm_error *err)
 {
-    nm_status status = for_rows(p, span_sql, take_span, err);
-    int64_t drawn;
+    int64_t drawn = p->chart_count < CHARTS_MAX ? p->chart_count : CHARTS_MAX;
+    sqlite3_stmt *rows = NULL;
+    nm_export_facts_row row;
+    nm_status status = nm_export_facts_ask(p->export->db, &rows, err);
 
-    if (status == NM_OK)
-        status = for_rows(p, count_sql, take_count, err);
-    if (status != NM_OK)
-        return status;
-    drawn = p->chart_count < CHARTS_MAX ? p->chart_count : CHARTS_MAX;
     fprintf(p->out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\""
             " height=\"%" PRId64 "\" viewBox=\"0 0 %d %" PRId64
             "\" font-family=\"sans-serif\" font-size=\"11\" role=\"img\">\n",
             WIDTH, TOP + CHART_STEP * drawn, WIDTH, TOP + CHART_STEP * drawn);
     fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", p->out);
-    status = for_rows(p, title_sql, put_title, err);
+    if (status == NM_OK && nm_export_facts_next(rows, &row)) {
+        p->has_times = row.has.last_ns;
+        p->end = row.has.last_ns ? row.last_ns : row.last_seq;
+        p->end = p->end > 0 ? p->end : 1;
+        put_title(p, &row);
+    }
+    return nm_question_end(rows, status, err);
+}
+
+static nm_status put_picture(picture *p, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_charts_row row;
+    nm_status status = nm_charts_ask(p->export->db, CHARTS_MAX, &rows, err);
+    bool is_there = status == NM_OK && nm_charts_next(rows, &row);
+
+    p->chart_count = is_there ? row.chart_count : 0;
     if (status == NM_OK)
-        status = for_rows(p, chart_sql, put_chart, err);
+        status = put_head(p, err);
+    for (; status == NM_OK && is_there && !ferror(p->out); is_there = nm_charts_next(rows, &row))
+        status = put_chart(p, &row, err);
     fputs("</svg>\n", p->out);
-    return status;
+    return nm_question_end(rows, status, err);
 }
 
 nm_status nm_export_svg(const nm_export *export, nm_error *err)
 {
-    picture p = {.export = export, .out = export->out, .at = calloc(1, sizeof *p.at)};
-    nm_status status = p.at != NULL ? NM_OK : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    picture p = {.export = export, .out = export->out, .end = 1, .at = calloc(1, sizeof *p.at)};
+    nm_status status = p.at != NULL ? put_picture(&p, err) : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
 
-    if (status == NM_OK) {
-        p.at->process_id = p.at->device_id = p.at->heap_id = NM_NULL;
-        status = put_picture(&p, err);
-    }
     free(p.at);
     return status;
 }

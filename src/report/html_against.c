@@ -5,31 +5,18 @@
  */
 #include "report/html_against.h"
 
+#include "report/against_heaps.sql.h"
+#include "report/against_runs.sql.h"
+#include "report/against_steps.sql.h"
 #include "report/compare.h"
 #include "report/html_curves.h"
 #include "report/html_tables.h"
-#include "store/database.h"
 
 #define SITES_MAX 200 /* of each moment: sums over all sites, and sites */
 
-/* Both names, and whether figures may be of what is missing. */
-static const char runs_sql[] =
-    "SELECT 'A' AS letter, ?1 AS name, (SELECT count(*) FROM base.process) AS process_count,"
-    " (SELECT count(DISTINCT rank) FROM base.process) AS rank_count, (SELECT max(generation) FROM base.step) AS "
-    "step_count,"
-    " (SELECT sum(is_complete = 0 OR baseline = 'unknown') FROM base.input) AS lossy_count UNION ALL"
-    " SELECT 'B', ?2, (SELECT count(*) FROM process), (SELECT count(DISTINCT rank) FROM process),"
-    " (SELECT max(generation) FROM step), (SELECT sum(is_complete = 0 OR baseline = 'unknown') FROM input)";
-
 static const struct {
     const char *name, *sql;
-} tables[] = {
-    {"against_heap", "SELECT p.host, p.rank, p.pid, p.device, p.heap, p.level, p.heap_id, p.process_id, p.input_id,"
-                     " s.peak_bytes, s.peak_seq FROM _heap_place AS p LEFT JOIN _heap_sum AS s ON s.heap_id = p.heap_id"
-                     " ORDER BY p.heap_id LIMIT 16384"},
-    {"against_step", "SELECT process_id, number, begin_seq FROM step WHERE begin_seq IS NOT NULL"
-                     " ORDER BY process_id, begin_seq, step_id LIMIT 100000"},
-};
+} tables[] = {{"against_heap", NM_AGAINST_HEAPS_SQL}, {"against_step", NM_AGAINST_STEPS_SQL}};
 
 typedef struct asked {
     nm_html_page *page;
@@ -46,13 +33,10 @@ static nm_status take_answer(void *context, sqlite3_stmt *rows, nm_error *err)
 static nm_status write_runs(nm_html_page *page, const nm_html_against *against, const char *own_name, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
-    nm_status status = nm_db_prepare(against->db, runs_sql, &rows, err);
+    nm_status status = nm_against_runs_ask(against->db, own_name, against->name, &rows, err);
 
-    if (status == NM_OK) {
-        sqlite3_bind_text(rows, 1, own_name, -1, SQLITE_STATIC);
-        sqlite3_bind_text(rows, 2, against->name, -1, SQLITE_STATIC);
+    if (status == NM_OK)
         status = nm_html_table_write(page, "against_run", rows, err);
-    }
     sqlite3_finalize(rows);
     return status;
 }

@@ -50,15 +50,14 @@ static void settle_kind(nm_html_column *column, sqlite3_stmt *row, int at, size_
     }
 }
 
-nm_status nm_html_columns_text(nm_strings *strings, sqlite3_stmt *row, int at, int64_t *value, nm_error *err)
+nm_status nm_html_columns_text(nm_strings *strings, const char *foreign, int64_t *value, nm_error *err)
 {
     char text[NM_HTML_TEXT_BYTES];
     uint32_t number = 0;
-    const char *foreign = nm_db_text(row, at);
     nm_status status;
 
     *value = 0;
-    if (nm_db_is_null(row, at))
+    if (foreign == NULL)
         return NM_OK;
     nm_shown_text(text, sizeof text, foreign);
     status = nm_strings_intern(strings, (nm_bytes){(const uint8_t *)text, strlen(text)}, &number, err);
@@ -82,7 +81,7 @@ static nm_status take_value(nm_html_column *column, nm_strings *strings, sqlite3
         *value = bits_of(is_null ? NAN : sqlite3_column_double(row, at));
         return NM_OK;
     case NM_HTML_TEXT:
-        return nm_html_columns_text(strings, row, at, value, err);
+        return nm_html_columns_text(strings, is_null ? NULL : nm_db_text(row, at), value, err);
     }
     return NM_OK;
 }

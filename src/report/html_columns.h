@@ -42,8 +42,8 @@ typedef struct nm_html_columns {
 nm_status nm_html_columns_read(nm_html_columns *columns, nm_strings *strings, sqlite3 *db, sqlite3_stmt *rows,
                                nm_error *err);
 
-/* A text of a row, safe to show, as the number that stands in a column of texts; 0: NULL. */
-nm_status nm_html_columns_text(nm_strings *strings, sqlite3_stmt *row, int at, int64_t *value, nm_error *err);
+/* A text of a row, safe to show, as the number that stands in a column of texts; 0: `foreign` is NULL. */
+nm_status nm_html_columns_text(nm_strings *strings, const char *foreign, int64_t *value, nm_error *err);
 
 /* The same by hand: columns of integers (texts where `kind` is set so), then rows of a value for each, NM_NULL for NULL. */
 void nm_html_columns_name(nm_html_columns *columns, const char *const *names); /* ends with NULL */

@@ -5,134 +5,141 @@
  */
 #include "report/html_curves.h"
 
+#include "report/gap_curves.sql.h"
 #include "report/html_tables.h"
-#include "store/database.h"
+#include "report/usage_curves.sql.h"
+#include "report/usage_heaps.sql.h"
 
 #define ROWS_MAX       400000 /* of all heaps */
 #define ROWS_OF_A_HEAP 64     /* at least */
-#define COLUMNS_MAX    10
 
-/* The last column is the number of rows of the heap. */
-static const char usage_sql[] =
-    "SELECT u.heap_id, u.first_seq, u.last_seq, u.last_ns, u.max_seq, u.max_ns, u.max_live_bytes, u.live_bytes,"
-    " u.live_count, u.reserved_bytes, n.row_count FROM usage AS u JOIN (SELECT heap_id, count(*) AS row_count FROM "
-    "usage"
-    " GROUP BY heap_id) AS n ON n.heap_id = u.heap_id ORDER BY u.heap_id, u.last_seq";
 static const char *const usage_columns[] = {"heap_id", "first_seq",      "last_seq",   "last_ns",    "max_seq",
                                             "max_ns",  "max_live_bytes", "live_bytes", "live_count", "reserved_bytes",
                                             NULL};
-enum { HEAP_ID, FIRST_SEQ, LAST_SEQ, LAST_NS, MAX_SEQ, MAX_NS, MAX_LIVE_BYTES }; /* the first of them */
-
-static const char gaps_sql[] =
-    "SELECT u.heap_id, u.last_seq, u.last_ns, u.reserved_bytes, u.free_bytes, u.stuck_bytes, u.largest_free_bytes,"
-    " n.row_count FROM _fragmentation_usage AS u JOIN (SELECT heap_id, count(*) AS row_count FROM _fragmentation_usage"
-    " WHERE part_id IS NULL GROUP BY heap_id) AS n ON n.heap_id = u.heap_id WHERE u.part_id IS NULL"
-    " ORDER BY u.heap_id, u.last_seq";
 static const char *const gap_columns[] = {"heap_id",     "last_seq",           "ns", "reserved_bytes", "free_bytes",
                                           "stuck_bytes", "largest_free_bytes", NULL};
 
-/* `held` becomes the row, with what it has to keep of what it stood for. */
-typedef void join_rows(int64_t *held, const int64_t *row);
-
 typedef struct curve {
-    sqlite3 *db;
-    const char *sql;
-    join_rows *join;
     nm_html_columns columns;
-    int64_t held[COLUMNS_MAX];
-    int64_t place, part; /* of the row that is held, in its heap */
-    int64_t part_count;  /* of a heap, at most */
+    int64_t heap_id, place, part; /* of the row that is held, and its place in its heap */
+    int64_t part_count;           /* of a heap, at most */
     bool is_held;
 } curve;
 
-static void join_usage(int64_t *held, const int64_t *row)
+static nm_status begin_curve(curve *c, sqlite3 *db, const char *const *names, nm_error *err)
 {
-    int64_t first_seq = held[FIRST_SEQ], max[] = {held[MAX_SEQ], held[MAX_NS], held[MAX_LIVE_BYTES]};
-    bool is_higher = row[MAX_LIVE_BYTES] > held[MAX_LIVE_BYTES];
+    nm_usage_heaps_row row;
+    nm_status status = nm_usage_heaps_get(db, &row, err);
+    int64_t rows_max = row.heap_count == 0 ? 0 : ROWS_MAX / row.heap_count;
 
-    for (size_t i = 0; usage_columns[i] != NULL; i++)
-        held[i] = row[i];
-    held[FIRST_SEQ] = first_seq;
-    if (is_higher)
-        return;
-    held[MAX_SEQ] = max[0];
-    held[MAX_NS] = max[1];
-    held[MAX_LIVE_BYTES] = max[2];
-}
-
-static void join_gaps(int64_t *held, const int64_t *row)
-{
-    for (size_t i = 0; gap_columns[i] != NULL; i++)
-        held[i] = row[i];
-}
-
-static nm_status let_go(curve *c, nm_error *err)
-{
-    return c->is_held ? nm_html_columns_add(&c->columns, c->held, err) : NM_OK;
-}
-
-static nm_status take_row(curve *c, sqlite3_stmt *statement, nm_error *err)
-{
-    int64_t row[COLUMNS_MAX], row_count = sqlite3_column_int64(statement, (int)c->columns.column_count);
-    nm_status status = NM_OK;
-
-    for (size_t i = 0; i < c->columns.column_count; i++)
-        row[i] = nm_db_is_null(statement, (int)i) ? NM_NULL : sqlite3_column_int64(statement, (int)i);
-    c->place = c->is_held && c->held[HEAP_ID] == row[HEAP_ID] ? c->place + 1 : 0;
-    int64_t part = c->place * (row_count < c->part_count ? row_count : c->part_count) / row_count;
-
-    if (c->place > 0 && part == c->part) {
-        c->join(c->held, row);
-        return NM_OK;
-    }
-    status = let_go(c, err);
-    for (size_t i = 0; i < c->columns.column_count; i++)
-        c->held[i] = row[i];
-    c->part = part;
-    c->is_held = true;
+    nm_html_columns_name(&c->columns, names);
+    c->part_count = rows_max < ROWS_OF_A_HEAP ? ROWS_OF_A_HEAP : rows_max;
     return status;
 }
 
-static nm_status read_curves(curve *c, nm_error *err)
+/* Does the next row begin a part, or is it of that of the row that is held? */
+static bool begins_part(curve *c, int64_t heap_id, int64_t row_count)
 {
-    sqlite3_stmt *rows = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(c->db, c->sql, &rows, err);
+    c->place = c->is_held && c->heap_id == heap_id ? c->place + 1 : 0;
+    int64_t part = c->place * (row_count < c->part_count ? row_count : c->part_count) / row_count;
+    bool is_next = c->place == 0 || part != c->part;
 
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
-        status = take_row(c, rows, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(c->db, err);
-    sqlite3_finalize(rows);
-    return status == NM_OK ? let_go(c, err) : status;
+    c->heap_id = heap_id;
+    c->part = part;
+    return is_next;
 }
 
-static nm_status write_curves(nm_html_page *page, curve *c, const char *name, nm_error *err)
+static nm_status end_curve(nm_html_page *page, curve *c, const char *name, nm_status status, nm_error *err)
 {
-    int64_t heap_count = 0;
-    nm_status status = nm_db_get_int(c->db, "SELECT count(DISTINCT heap_id) FROM usage", &heap_count, err);
-
-    c->part_count = heap_count == 0 || ROWS_MAX / heap_count < ROWS_OF_A_HEAP ? ROWS_OF_A_HEAP : ROWS_MAX / heap_count;
-    if (status == NM_OK)
-        status = read_curves(c, err);
     if (status == NM_OK)
         status = nm_html_tables_put(page, &c->columns, name, err);
     nm_html_columns_free(&c->columns);
     return status;
 }
 
+/* What is held, where there is something. */
+static nm_status put_usage(curve *c, const nm_usage_curves_row *held, nm_error *err)
+{
+    return !c->is_held
+               ? NM_OK
+               : nm_html_columns_add(&c->columns,
+                                     (int64_t[]){NM_NUMBER_OF(held, heap_id), NM_NUMBER_OF(held, first_seq),
+                                                 NM_NUMBER_OF(held, last_seq), NM_NUMBER_OF(held, last_ns),
+                                                 NM_NUMBER_OF(held, max_seq), NM_NUMBER_OF(held, max_ns),
+                                                 NM_NUMBER_OF(held, max_live_bytes), NM_NUMBER_OF(held, live_bytes),
+                                                 NM_NUMBER_OF(held, live_count), NM_NUMBER_OF(held, reserved_bytes)},
+                                     err);
+}
+
+/* `held` becomes the row, with what it has to keep of what it stood for. */
+static void join_usage(nm_usage_curves_row *held, nm_usage_curves_row row)
+{
+    row.first_seq = held->first_seq;
+    row.has.first_seq = held->has.first_seq;
+    if (NM_NUMBER_OF(&row, max_live_bytes) <= NM_NUMBER_OF(held, max_live_bytes)) {
+        row.max_seq = held->max_seq;
+        row.has.max_seq = held->has.max_seq;
+        row.max_ns = held->max_ns;
+        row.has.max_ns = held->has.max_ns;
+        row.max_live_bytes = held->max_live_bytes;
+        row.has.max_live_bytes = held->has.max_live_bytes;
+    }
+    *held = row;
+}
+
 nm_status nm_html_usage_write(nm_html_page *page, sqlite3 *db, const char *name, nm_error *err)
 {
-    curve c = {.db = db, .sql = usage_sql, .join = join_usage};
+    curve c = {0};
+    sqlite3_stmt *rows = NULL;
+    nm_usage_curves_row row, held = {0};
+    nm_status status = begin_curve(&c, db, usage_columns, err);
 
-    nm_html_columns_name(&c.columns, usage_columns);
-    return write_curves(page, &c, name, err);
+    if (status == NM_OK)
+        status = nm_usage_curves_ask(db, &rows, err);
+    while (status == NM_OK && nm_usage_curves_next(rows, &row)) {
+        if (!begins_part(&c, row.heap_id, row.row_count)) {
+            join_usage(&held, row);
+            continue;
+        }
+        status = put_usage(&c, &held, err);
+        held = row;
+        c.is_held = true;
+    }
+    status = nm_question_end(rows, status, err);
+    if (status == NM_OK)
+        status = put_usage(&c, &held, err);
+    return end_curve(page, &c, name, status, err);
+}
+
+static nm_status put_gaps(curve *c, const nm_gap_curves_row *held, nm_error *err)
+{
+    return !c->is_held
+               ? NM_OK
+               : nm_html_columns_add(&c->columns,
+                                     (int64_t[]){NM_NUMBER_OF(held, heap_id), NM_NUMBER_OF(held, last_seq),
+                                                 NM_NUMBER_OF(held, last_ns), NM_NUMBER_OF(held, reserved_bytes),
+                                                 NM_NUMBER_OF(held, free_bytes), NM_NUMBER_OF(held, stuck_bytes),
+                                                 NM_NUMBER_OF(held, largest_free_bytes)},
+                                     err);
 }
 
 nm_status nm_html_gaps_write(nm_html_page *page, nm_error *err)
 {
-    curve c = {.db = page->db, .sql = gaps_sql, .join = join_gaps};
+    curve c = {0};
+    sqlite3_stmt *rows = NULL;
+    nm_gap_curves_row row, held = {0};
+    nm_status status = begin_curve(&c, page->db, gap_columns, err);
 
-    nm_html_columns_name(&c.columns, gap_columns);
-    return write_curves(page, &c, "gap", err);
+    if (status == NM_OK)
+        status = nm_gap_curves_ask(page->db, &rows, err);
+    while (status == NM_OK && nm_gap_curves_next(rows, &row)) {
+        if (begins_part(&c, row.heap_id, row.row_count))
+            status = put_gaps(&c, &held, err);
+        held = row;
+        c.is_held = true;
+    }
+    status = nm_question_end(rows, status, err);
+    if (status == NM_OK)
+        status = put_gaps(&c, &held, err);
+    return end_curve(page, &c, "gap", status, err);
 }

@@ -9,12 +9,9 @@
 
 #include "base/buffer.h"
 #include "report/html_tables.h"
-#include "store/database.h"
+#include "report/segment_places.sql.h"
 
 #define SEGMENTS_MAX 200000
-
-static const char segment_sql[] =
-    "SELECT address, size_bytes, alloc_seq, free_seq, heap_id FROM allocation WHERE allocation_id = ?1";
 
 static const char *const segment_columns[] = {"heap_id",   "allocation_id", "address",   "size_bytes",
                                               "alloc_seq", "free_seq",      "driver_id", NULL};
@@ -95,37 +92,31 @@ nm_html_place *nm_html_lanes_find(nm_html_lanes *lanes, int64_t heap_id)
 
 /* ---- Segments ------------------------------------------------------------------------------------------------------ */
 
-static int64_t value_of(sqlite3_stmt *row, int column)
+static nm_status ask_segment(nm_html_use *use, sqlite3_stmt *segment, nm_error *err)
 {
-    return nm_db_is_null(row, column) ? NM_NULL : sqlite3_column_int64(row, column);
-}
+    nm_segment_places_row row;
 
-static nm_status ask_segment(nm_html_use *use, sqlite3 *db, sqlite3_stmt *segment, nm_error *err)
-{
-    sqlite3_bind_int64(segment, 1, use->segment_id);
-    int code = sqlite3_step(segment);
-
-    use->is_there = code == SQLITE_ROW;
+    nm_segment_places_bind(segment, use->segment_id);
+    use->is_there = nm_segment_places_next(segment, &row);
     if (use->is_there) {
-        use->address = value_of(segment, 0);
-        use->size_bytes = value_of(segment, 1);
-        use->alloc_seq = value_of(segment, 2);
-        use->free_seq = value_of(segment, 3);
-        use->driver_id = value_of(segment, 4);
+        use->address = NM_NUMBER_OF(&row, address);
+        use->size_bytes = NM_NUMBER_OF(&row, size_bytes);
+        use->alloc_seq = NM_NUMBER_OF(&row, alloc_seq);
+        use->free_seq = NM_NUMBER_OF(&row, free_seq);
+        use->driver_id = NM_NUMBER_OF(&row, heap_id);
     }
-    sqlite3_reset(segment);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? NM_OK : nm_db_fail(db, err);
+    return nm_question_pause(segment, NM_OK, err);
 }
 
 nm_status nm_html_lanes_settle(nm_html_lanes *lanes, sqlite3 *db, nm_error *err)
 {
     sqlite3_stmt *segment = NULL;
-    nm_status status = nm_db_prepare(db, segment_sql, &segment, err);
+    nm_status status = nm_segment_places_ask(db, NM_NULL, &segment, err);
 
     for (size_t i = 0; i < lanes->use_count && status == NM_OK; i++) {
         nm_html_use *use = &lanes->uses[i];
 
-        status = ask_segment(use, db, segment, err);
+        status = ask_segment(use, segment, err);
         if (status == NM_OK && use->is_there)
             status =
                 nm_html_axis_add(&nm_html_lanes_find(lanes, use->heap_id)->axis, use->address, use->size_bytes, err);

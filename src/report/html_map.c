@@ -11,6 +11,8 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "report/block_counts.sql.h"
+#include "report/block_spans.sql.h"
 #include "report/html_cells.h"
 #include "report/html_columns.h"
 #include "report/html_lanes.h"
@@ -18,7 +20,8 @@
 #include "report/html_rows.h"
 #include "report/html_tables.h"
 #include "report/html_windows.h"
-#include "store/database.h"
+#include "report/picture_heaps.sql.h"
+#include "report/segment_blocks.sql.h"
 
 #define LANES_SHARE  0.65 /* of the page, at most: they, and what is before them */
 #define CELLS_SHARE  0.85 /* the same */
@@ -28,26 +31,6 @@
 #define RUN_ROWS     4096
 #define BLOCKS_MAX(m)                                                                                                  \
     ((int64_t)((m)->page->bytes_max / 8)) /* held in memory: what takes least has 1 to 2 bytes a block */
-
-/* A heap's picture begins and ends with its input, so that those of one input lie below each other. */
-static const char heaps_sql[] =
-    "SELECT h.heap_id, t.first_seq, t.last_seq FROM _heap_place AS h"
-    " JOIN (SELECT p.input_id, min(u.first_seq) AS first_seq, max(u.last_seq) AS last_seq FROM usage AS u"
-    " JOIN _heap_place AS p ON p.heap_id = u.heap_id GROUP BY p.input_id) AS t ON t.input_id = h.input_id"
-    " WHERE t.last_seq > t.first_seq ORDER BY h.heap_id";
-
-/* A segment as a block of the driver's memory: of one the word of the program is in the range around its operation, and it is in no part of a
- * model. */
-static const char segment_sql[] =
-    "SELECT a.heap_id, coalesce(a.alloc_seq, -1) AS born, a.free_seq - coalesce(a.alloc_seq, -1) AS life, a.address,"
-    " a.size_bytes, a.stack_id, a.allocation_id, a.stream, a.category_id, a.private_pool, CASE WHEN c.name = 'other'"
-    " THEN (WITH RECURSIVE around (operation_id, distance) AS (SELECT a.operation_id, 0 UNION ALL SELECT i.parent_id,"
-    " around.distance + 1 FROM around JOIN operation AS i ON i.operation_id = around.operation_id"
-    " WHERE i.parent_id IS NOT NULL) SELECT i.name FROM around JOIN operation AS i"
-    " ON i.operation_id = around.operation_id JOIN operation_kind AS k ON k.kind = i.kind AND k.name = 'category'"
-    " ORDER BY around.distance LIMIT 1) END AS own_category, o.name AS operation, NULL AS module FROM allocation AS a"
-    " LEFT JOIN operation AS o ON o.operation_id = a.operation_id"
-    " LEFT JOIN _category AS c ON c.category_id = a.category_id WHERE a.allocation_id = ?1";
 
 /* Each anchor of the windows, which the page lays round it. */
 static const char *const anchor_columns[] = {"heap_id", "kind", "seq", NULL};
@@ -106,18 +89,17 @@ static heap_picture *find_picture(map *m, int64_t heap_id)
     return NULL;
 }
 
-static nm_status take_heap(map *m, sqlite3_stmt *row, nm_error *err)
+static nm_status take_heap(map *m, const nm_picture_heaps_row *row, nm_error *err)
 {
-    nm_html_place *place = nm_html_lanes_find(&m->lanes, sqlite3_column_int64(row, 0));
+    nm_html_place *place = nm_html_lanes_find(&m->lanes, row->heap_id);
 
     if (place == NULL)
         return NM_OK;
     nm_status status =
         nm_array_grow(&m->pictures, &m->picture_capacity, m->picture_count + 1, sizeof *m->pictures, err);
     if (status == NM_OK)
-        m->pictures[m->picture_count++] = (heap_picture){.first_seq = (double)sqlite3_column_int64(row, 1),
-                                                         .last_seq = (double)sqlite3_column_int64(row, 2) + 1,
-                                                         .place = place};
+        m->pictures[m->picture_count++] =
+            (heap_picture){.first_seq = (double)row->first_seq, .last_seq = (double)row->last_seq + 1, .place = place};
     return status;
 }
 
@@ -140,15 +122,13 @@ static int compare_heaps(const void *a, const void *b)
 /* Those with most blocks. */
 static nm_status choose_heaps(map *m, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(m->page->db, heaps_sql, &row, err);
+    sqlite3_stmt *rows = NULL;
+    nm_picture_heaps_row row;
+    nm_status status = nm_picture_heaps_ask(m->page->db, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
-        status = take_heap(m, row, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(m->page->db, err);
-    sqlite3_finalize(row);
+    while (status == NM_OK && nm_picture_heaps_next(rows, &row))
+        status = take_heap(m, &row, err);
+    status = nm_question_end(rows, status, err);
     if (m->picture_count > NM_HTML_HEAPS_MAX) {
         qsort(m->pictures, m->picture_count, sizeof *m->pictures, compare_counts);
         m->picture_count = NM_HTML_HEAPS_MAX;
@@ -186,9 +166,8 @@ static nm_status read_segments(map *m, nm_html_columns *columns, sqlite3_stmt *s
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < m->segments.count && status == NM_OK; i++) {
-        sqlite3_bind_int64(segment, 1, m->segments.items[i]);
+        nm_segment_blocks_bind(segment, m->segments.items[i]);
         status = nm_html_columns_read(columns, &m->page->strings, m->page->db, segment, err);
-        sqlite3_reset(segment);
     }
     if (status == NM_OK)
         status = nm_html_rows_sort(columns, err);
@@ -201,7 +180,7 @@ static nm_status write_segments(map *m, nm_error *err)
 {
     nm_html_columns columns = {0};
     sqlite3_stmt *segment = NULL;
-    nm_status status = nm_db_prepare(m->page->db, segment_sql, &segment, err);
+    nm_status status = nm_segment_blocks_ask(m->page->db, NM_NULL, &segment, err);
 
     if (status == NM_OK)
         status = read_segments(m, &columns, segment, err);
@@ -463,7 +442,7 @@ static nm_status draw_packed(map *m, nm_error *err)
 static nm_status draw_far(map *m, nm_error *err)
 {
     nm_status status = m->packed.is_given_up
-                           ? nm_html_rows_each(&m->rows, NM_HTML_ROWS_PLACES, INT64_MIN, INT64_MAX, take_again, m, err)
+                           ? nm_html_rows_each(&m->rows, NM_HTML_ROWS_PLACES, -INT64_MAX, INT64_MAX, take_again, m, err)
                            : draw_packed(m, err);
 
     nm_html_packed_free(&m->packed);
@@ -586,17 +565,15 @@ void nm_html_map_free(nm_html_map *m)
 /* Are they few enough to try? Numbers of rows say that mostly, without a look at the rows. */
 static nm_status look_at_count(map *m, nm_error *err)
 {
-    int64_t numbers = 0;
-    nm_status status = nm_db_get_int(m->page->db,
-                                     "SELECT (SELECT max(allocation_id) FROM allocation) / 2"
-                                     " - (SELECT min(allocation_id) FROM allocation) / 2",
-                                     &numbers, err);
+    nm_block_spans_row span;
+    nm_block_counts_row blocks;
+    nm_status status = nm_block_spans_get(m->page->db, &span, err);
 
-    m->has_all = numbers == NM_NULL || numbers < BLOCKS_MAX(m) / 2 - 1;
+    m->has_all = !span.has.half_count || span.half_count < BLOCKS_MAX(m) / 2 - 1;
     if (status != NM_OK || m->has_all)
         return status;
-    status = nm_db_get_int(m->page->db, "SELECT count(*) FROM allocation WHERE is_segment = 0", &m->block_count, err);
-    m->has_all = m->block_count <= BLOCKS_MAX(m);
+    status = nm_block_counts_get(m->page->db, &blocks, err);
+    m->has_all = blocks.block_count <= BLOCKS_MAX(m);
     return status;
 }
 
@@ -604,9 +581,8 @@ static nm_status read_blocks(map *m, nm_error *err)
 {
     nm_status status = look_at_count(m, err);
 
-    m->block_count = 0;
     if (status == NM_OK)
-        status = nm_html_rows_each(&m->rows, m->has_all ? NM_HTML_ROWS_WHOLE : NM_HTML_ROWS_PLACES, INT64_MIN,
+        status = nm_html_rows_each(&m->rows, m->has_all ? NM_HTML_ROWS_WHOLE : NM_HTML_ROWS_PLACES, -INT64_MAX,
                                    INT64_MAX, m->has_all ? take_every : take_far, m, err);
     if (status == NM_OK)
         status = nm_html_rows_sort(&m->blocks, err);

@@ -8,27 +8,21 @@
 
 #include "base/buffer.h"
 #include "report/html_columns.h"
-#include "store/database.h"
+#include "report/operation_ranges.sql.h"
 
-static const char operations_sql[] =
-    "SELECT o.operation_id, o.parent_id, CASE WHEN k.name = 'module' THEN o.name END,"
-    " CASE WHEN k.name = 'category' THEN o.name END FROM operation AS o"
-    " JOIN operation_kind AS k ON k.kind = o.kind WHERE EXISTS (SELECT 1 FROM operation AS m"
-    " JOIN operation_kind AS n ON n.kind = m.kind WHERE n.name IN ('module', 'category')) ORDER BY o.operation_id";
-enum { COLUMN_ID, COLUMN_PARENT, COLUMN_MODULE, COLUMN_CATEGORY };
-
-static nm_status take_operation(nm_html_ranges *ranges, nm_strings *strings, sqlite3_stmt *row, nm_error *err)
+static nm_status take_operation(nm_html_ranges *ranges, nm_strings *strings, const nm_operation_ranges_row *row,
+                                nm_error *err)
 {
-    nm_html_range range, around = nm_html_ranges_find(ranges, sqlite3_column_int64(row, COLUMN_PARENT));
-    nm_status status = nm_html_columns_text(strings, row, COLUMN_MODULE, &range.module, err);
+    nm_html_range range, around = nm_html_ranges_find(ranges, row->parent_id);
+    nm_status status = nm_html_columns_text(strings, NM_TEXT_OF(row, module), &range.module, err);
 
     if (status == NM_OK)
-        status = nm_html_columns_text(strings, row, COLUMN_CATEGORY, &range.category, err);
+        status = nm_html_columns_text(strings, NM_TEXT_OF(row, category), &range.category, err);
     if (status == NM_OK)
         status = nm_array_grow(&ranges->items, &ranges->capacity, ranges->count + 1, sizeof *ranges->items, err);
     if (status != NM_OK)
         return status;
-    range.operation_id = sqlite3_column_int64(row, COLUMN_ID);
+    range.operation_id = row->operation_id;
     range.module = range.module == 0 ? around.module : range.module;
     range.category = range.category == 0 ? around.category : range.category;
     ranges->items[ranges->count++] = range;
@@ -37,16 +31,13 @@ static nm_status take_operation(nm_html_ranges *ranges, nm_strings *strings, sql
 
 nm_status nm_html_ranges_read(nm_html_ranges *ranges, sqlite3 *db, nm_strings *strings, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(db, operations_sql, &row, err);
+    sqlite3_stmt *rows = NULL;
+    nm_operation_ranges_row row;
+    nm_status status = nm_operation_ranges_ask(db, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
-        status = take_operation(ranges, strings, row, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
-    return status;
+    while (status == NM_OK && nm_operation_ranges_next(rows, &row))
+        status = take_operation(ranges, strings, &row, err);
+    return nm_question_end(rows, status, err);
 }
 
 nm_html_range nm_html_ranges_find(const nm_html_ranges *ranges, int64_t operation_id)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A row costs what SQLite takes to hand out its values: so no more are asked for than are needed, and a value that is not 0 is known not to
- * be NULL. Rows lie in the order of births nearly always, heaps among each other: so they are put together by heap first, and a heap is
+ * A row costs what SQLite takes to hand out its values: so no more are asked for than are needed. Rows lie in the order of births nearly always, heaps among each other: so they are put together by heap first, and a heap is
  * sorted only where that is not its order.
  */
 #include "report/html_rows.h"
@@ -10,79 +9,63 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "store/database.h"
+#include "report/block_rows.sql.h"
+#include "report/operation_names.sql.h"
+#include "report/own_categories.sql.h"
+#include "report/stack_sites.sql.h"
+#include "report/thread_sources.sql.h"
 
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
-#define PLACES_SQL                                                                                                     \
-    "SELECT heap_id, alloc_seq, free_seq, address, size_bytes, stack_id, allocation_id, segment_id,"                   \
-    " end_kind, is_segment"
-#define NAMES_SQL ", stream, category_id, private_pool, operation_id, operation_source"
-#define FROM_SQL  " FROM allocation WHERE allocation_id BETWEEN ?1 AND ?2 ORDER BY allocation_id"
-enum {
-    COLUMN_HEAP,
-    COLUMN_ALLOC_SEQ,
-    COLUMN_FREE_SEQ,
-    COLUMN_ADDRESS,
-    COLUMN_SIZE,
-    COLUMN_STACK,
-    COLUMN_ID,
-    COLUMN_SEGMENT,
-    COLUMN_END,
-    COLUMN_IS_SEGMENT,
-    COLUMN_STREAM,
-    COLUMN_CATEGORY,
-    COLUMN_PRIVATE_POOL,
-    COLUMN_OPERATION,
-    COLUMN_SOURCE
-};
-
 static const char *const names[] = {"heap_id",      "born",          "life",   "address",     "size_bytes",
                                     "stack_id",     "allocation_id", "stream", "category_id", "private_pool",
                                     "own_category", "operation",     "module", NULL};
 
 /* ---- What is joined to them ---------------------------------------------------------------------------------------- */
 
-/* Puts each row of the question, a key and a value, into the map. */
-static nm_status read_map(nm_map *map, sqlite3 *db, const char *sql, nm_error *err)
+static nm_status read_own_categories(nm_map *map, sqlite3 *db, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(db, sql, &row, err);
+    sqlite3_stmt *rows = NULL;
+    nm_own_categories_row row;
+    nm_status status = nm_own_categories_ask(db, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
-        status = nm_map_put(map, (nm_key){0, (uint64_t)sqlite3_column_int64(row, 0)},
-                            (uint64_t)sqlite3_column_int64(row, 1), err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
-    return status;
+    while (status == NM_OK && nm_own_categories_next(rows, &row))
+        status = nm_map_put(map, (nm_key){0, (uint64_t)row.category_id}, 1, err);
+    return nm_question_end(rows, status, err);
 }
 
-static nm_status take_operation(nm_html_rows *rows, sqlite3_stmt *row, nm_error *err)
+static nm_status read_sites(nm_map *map, sqlite3 *db, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_stack_sites_row row;
+    nm_status status = nm_stack_sites_ask(db, &rows, err);
+
+    while (status == NM_OK && nm_stack_sites_next(rows, &row))
+        status = nm_map_put(map, (nm_key){0, (uint64_t)row.stack_id}, (uint64_t)row.site_frame_id, err);
+    return nm_question_end(rows, status, err);
+}
+
+static nm_status take_operation(nm_html_rows *rows, const nm_operation_names_row *row, nm_error *err)
 {
     int64_t name = 0;
-    nm_status status = nm_html_columns_text(&rows->names, row, 1, &name, err);
+    nm_status status = nm_html_columns_text(&rows->names, NM_TEXT_OF(row, name), &name, err);
 
     if (status == NM_OK)
         status = nm_array_grow(&rows->operations, &rows->operation_capacity, rows->operation_count + 1,
                                sizeof *rows->operations, err);
     if (status == NM_OK)
-        rows->operations[rows->operation_count++] = (nm_html_operation){sqlite3_column_int64(row, 0), (uint32_t)name};
+        rows->operations[rows->operation_count++] = (nm_html_operation){row->operation_id, (uint32_t)name};
     return status;
 }
 
 static nm_status read_operations(nm_html_rows *rows, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status =
-        nm_db_prepare(rows->db, "SELECT operation_id, name FROM operation ORDER BY operation_id", &row, err);
+    sqlite3_stmt *names_of = NULL;
+    nm_operation_names_row row;
+    nm_status status = nm_operation_names_ask(rows->db, &names_of, err);
 
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
-        status = take_operation(rows, row, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(rows->db, err);
-    sqlite3_finalize(row);
+    while (status == NM_OK && nm_operation_names_next(names_of, &row))
+        status = take_operation(rows, &row, err);
+    status = nm_question_end(names_of, status, err);
     if (status == NM_OK && (rows->shown = calloc(rows->names.count + 1, sizeof *rows->shown)) == NULL)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     return status;
@@ -92,16 +75,16 @@ nm_status nm_html_rows_open(nm_html_rows *rows, sqlite3 *db, nm_strings *strings
 {
     rows->db = db;
     rows->strings = strings;
+    nm_thread_sources_row source = {0};
     nm_status status = nm_html_ranges_read(&rows->ranges, db, strings, err);
 
     if (status == NM_OK)
-        status = read_map(&rows->own_categories, db, "SELECT category_id, 1 FROM _category WHERE name = 'other'", err);
+        status = read_own_categories(&rows->own_categories, db, err);
     if (status == NM_OK)
-        status = read_map(&rows->sites, db, "SELECT stack_id, site_frame_id FROM stack WHERE site_frame_id IS NOT NULL",
-                          err);
+        status = read_sites(&rows->sites, db, err);
     if (status == NM_OK)
-        status = nm_db_get_int(db, "SELECT operation_source FROM _operation_source WHERE name = 'thread'",
-                               &rows->thread_source, err);
+        status = nm_thread_sources_get(db, &source, err);
+    rows->thread_source = NM_NUMBER_OF(&source, source_code);
     return status == NM_OK ? read_operations(rows, err) : status;
 }
 
@@ -162,39 +145,32 @@ static nm_status name_operation(nm_html_rows *rows, int64_t operation_id, int64_
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------------- */
 
-static int64_t value_of(sqlite3_stmt *row, int column)
+static void read_places(const nm_block_rows_row *from, nm_html_row *row)
 {
-    int64_t value = sqlite3_column_int64(row, column);
+    int64_t *values = row->values;
 
-    return value != 0 || !nm_db_is_null(row, column) ? value : NM_NULL;
-}
-
-static void read_places(sqlite3_stmt *from, nm_html_row *row)
-{
-    int64_t *values = row->values, born = value_of(from, COLUMN_ALLOC_SEQ), freed = value_of(from, COLUMN_FREE_SEQ);
-
-    values[NM_HTML_ROW_HEAP] = value_of(from, COLUMN_HEAP);
-    values[NM_HTML_ROW_BORN] = born == NM_NULL ? -1 : born;
+    values[NM_HTML_ROW_HEAP] = NM_NUMBER_OF(from, heap_id);
+    values[NM_HTML_ROW_BORN] = from->has.alloc_seq ? from->alloc_seq : -1;
     values[NM_HTML_ROW_LIFE] =
-        freed == NM_NULL ? NM_NULL : (int64_t)((uint64_t)freed - (uint64_t)values[NM_HTML_ROW_BORN]);
-    values[NM_HTML_ROW_ADDRESS] = value_of(from, COLUMN_ADDRESS);
-    values[NM_HTML_ROW_SIZE] = value_of(from, COLUMN_SIZE);
-    values[NM_HTML_ROW_STACK] = value_of(from, COLUMN_STACK);
-    values[NM_HTML_ROW_ID] = value_of(from, COLUMN_ID);
-    row->segment_id = value_of(from, COLUMN_SEGMENT);
-    row->end_kind = sqlite3_column_int64(from, COLUMN_END);
-    row->is_segment = sqlite3_column_int64(from, COLUMN_IS_SEGMENT) != 0;
+        from->has.free_seq ? (int64_t)((uint64_t)from->free_seq - (uint64_t)values[NM_HTML_ROW_BORN]) : NM_NULL;
+    values[NM_HTML_ROW_ADDRESS] = NM_NUMBER_OF(from, address);
+    values[NM_HTML_ROW_SIZE] = NM_NUMBER_OF(from, size_bytes);
+    values[NM_HTML_ROW_STACK] = NM_NUMBER_OF(from, stack_id);
+    values[NM_HTML_ROW_ID] = NM_NUMBER_OF(from, allocation_id);
+    row->segment_id = NM_NUMBER_OF(from, segment_id);
+    row->end_kind = from->end_code;
+    row->is_segment = from->is_segment;
 }
 
-static nm_status read_names(nm_html_rows *rows, sqlite3_stmt *from, nm_html_row *row, nm_error *err)
+static nm_status read_names(nm_html_rows *rows, const nm_block_rows_row *from, nm_html_row *row, nm_error *err)
 {
-    int64_t *values = row->values, operation_id = value_of(from, COLUMN_OPERATION);
+    int64_t *values = row->values, operation_id = NM_NUMBER_OF(from, operation_id);
     nm_html_range around = {0};
 
-    values[NM_HTML_ROW_STREAM] = value_of(from, COLUMN_STREAM);
-    values[NM_HTML_ROW_CATEGORY] = value_of(from, COLUMN_CATEGORY);
-    values[NM_HTML_ROW_PRIVATE_POOL] = value_of(from, COLUMN_PRIVATE_POOL);
-    if (rows->ranges.count > 0 && value_of(from, COLUMN_SOURCE) == rows->thread_source)
+    values[NM_HTML_ROW_STREAM] = NM_NUMBER_OF(from, stream);
+    values[NM_HTML_ROW_CATEGORY] = NM_NUMBER_OF(from, category_id);
+    values[NM_HTML_ROW_PRIVATE_POOL] = NM_NUMBER_OF(from, private_pool_id);
+    if (rows->ranges.count > 0 && NM_NUMBER_OF(from, source_code) == rows->thread_source)
         around = nm_html_ranges_find(&rows->ranges, operation_id);
     values[NM_HTML_ROW_OWN_CATEGORY] = 0;
     if (around.category != 0 &&
@@ -207,27 +183,20 @@ static nm_status read_names(nm_html_rows *rows, sqlite3_stmt *from, nm_html_row 
 nm_status nm_html_rows_each(nm_html_rows *rows, nm_html_rows_part part, int64_t first_id, int64_t last_id,
                             nm_html_rows_take *take, void *context, nm_error *err)
 {
-    const char *sql = part == NM_HTML_ROWS_WHOLE ? PLACES_SQL NAMES_SQL FROM_SQL : PLACES_SQL FROM_SQL;
-    sqlite3_stmt *from = NULL;
+    bool is_whole = part == NM_HTML_ROWS_WHOLE;
+    sqlite3_stmt *all = NULL;
+    nm_block_rows_row from;
     nm_html_row row;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(rows->db, sql, &from, err);
+    nm_status status = nm_block_rows_ask(rows->db, is_whole, first_id, last_id, &all, err);
 
-    if (status == NM_OK) {
-        sqlite3_bind_int64(from, 1, first_id);
-        sqlite3_bind_int64(from, 2, last_id);
-    }
-    while (status == NM_OK && (code = sqlite3_step(from)) == SQLITE_ROW) {
-        read_places(from, &row);
-        if (part == NM_HTML_ROWS_WHOLE)
-            status = read_names(rows, from, &row, err);
+    while (status == NM_OK && nm_block_rows_next(all, &from)) {
+        read_places(&from, &row);
+        if (is_whole)
+            status = read_names(rows, &from, &row, err);
         if (status == NM_OK)
             status = take(context, &row, err);
     }
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(rows->db, err);
-    sqlite3_finalize(from);
-    return status;
+    return nm_question_end(all, status, err);
 }
 
 int64_t nm_html_rows_freed(int64_t born, int64_t life)

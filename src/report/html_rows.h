@@ -76,7 +76,7 @@ void nm_html_rows_close(nm_html_rows *rows);
 
 typedef nm_status nm_html_rows_take(void *context, const nm_html_row *row, nm_error *err);
 
-/* Of the rows with the numbers from `first_id` to `last_id`, in their order. */
+/* Of the rows with the numbers from `first_id`, which is not NM_NULL, to `last_id`, in their order. */
 nm_status nm_html_rows_each(nm_html_rows *rows, nm_html_rows_part part, int64_t first_id, int64_t last_id,
                             nm_html_rows_take *take, void *context, nm_error *err);
 

@@ -15,7 +15,8 @@
 #include "report/html_block.h"
 #include "report/html_columns.h"
 #include "report/html_sql_files.h"
-#include "store/database.h"
+#include "report/page_tables.sql.h"
+#include "report/page_views.sql.h"
 #include "store/live_copy.h"
 #include "store/read_limit.h"
 
@@ -37,9 +38,6 @@ typedef struct packing {
 #define ROWS_LEAST 64  /* of a table that goes by column */
 #define TEXT_MAX   255 /* characters of a text in it */
 #define INT_52_MAX ((int64_t)1 << 52)
-
-static const char tables_sql[] =
-    "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
 
 /* ---- Parts --------------------------------------------------------------------------------------------------------- */
 
@@ -245,14 +243,15 @@ static nm_status move_tables(packing *work, nm_error *err)
 {
     sqlite3 *db = nm_store_db(work->copy);
     sqlite3_stmt *tables = NULL;
-    nm_status status = nm_db_prepare(db, tables_sql, &tables, err);
+    nm_page_tables_row table;
+    nm_status status = nm_page_tables_ask(db, &tables, err);
 
-    while (status == NM_OK && !work->is_over && sqlite3_step(tables) == SQLITE_ROW) {
-        status = move_table(work, nm_db_text(tables, 0), err);
+    while (status == NM_OK && !work->is_over && nm_page_tables_next(tables, &table)) {
+        status = move_table(work, table.name, err);
         if (status == NM_OK)
             status = is_over(work, &work->is_over, err);
     }
-    sqlite3_finalize(tables);
+    status = nm_question_end(tables, status, err);
     return status == NM_OK && !work->is_over ? nm_db_exec(db, "VACUUM", err) : status;
 }
 
@@ -293,7 +292,7 @@ static nm_status write_parts(packing *work, nm_error *err)
         status = move_tables(work, err);
     /* The view counts rows, too: of what is empty now that is quick. */
     if (status == NM_OK && !work->is_over && is_first)
-        status = write_rows(work, "sql_view", "SELECT name, question FROM catalog WHERE kind = 'view'", err);
+        status = write_rows(work, "sql_view", NM_PAGE_VIEWS_SQL, err);
     if (status == NM_OK && !work->is_over)
         status = write_part(work, "database", put_database, err);
     return status == NM_OK && !work->is_over ? is_over(work, &work->is_over, err) : status;

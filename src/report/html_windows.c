@@ -9,48 +9,27 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "store/database.h"
+#include "report/anchors.sql.h"
 
 #define STEPS_A_POWER 16
 #define REACH_MAX     ((INT64_C(1) << 60) - 1) /* the last of the last step */
 
-/* Not more than some of each kind: each is a window. Kinds are numbered as in the enum, and by it put in order. */
-static const char anchors_sql[] =
-    "SELECT heap_id, 0 AS kind, peak_seq AS seq FROM _heap_sum WHERE peak_seq IS NOT NULL"
-    " UNION SELECT p.heap_id, 1, t.last_seq FROM _heap_place AS p JOIN (SELECT q.input_id, max(u.last_seq) AS last_seq"
-    " FROM usage AS u JOIN _heap_place AS q ON q.heap_id = u.heap_id GROUP BY q.input_id) AS t"
-    " ON t.input_id = p.input_id WHERE t.last_seq IS NOT NULL"
-    " UNION SELECT h.heap_id, 2, m.seq FROM (SELECT process_id, seq, row_number() OVER (PARTITION BY process_id"
-    " ORDER BY seq) AS number FROM moment WHERE kind = 4 AND seq IS NOT NULL) AS m"
-    " JOIN heap AS h ON h.process_id = m.process_id WHERE m.number <= 8"
-    " UNION SELECT p.heap_id, 3, CASE e.number WHEN 1 THEN l.first_seq ELSE l.last_seq END FROM"
-    " (SELECT * FROM leak_by_site ORDER BY leak_bytes DESC, host, rank, pid, device, heap, level, site, verdict LIMIT "
-    "32) AS l"
-    " JOIN _heap_place AS p ON p.host IS l.host AND p.rank IS l.rank AND p.pid IS l.pid AND p.device IS l.device"
-    " AND p.heap IS l.heap AND p.level IS l.level JOIN (SELECT 1 AS number UNION SELECT 2) AS e"
-    " WHERE l.first_seq IS NOT NULL AND l.last_seq IS NOT NULL ORDER BY 1, 2, 3";
-
 nm_status nm_html_windows_read(nm_html_windows *windows, sqlite3 *db, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(db, anchors_sql, &row, err);
+    sqlite3_stmt *rows = NULL;
+    nm_anchors_row row;
+    nm_status status = nm_anchors_ask(db, &rows, err);
 
     windows->heap_id = NM_NULL;
     windows->reach = -1;
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW) {
+    while (status == NM_OK && nm_anchors_next(rows, &row)) {
         status =
             nm_array_grow(&windows->anchors, &windows->capacity, windows->count + 1, sizeof *windows->anchors, err);
         if (status == NM_OK)
             windows->anchors[windows->count++] =
-                (nm_html_anchor){.heap_id = sqlite3_column_int64(row, 0),
-                                 .kind = (nm_html_anchor_kind)sqlite3_column_int64(row, 1),
-                                 .seq = sqlite3_column_int64(row, 2)};
+                (nm_html_anchor){.heap_id = row.heap_id, .kind = (nm_html_anchor_kind)row.kind_code, .seq = row.seq};
     }
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
-    return status;
+    return nm_question_end(rows, status, err);
 }
 
 static void find_heap(nm_html_windows *windows, int64_t heap_id)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What was live at a moment, by heap and stack: the moment as a user names it, whether the database can tell of it, and the
- * rows, for exports.
+ * A moment as a user names it, and whether the database can tell what was live then; live.part.sql has what that was.
  */
 #ifndef NM_REPORT_LIVE_H
 #define NM_REPORT_LIVE_H
@@ -25,14 +24,5 @@ typedef struct nm_live_moment {
  * or 'seq:N'. NM_ERR_USAGE: there is no such moment, or the database does not tell what was live then.
  */
 nm_status nm_live_find(sqlite3 *db, const char *asked, nm_live_moment *out, nm_error *err);
-
-/*
- * Prepares `select` behind a WITH of two tables:
- *   place  heap_id, rank, pid, device, heap, level, and text: all of them in words, another one for each heap
- *   live   heap_id, stack_id, is_baseline, stream, category_id, live_count, live_bytes; without has_rows stream and
- *          category_id are NULL
- */
-nm_status nm_live_prepare(sqlite3 *db, const nm_live_moment *moment, const char *select, sqlite3_stmt **out,
-                          nm_error *err);
 
 #endif

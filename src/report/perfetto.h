@@ -41,12 +41,6 @@ typedef struct nm_perfetto {
 } nm_perfetto;
 
 /* Where times are not known an event is a microsecond, here and in all that is written. */
-
-/* The number by which a process goes: its own where no other has it. Of a row of `process`. */
-#define NM_PERFETTO_PID(process)                                                                                       \
-    "CASE WHEN " process ".pid BETWEEN 1 AND 1000000000 AND (SELECT count(*) FROM process AS other WHERE other.pid = " \
-    "" process ".pid) = 1 THEN " process ".pid ELSE 1000000000 + " process ".process_id END"
-
 uint64_t nm_perfetto_uuid(nm_perfetto_track track, int64_t number);
 
 /* Begins a packet of a time; a negative one: of none. */

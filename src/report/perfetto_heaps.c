@@ -15,8 +15,11 @@
 
 #include "base/map.h"
 #include "base/shown.h"
+#include "report/profile_heaps.sql.h"
+#include "report/profile_moments.sql.h"
+#include "report/profile_places.sql.h"
+#include "report/profile_stacks.sql.h"
 #include "report/stacks.h"
-#include "store/database.h"
 
 #define MOMENTS_MAX 18 /* the peak, the end, and marks */
 #define NO_STACK    UINT32_MAX
@@ -54,9 +57,9 @@ typedef struct heaps {
         live_row *items;
         size_t count, capacity;
     } rows;
-    stack_sum *sums;    /* a stack's, by its number; of the heap at hand */
-    bool *is_written;   /* of each name, for the heap at hand */
-    sqlite3_stmt *heap; /* its process and name */
+    stack_sum *sums;     /* a stack's, by its number; of the heap at hand */
+    bool *is_written;    /* of each name, for the heap at hand */
+    sqlite3_stmt *place; /* of a heap: its process and name */
     nm_proto interned, sample, list;
     uint32_t sequence;
     uint64_t index; /* of the profile in its sequence */
@@ -65,14 +68,6 @@ typedef struct heaps {
 
 /* ---- What was live ------------------------------------------------------------------------------------------------- */
 
-static const char live_sql[] =
-    "SELECT live.heap_id, live.stack_id, live.is_baseline, sum(live.live_count), sum(live.live_bytes),"
-    " coalesce((SELECT max(coalesce(n.ns, n.seq * 1000, 0), 0) FROM _named_moment AS n WHERE n.heap_id = live.heap_id"
-    " AND n.moment = ?1), 0) FROM live GROUP BY live.heap_id, live.stack_id, live.is_baseline ORDER BY 1, 2, 3";
-static const char heap_sql[] =
-    "SELECT n.heap_id, max(coalesce(n.ns, n.seq * 1000, 0), 0) FROM _named_moment AS n JOIN _heap_sum AS s"
-    " ON s.heap_id = n.heap_id WHERE n.moment = ?1 AND s.peak_bytes > 0";
-
 static nm_status add_row(heaps *h, live_row row, nm_error *err)
 {
     nm_status status = nm_array_grow(&h->rows.items, &h->rows.capacity, h->rows.count + 1, sizeof *h->rows.items, err);
@@ -80,16 +75,6 @@ static nm_status add_row(heaps *h, live_row row, nm_error *err)
     if (status == NM_OK)
         h->rows.items[h->rows.count++] = row;
     return status;
-}
-
-static nm_status take_heap(heaps *h, sqlite3_stmt *row, uint32_t moment, nm_error *err)
-{
-    return add_row(h,
-                   (live_row){.heap_id = sqlite3_column_int64(row, 0),
-                              .ns = sqlite3_column_int64(row, 1),
-                              .moment = moment,
-                              .stack = NO_STACK},
-                   err);
 }
 
 static nm_status add_name(heaps *h, uint32_t name, nm_error *err)
@@ -148,40 +133,35 @@ static nm_status number_stack(heaps *h, int64_t stack_id, bool is_baseline, uint
     return status == NM_OK ? nm_map_put(&h->numbers, key, *number, err) : status;
 }
 
-static nm_status take_live(heaps *h, sqlite3_stmt *row, uint32_t moment, nm_error *err)
+static nm_status read_heaps(heaps *h, const nm_live_moment *moment, uint32_t number, nm_error *err)
 {
-    int64_t stack_id = nm_db_is_null(row, 1) ? NM_NULL : sqlite3_column_int64(row, 1);
-    uint32_t number = 0;
-    nm_status status = number_stack(h, stack_id, sqlite3_column_int(row, 2) != 0, &number, err);
+    sqlite3_stmt *rows = NULL;
+    nm_profile_heaps_row row;
+    nm_status status = nm_profile_heaps_ask(h->p->export->db, moment->word, &rows, err);
 
-    if (status != NM_OK)
-        return status;
-    return add_row(h,
-                   (live_row){.heap_id = sqlite3_column_int64(row, 0),
-                              .ns = sqlite3_column_int64(row, 5),
-                              .moment = moment,
-                              .stack = number,
-                              .live_count = sqlite3_column_int64(row, 3),
-                              .live_bytes = sqlite3_column_int64(row, 4)},
-                   err);
+    while (status == NM_OK && nm_profile_heaps_next(rows, &row))
+        status = add_row(h, (live_row){.heap_id = row.heap_id, .ns = row.ns, .moment = number, .stack = NO_STACK}, err);
+    return nm_question_end(rows, status, err);
 }
 
-typedef nm_status take_row(heaps *h, sqlite3_stmt *row, uint32_t moment, nm_error *err);
-
-static nm_status for_rows(heaps *h, const nm_live_moment *moment, const char *sql, uint32_t number, take_row *take,
-                          nm_error *err)
+static nm_status read_live(heaps *h, const nm_live_moment *moment, uint32_t number, nm_error *err)
 {
-    sqlite3 *db = h->p->export->db;
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_live_prepare(db, moment, sql, &row, err);
+    sqlite3_stmt *rows = NULL;
+    nm_profile_stacks_row row;
+    nm_status status = nm_profile_stacks_ask(h->p->export->db, moment->word, moment->has_rows, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
-        status = take(h, row, number, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
-    return status;
+    while (status == NM_OK && nm_profile_stacks_next(rows, &row)) {
+        live_row live = {.heap_id = row.heap_id,
+                         .ns = row.ns,
+                         .moment = number,
+                         .live_count = row.live_count,
+                         .live_bytes = row.live_bytes};
+
+        status = number_stack(h, NM_NUMBER_OF(&row, stack_id), row.is_baseline, &live.stack, err);
+        if (status == NM_OK)
+            status = add_row(h, live, err);
+    }
+    return nm_question_end(rows, status, err);
 }
 
 /* A moment that the database does not tell of is left out. */
@@ -193,28 +173,20 @@ static nm_status read_moment(heaps *h, const char *word, uint32_t number, nm_err
     if (status == NM_ERR_USAGE)
         return NM_OK;
     if (status == NM_OK)
-        status = for_rows(h, &moment, heap_sql, number, take_heap, err);
-    return status == NM_OK ? for_rows(h, &moment, live_sql, number, take_live, err) : status;
+        status = read_heaps(h, &moment, number, err);
+    return status == NM_OK ? read_live(h, &moment, number, err) : status;
 }
 
 static nm_status read_moments(heaps *h, nm_error *err)
 {
-    static const char sql[] =
-        "SELECT 'peak', -2 UNION ALL SELECT 'end', -1 UNION ALL SELECT * FROM (SELECT name, min(moment_id) FROM moment"
-        " WHERE kind = 3 AND name NOT IN ('', 'peak', 'end', 'begin') GROUP BY name ORDER BY 2) ORDER BY 2 LIMIT ?1";
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
+    sqlite3_stmt *rows = NULL;
+    nm_profile_moments_row row;
     uint32_t number = 0;
-    nm_status status = nm_db_prepare(h->p->export->db, sql, &row, err);
+    nm_status status = nm_profile_moments_ask(h->p->export->db, MOMENTS_MAX, &rows, err);
 
-    if (status == NM_OK)
-        sqlite3_bind_int(row, 1, MOMENTS_MAX);
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
-        status = read_moment(h, nm_db_text(row, 0), number++, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(h->p->export->db, err);
-    sqlite3_finalize(row);
-    return status;
+    while (status == NM_OK && nm_profile_moments_next(rows, &row))
+        status = read_moment(h, row.moment, number++, err);
+    return nm_question_end(rows, status, err);
 }
 
 static int compare_rows(const void *left, const void *right)
@@ -357,14 +329,14 @@ static nm_status put_profile(heaps *h, const live_row *rows, size_t count, nm_er
 static nm_status begin_dump(heaps *h, int64_t heap_id, nm_error *err)
 {
     char shown[NM_PERFETTO_NAME_BYTES];
+    nm_profile_places_row row;
 
-    sqlite3_reset(h->heap);
-    sqlite3_bind_int64(h->heap, 2, heap_id);
-    if (sqlite3_step(h->heap) != SQLITE_ROW)
+    nm_profile_places_bind(h->place, heap_id);
+    if (!nm_profile_places_next(h->place, &row))
         return nm_db_fail(h->p->export->db, err);
     nm_proto_clear(&h->p->inner);
-    nm_proto_uint(&h->p->inner, DUMP_PID, (uint64_t)sqlite3_column_int64(h->heap, 0));
-    nm_proto_text(&h->p->inner, DUMP_HEAP, nm_shown_text(shown, sizeof shown, nm_db_text(h->heap, 1)));
+    nm_proto_uint(&h->p->inner, DUMP_PID, (uint64_t)row.pid);
+    nm_proto_text(&h->p->inner, DUMP_HEAP, nm_shown_text(shown, sizeof shown, row.name));
     return NM_OK;
 }
 
@@ -406,7 +378,7 @@ static nm_status make_room(heaps *h, nm_error *err)
 
 static void close_all(heaps *h)
 {
-    sqlite3_finalize(h->heap);
+    sqlite3_finalize(h->place);
     nm_stacks_close(h->stacks);
     nm_map_free(&h->numbers);
     nm_proto_free(&h->interned);
@@ -422,9 +394,6 @@ static void close_all(heaps *h)
 
 nm_status nm_perfetto_put_heaps(nm_perfetto *p, nm_error *err)
 {
-    static const char place_sql[] = "SELECT " NM_PERFETTO_PID(
-        "process") ", place.text FROM place JOIN heap ON heap.heap_id = place.heap_id"
-                   " JOIN process ON process.process_id = heap.process_id WHERE place.heap_id = ?2";
     heaps *h = calloc(1, sizeof *h);
     nm_status status;
 
@@ -434,7 +403,7 @@ nm_status nm_perfetto_put_heaps(nm_perfetto *p, nm_error *err)
     h->sequence = NM_PERFETTO_HEAP_SEQUENCES - 1;
     status = nm_stacks_open(p->export->db, &h->stacks, err);
     if (status == NM_OK)
-        status = nm_live_prepare(p->export->db, &p->export->moment, place_sql, &h->heap, err);
+        status = nm_profile_places_ask(p->export->db, NM_NULL, &h->place, err);
     if (status == NM_OK)
         status = read_moments(h, err);
     if (status == NM_OK && h->rows.count > 0)

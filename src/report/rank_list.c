@@ -9,30 +9,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "store/database.h"
-
-/* A row a process: of several devices the sums. */
-#define RANKS                                                                                                          \
-    "SELECT host, rank, pid, count(device), min(device), sum(peak_bytes), sum(pool_peak_reserved_bytes),"              \
-    " sum(leak_bytes), end_kind, end_status, failure, failure_order, job, failed_step, out_of_memory_id, failed_ns,"   \
-    " since_first_ns, clock_uncertainty_ns,"                                                                           \
-    " strftime('%Y-%m-%d %H:%M:%S', failed_realtime_ns / 1000000000, 'unixepoch'), failed_realtime_ns,"                \
-    " (SELECT p.input_id FROM process AS p WHERE p.process_id = _rank_summary.process_id)"                             \
-    " FROM _rank_summary GROUP BY process_id ORDER BY rank IS NULL, rank, process_id"
-
-/* The size of the world where all agree, and no rank is outside of it. */
-#define FACTS                                                                                                          \
-    "SELECT (SELECT count(DISTINCT host) FROM process), (SELECT count(*) FROM input),"                                 \
-    " (SELECT CASE WHEN min(world_size) = max(world_size) AND max(rank) < max(world_size) AND min(rank) >= 0"          \
-    " THEN max(world_size) ELSE 0 END FROM process WHERE rank IS NOT NULL), (SELECT count(DISTINCT rank) FROM "        \
-    "process),"                                                                                                        \
-    " (SELECT CASE WHEN min(capacity_bytes) = max(capacity_bytes) AND count(capacity_bytes) = count(*)"                \
-    " AND count(DISTINCT process_id) = count(*) THEN max(capacity_bytes) ELSE 0 END FROM device)"
-
-static int64_t number_or(sqlite3_stmt *row, int column, int64_t other)
-{
-    return nm_db_is_null(row, column) ? other : sqlite3_column_int64(row, column);
-}
+#include "report/ranks.sql.h"
+#include "report/worlds.sql.h"
 
 /* The place of the word, from 1; 0: it is none of them. */
 static int place_of(const char *word, const char *const *words, int count)
@@ -43,74 +21,66 @@ static int place_of(const char *word, const char *const *words, int count)
     return 0;
 }
 
-static void read_end(sqlite3_stmt *row, nm_rank *out)
+static void read_end(const nm_ranks_row *row, nm_rank *out)
 {
     static const char *const failures[] = {"out of memory", "resources", "signal", "status"};
     static const char *const orders[] = {"first", "same time", "followed"};
 
-    out->failure = (nm_rank_failure)place_of(nm_db_text(row, 10), failures, 4);
-    out->order = (nm_rank_order)place_of(nm_db_text(row, 11), orders, 3);
-    out->end_status = number_or(row, 9, -1);
+    out->failure = (nm_rank_failure)place_of(row->failure, failures, 4);
+    out->order = (nm_rank_order)place_of(row->failure_order, orders, 3);
     if (out->failure != NM_FAILURE_NONE)
         out->end = NM_RANK_FAILED;
     else
-        out->end = strcmp(nm_db_text(row, 8), "exit") == 0 && out->end_status == 0 ? NM_RANK_DONE : NM_RANK_UNSEEN;
+        out->end = strcmp(row->end_kind, "exit") == 0 && row->end_status == 0 ? NM_RANK_DONE : NM_RANK_UNSEEN;
 }
 
-static void read_rank(sqlite3_stmt *row, nm_rank *out)
+static void read_rank(const nm_ranks_row *row, nm_rank *out)
 {
-    snprintf(out->host, sizeof out->host, "%s", nm_db_text(row, 0));
-    out->rank = number_or(row, 1, -1);
-    out->pid = number_or(row, 2, -1);
-    out->device_count = sqlite3_column_int64(row, 3);
-    out->device = number_or(row, 4, -1);
-    out->peak_bytes = number_or(row, 5, -1);
-    out->reserved_bytes = number_or(row, 6, -1);
-    out->leak_bytes = number_or(row, 7, -1);
+    *out = (nm_rank){.rank = row->rank,
+                     .pid = row->pid,
+                     .device_count = row->device_count,
+                     .device = row->device,
+                     .peak_bytes = row->peak_bytes,
+                     .reserved_bytes = row->reserved_bytes,
+                     .leak_bytes = row->leak_bytes,
+                     .job = row->job_number,
+                     .end_status = row->end_status,
+                     .step = row->failed_step,
+                     .out_of_memory_id = row->out_of_memory_id,
+                     .failed_ns = row->failed_ns,
+                     .since_first_ns = row->since_first_ns,
+                     .doubt_ns = row->doubt_ns,
+                     .failed_realtime_ns = row->failed_realtime_ns,
+                      .input_id = row->input_id};
+    snprintf(out->host, sizeof out->host, "%s", row->host);
+    snprintf(out->failed_at, sizeof out->failed_at, "%s", row->failed_at);
     read_end(row, out);
-    out->job = sqlite3_column_int64(row, 12);
-    out->step = number_or(row, 13, -1);
-    out->out_of_memory_id = number_or(row, 14, 0);
-    out->failed_ns = number_or(row, 15, -1);
-    out->since_first_ns = number_or(row, 16, -1);
-    out->doubt_ns = number_or(row, 17, -1);
-    snprintf(out->failed_at, sizeof out->failed_at, "%s", nm_db_text(row, 18));
-    out->failed_realtime_ns = number_or(row, 19, -1);
-    out->input_id = sqlite3_column_int64(row, 20);
 }
 
 static nm_status read_ranks(sqlite3 *db, nm_rank_list *list, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
-    nm_status status = nm_db_prepare(db, RANKS, &rows, err);
-    int code = SQLITE_DONE;
+    nm_ranks_row row;
+    nm_status status = nm_ranks_ask(db, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+    while (status == NM_OK && nm_ranks_next(rows, &row)) {
         status = nm_array_grow(&list->ranks, &list->capacity, list->count + 1, sizeof *list->ranks, err);
         if (status == NM_OK)
-            read_rank(rows, &list->ranks[list->count++]);
+            read_rank(&row, &list->ranks[list->count++]);
     }
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(rows);
-    return status;
+    return nm_question_end(rows, status, err);
 }
 
 static nm_status read_facts(sqlite3 *db, nm_rank_list *list, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(db, FACTS, &row, err);
+    nm_worlds_row row;
+    nm_status status = nm_worlds_get(db, &row, err);
 
-    if (status == NM_OK && sqlite3_step(row) != SQLITE_ROW)
-        status = nm_db_fail(db, err);
-    if (status == NM_OK) {
-        list->host_count = sqlite3_column_int64(row, 0);
-        list->input_count = sqlite3_column_int64(row, 1);
-        list->world_size = number_or(row, 2, 0);
-        list->rank_count = sqlite3_column_int64(row, 3);
-        list->capacity_bytes = number_or(row, 4, 0);
-    }
-    sqlite3_finalize(row);
+    list->host_count = row.host_count;
+    list->input_count = row.input_count;
+    list->world_size = row.world_count;
+    list->rank_count = row.rank_count;
+    list->capacity_bytes = row.capacity_bytes;
     return status;
 }
 

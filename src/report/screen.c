@@ -13,8 +13,8 @@
 #include "base/human.h"
 #include "base/shown.h"
 #include "report/rank_list.h"
+#include "report/screen_facts.sql.h"
 #include "report/screen_groups.h"
-#include "store/database.h"
 
 #define TEXT_CELLS (NM_SCREEN_CELLS - NM_SCREEN_LABEL_CELLS - 1)
 #define VIEWS_MAX  4 /* named of lines that did not fit */
@@ -77,18 +77,7 @@ void nm_screen_say(nm_screen *s, nm_sentence code, const nm_word *words)
     nm_screen_add(s, nm_sentence_put(code, s->language, words, text, sizeof text));
 }
 
-/* ---- Queries ---- */
-
-nm_status nm_screen_ask(const nm_screen *s, const char *sql, sqlite3_stmt **out, nm_error *err)
-{
-    return nm_db_prepare(s->db, sql, out, err);
-}
-
-nm_status nm_screen_end(const nm_screen *s, sqlite3_stmt *rows, nm_status status, int code, nm_error *err)
-{
-    sqlite3_finalize(rows);
-    return status == NM_OK && code != SQLITE_DONE && code != SQLITE_ROW ? nm_db_fail(s->db, err) : status;
-}
+/* ---- Words ---- */
 
 bool nm_screen_is_shared(const nm_screen *s)
 {
@@ -100,24 +89,23 @@ const char *nm_screen_device_kind(const nm_screen *s, const char *kind)
     return kind[0] == 0 || strcmp(kind, "DEVICE") == 0 ? nm_sentence_row(NM_SAY_PLACE_DEVICE, s->language) : kind;
 }
 
-const char *nm_screen_place(const nm_screen *s, sqlite3_stmt *row, int rank_column, char out[64])
+const char *nm_screen_place(const nm_screen *s, const nm_screen_owner *owner, char out[64])
 {
-    const char *kind = nm_db_text(row, rank_column + 3);
     size_t len = 0;
-    bool is_rank = !nm_db_is_null(row, rank_column);
     char number[NM_HUMAN_BYTES];
 
     out[0] = 0;
-    snprintf(number, sizeof number, "%lld", (long long)sqlite3_column_int64(row, rank_column + !is_rank));
-    if (nm_screen_is_shared(s) && !nm_db_is_null(row, rank_column + !is_rank)) {
-        nm_sentence_put(is_rank ? NM_SAY_PLACE_RANK : NM_SAY_PLACE_PID, s->language, NM_WORDS({"n", number}), out, 64);
+    snprintf(number, sizeof number, "%lld", (long long)(owner->has_rank ? owner->rank : owner->pid));
+    if (nm_screen_is_shared(s) && (owner->has_rank || owner->has_pid)) {
+        nm_sentence_put(owner->has_rank ? NM_SAY_PLACE_RANK : NM_SAY_PLACE_PID, s->language, NM_WORDS({"n", number}),
+                        out, 64);
         len = strlen(out);
     }
-    if (nm_db_is_null(row, rank_column + 2))
-        nm_sentence_put(NM_SAY_PLACE_HOST, s->language, NULL, out + len, 64 - len);
+    if (owner->has_device)
+        snprintf(out + len, 64 - len, "%.12s %lld", nm_screen_device_kind(s, owner->device_kind),
+                 (long long)owner->device);
     else
-        snprintf(out + len, 64 - len, "%.12s %lld", nm_screen_device_kind(s, kind),
-                 (long long)sqlite3_column_int64(row, rank_column + 2));
+        nm_sentence_put(NM_SAY_PLACE_HOST, s->language, NULL, out + len, 64 - len);
     return out;
 }
 
@@ -383,28 +371,20 @@ static void show(nm_screen *s, FILE *out)
 
 static nm_status fill_facts(nm_screen *s, nm_error *err)
 {
-    static const char sql[] =
-        "SELECT (SELECT count(*) FROM process),"
-        " (SELECT count(DISTINCT process_id) FROM _heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0),"
-        " (SELECT count(DISTINCT process_id) FROM _heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0"
-        " AND device_id IS NOT NULL),"
-        " (SELECT count(*) FROM (SELECT DISTINCT host, device FROM _heap_place WHERE device IS NOT NULL)),"
-        " coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0),"
-        " (SELECT count(DISTINCT rank) > 1 FROM process), (SELECT upper(max(kind)) FROM device)";
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_screen_ask(s, sql, &row, err);
-    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+    sqlite3_stmt *rows = NULL;
+    nm_screen_facts_row row;
+    nm_status status = nm_screen_facts_ask(s->db, &rows, err);
 
-    if (code == SQLITE_ROW) {
-        s->process_count = sqlite3_column_int64(row, 0);
-        s->holder_count = sqlite3_column_int64(row, 1);
-        s->device_holder_count = sqlite3_column_int64(row, 2);
-        s->device_count = sqlite3_column_int64(row, 3);
-        s->step_count = sqlite3_column_int64(row, 4);
-        s->has_ranks = sqlite3_column_int(row, 5) != 0;
-        snprintf(s->device_kind, sizeof s->device_kind, "%.12s", nm_screen_device_kind(s, nm_db_text(row, 6)));
+    if (status == NM_OK && nm_screen_facts_next(rows, &row)) {
+        s->process_count = row.process_count;
+        s->holder_count = row.holder_count;
+        s->device_holder_count = row.device_holder_count;
+        s->device_count = row.device_count;
+        s->step_count = row.step_count;
+        s->has_ranks = row.has_ranks;
+        snprintf(s->device_kind, sizeof s->device_kind, "%.12s", nm_screen_device_kind(s, row.device_kind));
     }
-    return nm_screen_end(s, row, status, code, err);
+    return nm_question_end(rows, status, err);
 }
 
 nm_status nm_screen_write(sqlite3 *db, const nm_screen_names *names, const nm_screen_options *options, FILE *out,

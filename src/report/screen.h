@@ -88,14 +88,20 @@ void nm_screen_number(nm_screen *s); /* the line tells of a fault, which gets a 
 void nm_screen_say(nm_screen *s, nm_sentence code, const nm_word *words);
 void nm_screen_add(nm_screen *s, const char *text); /* a name or a figure: the same in all languages */
 
-/* A query whose rows are walked: `sql` and its parameters as texts of integers are the caller's. nm_screen_end finalizes it and
- * says how it ended. */
-nm_status nm_screen_ask(const nm_screen *s, const char *sql, sqlite3_stmt **out, nm_error *err);
-nm_status nm_screen_end(const nm_screen *s, sqlite3_stmt *rows, nm_status status, int code, nm_error *err);
+/* Whose line it is. */
+typedef struct nm_screen_owner {
+    bool has_rank, has_pid, has_device;
+    int64_t rank, pid, device;
+    const char *device_kind; /* in capitals; "" where it is not known */
+} nm_screen_owner;
 
-/* "NPU 0", "host", and of several processes "rank 3 NPU 0" or "pid 100 NPU 0", of four columns: rank, pid, device, the device's
- * kind. */
-const char *nm_screen_place(const nm_screen *s, sqlite3_stmt *row, int rank_column, char out[64]);
+/* Of a row with these columns (store/question.h). */
+#define NM_SCREEN_OWNER(row)                                                                                           \
+    (&(nm_screen_owner){(row)->has.rank, (row)->has.pid, (row)->has.device, (row)->rank, (row)->pid, (row)->device,    \
+                        (row)->device_kind})
+
+/* "NPU 0", "host", and of several processes "rank 3 NPU 0" or "pid 100 NPU 0". */
+const char *nm_screen_place(const nm_screen *s, const nm_screen_owner *owner, char out[64]);
 
 /* "NPU", of the device's kind in capitals; where it is not known the word for a device. */
 const char *nm_screen_device_kind(const nm_screen *s, const char *kind);

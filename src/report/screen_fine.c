@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "report/good_measures.sql.h"
+#include "report/judged.sql.h"
 #include "report/rank_list.h"
 #include "report/screen_groups.h"
-#include "store/database.h"
+#include "report/unjudged_measures.sql.h"
 #include "store/verdicts/verdict.h"
 
 #define TEXT_BYTES 256
@@ -22,43 +24,7 @@ static void say_part(nm_screen *s, int *count, nm_sentence code, const nm_word *
 
 /* ---- What is known of faults ---- */
 
-typedef struct leaks {
-    int64_t leak_count;                   /* sites that leak */
-    int64_t stepless_count, early_count;  /* sites that cannot be judged: no steps are known, or too few */
-    int64_t cut_bytes, outstanding_bytes; /* of outstanding: without a site */
-    int64_t partial_count;                /* inputs of which events are missing, or not there yet */
-    nm_sentence partial_reason;           /* then: which of the two */
-    int64_t failure_count, misuse_count;
-} leaks;
-
-static nm_status read_leaks(const nm_screen *s, leaks *out, nm_error *err)
-{
-    static const char sql[] = "SELECT (SELECT count(*) FROM leak_by_site), coalesce(sum(reason = 'no steps'), 0),"
-                              " coalesce(sum(reason = 'too few steps'), 0),"
-                              " coalesce(sum(CASE WHEN reason = 'stack cut' THEN size_bytes END), 0),"
-                              " (SELECT coalesce(sum(outstanding_bytes), 0) FROM heap_total),"
-                              " (SELECT count(*) FROM completeness WHERE " NM_SCREEN_IS_PARTIAL "),"
-                              " (SELECT count(*) FROM _out_of_memory_chain), (SELECT count(*) FROM misuse),"
-                              " (SELECT count(*) FROM input WHERE state = 'running') FROM suspect_by_site";
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_screen_ask(s, sql, &row, err);
-    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
-
-    if (code == SQLITE_ROW)
-        *out =
-            (leaks){.leak_count = sqlite3_column_int64(row, 0),
-                    .stepless_count = sqlite3_column_int64(row, 1),
-                    .early_count = sqlite3_column_int64(row, 2),
-                    .cut_bytes = sqlite3_column_int64(row, 3),
-                    .outstanding_bytes = sqlite3_column_int64(row, 4),
-                    .partial_count = sqlite3_column_int64(row, 5),
-                    .failure_count = sqlite3_column_int64(row, 6),
-                    .misuse_count = sqlite3_column_int64(row, 7),
-                    .partial_reason = sqlite3_column_int64(row, 8) > 0 ? NM_SAY_REASON_RUNNING : NM_SAY_REASON_PARTIAL};
-    return nm_screen_end(s, row, status, code, err);
-}
-
-static bool are_leaks_judged(const leaks *l)
+static bool are_leaks_judged(const nm_judged_row *l)
 {
     return l->stepless_count == 0 && l->early_count == 0 && l->cut_bytes * 2 <= l->outstanding_bytes;
 }
@@ -102,7 +68,7 @@ static void say_unjudged_as(nm_screen *s, unjudged *u, nm_sentence code, const n
     nm_screen_say(s, code, words);
 }
 
-static void say_unjudged_leaks(nm_screen *s, const leaks *l, unjudged *u)
+static void say_unjudged_leaks(nm_screen *s, const nm_judged_row *l, unjudged *u)
 {
     char seen[NM_HUMAN_BYTES], needed[NM_HUMAN_BYTES], more[NM_HUMAN_BYTES], part[NM_HUMAN_BYTES], all[NM_HUMAN_BYTES];
     int64_t more_count = NM_VERDICT_STEPS_MIN > s->step_count ? NM_VERDICT_STEPS_MIN - s->step_count : 0;
@@ -156,69 +122,57 @@ static nm_sentence reason_of(const char *reason)
 /* The good ones, each with the worst of its values. */
 static nm_status say_good(nm_screen *s, int *count, nm_error *err)
 {
-    static const char sql[] =
-        "SELECT measure, CASE measure WHEN 'pool hit rate' THEN min(value) WHEN 'zero copy' THEN min(value)"
-        " ELSE max(value) END FROM health AS h WHERE verdict = 'good' AND NOT EXISTS (SELECT 1 FROM health AS o"
-        " WHERE o.measure = h.measure AND o.verdict NOT IN ('good', 'not applicable')) GROUP BY measure ORDER BY"
-        " CASE measure WHEN 'fragmentation' THEN 0 WHEN 'pool hit rate' THEN 1 WHEN 'allocation cost' THEN 2 ELSE 3 "
-        "END";
     char value[NM_HUMAN_BYTES], name[TEXT_BYTES];
     sqlite3_stmt *rows = NULL;
-    nm_status status = nm_screen_ask(s, sql, &rows, err);
-    int code = SQLITE_DONE;
+    nm_good_measures_row row;
+    nm_status status = nm_good_measures_ask(s->db, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        double number = sqlite3_column_double(rows, 1);
-        nm_sentence measure = nm_screen_measure_of(nm_db_text(rows, 0));
+    while (status == NM_OK && nm_good_measures_next(rows, &row)) {
+        nm_sentence measure = nm_screen_measure_of(row.measure);
 
         if (measure == NM_SAY_MEASURE_COST)
-            nm_human_cost(value, (int64_t)number);
+            nm_human_cost(value, (int64_t)row.worst_value);
         else
-            nm_human_percent(value, number);
+            nm_human_percent(value, row.worst_value);
         nm_sentence_put(measure, s->language, NULL, name, sizeof name);
         say_part(s, count, NM_SAY_FINE_MEASURE, NM_WORDS({"measure", name}, {"value", value}));
     }
-    return nm_screen_end(s, rows, status, code, err);
+    return nm_question_end(rows, status, err);
 }
 
 /* What would have been told of an event that is missing comes first, then the measures that were not for the same reason. */
-static nm_status say_unjudged_measures(nm_screen *s, const leaks *l, unjudged *u, nm_error *err)
+static nm_status say_unjudged_measures(nm_screen *s, const nm_judged_row *l, unjudged *u, nm_error *err)
 {
-    static const char sql[] = "SELECT DISTINCT measure, reason FROM health WHERE verdict = 'unknown'"
-                              " ORDER BY reason <> 'not all was recorded', reason, measure";
     sqlite3_stmt *rows = NULL;
-    nm_status status = nm_screen_ask(s, sql, &rows, err);
-    int code = SQLITE_DONE;
+    nm_unjudged_measures_row row;
+    nm_status status = nm_unjudged_measures_ask(s->db, &rows, err);
+    nm_sentence partial = l->running_count > 0 ? NM_SAY_REASON_RUNNING : NM_SAY_REASON_PARTIAL;
 
     if (l->partial_count > 0 && l->leak_count == 0)
-        say_unjudged(s, u, NM_SAY_UNJUDGED_LEAKS, l->partial_reason);
+        say_unjudged(s, u, NM_SAY_UNJUDGED_LEAKS, partial);
     if (l->partial_count > 0 && l->failure_count == 0)
-        say_unjudged(s, u, NM_SAY_UNJUDGED_FAILURES, l->partial_reason);
+        say_unjudged(s, u, NM_SAY_UNJUDGED_FAILURES, partial);
     if (l->partial_count > 0 && l->misuse_count == 0)
-        say_unjudged(s, u, NM_SAY_UNJUDGED_MISUSE, l->partial_reason);
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
-        say_unjudged(s, u, nm_screen_measure_of(nm_db_text(rows, 0)), reason_of(nm_db_text(rows, 1)));
+        say_unjudged(s, u, NM_SAY_UNJUDGED_MISUSE, partial);
+    while (status == NM_OK && nm_unjudged_measures_next(rows, &row))
+        say_unjudged(s, u, nm_screen_measure_of(row.measure), reason_of(row.reason));
     close_reason(s, u);
-    return nm_screen_end(s, rows, status, code, err);
+    return nm_question_end(rows, status, err);
 }
 
 /* ---- Both lines ---- */
 
-static nm_status add_fine(nm_screen *s, const leaks *l, nm_error *err)
+static nm_status add_fine(nm_screen *s, const nm_judged_row *l, nm_error *err)
 {
-    int64_t outstanding_count = 0;
     char count_text[NM_HUMAN_BYTES], bytes[NM_HUMAN_BYTES];
     int count = 0;
-    nm_status status =
-        nm_db_get_int(s->db, "SELECT coalesce(sum(outstanding_count), 0) FROM heap_total", &outstanding_count, err);
+    nm_status status;
 
-    if (status != NM_OK)
-        return status;
     nm_screen_begin(s, NM_SAY_LABEL_FINE, NM_LINE_FINE, NM_RANK_PEAK, "health");
     nm_screen_rows(s, 2);
     if (l->leak_count == 0 && are_leaks_judged(l) && l->partial_count == 0)
-        say_part(s, &count, outstanding_count == 0 ? NM_SAY_FINE_LEAKS : NM_SAY_FINE_LEAKS_OF,
-                 NM_WORDS({"n", nm_human_count(count_text, outstanding_count)},
+        say_part(s, &count, l->outstanding_count == 0 ? NM_SAY_FINE_LEAKS : NM_SAY_FINE_LEAKS_OF,
+                 NM_WORDS({"n", nm_human_count(count_text, l->outstanding_count)},
                           {"bytes", nm_human_bytes(bytes, l->outstanding_bytes)}));
     status = say_good(s, &count, err);
     if (l->failure_count == 0 && l->partial_count == 0 && (s->ranks == NULL || s->ranks->failed_count == 0))
@@ -229,34 +183,27 @@ static nm_status add_fine(nm_screen *s, const leaks *l, nm_error *err)
 }
 
 /* The first line, where there is nothing to say against the run. */
-static nm_status say_no_fault(nm_screen *s, int unjudged_count, nm_error *err)
+static void say_no_fault(nm_screen *s, const nm_judged_row *l, int unjudged_count)
 {
-    int64_t limit_count = 0;
     char text[TEXT_BYTES];
-    nm_status status = nm_db_get_int(s->db,
-                                     "SELECT (SELECT count(*) FROM completeness WHERE verdict <> 'complete')"
-                                     " + (SELECT count(*) FROM process WHERE end_kind = 'signal' OR (end_kind = 'exit'"
-                                     " AND end_status <> 0))",
-                                     &limit_count, err);
 
-    if (status != NM_OK || limit_count > 0 || unjudged_count > 0 || s->fault_count > 0 || s->line_count == 0)
-        return status;
+    if (l->limit_count > 0 || unjudged_count > 0 || s->fault_count > 0 || s->line_count == 0)
+        return;
     nm_screen_line *head = &s->lines[0];
     size_t len = strlen(head->text);
     snprintf(head->text + len, sizeof head->text - len, "%s",
              nm_sentence_put(NM_SAY_NO_FAULT, s->language, NULL, text, sizeof text));
-    return NM_OK;
 }
 
 nm_status nm_screen_fine_lines(nm_screen *s, nm_error *err)
 {
-    leaks l = {0};
+    nm_judged_row l = {0};
     unjudged u = {0};
     nm_status status;
 
     if (s->holder_count == 0)
         return NM_OK;
-    status = read_leaks(s, &l, err);
+    status = nm_judged_get(s->db, &l, err);
     if (status == NM_OK)
         status = add_fine(s, &l, err);
     nm_screen_begin(s, NM_SAY_LABEL_UNJUDGED, NM_LINE_PLAIN, NM_RANK_PEAK, "suspect_by_site");
@@ -265,5 +212,7 @@ nm_status nm_screen_fine_lines(nm_screen *s, nm_error *err)
         say_unjudged_leaks(s, &l, &u);
     if (status == NM_OK)
         status = say_unjudged_measures(s, &l, &u, err);
-    return status == NM_OK ? say_no_fault(s, u.count, err) : status;
+    if (status == NM_OK)
+        say_no_fault(s, &l, u.count);
+    return status;
 }

@@ -33,12 +33,4 @@ void nm_screen_component(const nm_screen *s, const char *component, const char *
 /* The word for a measure of view health. */
 nm_sentence nm_screen_measure_of(const char *measure);
 
-/* Of a row of view completeness: events are missing, or will yet come, so that nothing found is no good news. */
-#define NM_SCREEN_IS_PARTIAL "verdict NOT IN ('complete', 'begun', 'kept', 'contradictory')"
-
-/* Has the pool of row `h` of view health segments that grow already? Then no setting betters its fragmentation. */
-#define NM_SCREEN_IS_MAPPED                                                                                            \
-    "EXISTS (SELECT 1 FROM _heap_place AS p JOIN _pool_effort AS e ON e.heap_id = p.heap_id WHERE e.mapped_count > 0"  \
-    " AND p.pid IS h.pid AND p.host IS h.host AND p.device IS h.device AND p.heap IS h.heap)"
-
 #endif

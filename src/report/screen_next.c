@@ -7,8 +7,8 @@
 
 #include "base/cells.h"
 #include "base/human.h"
+#include "report/next_facts.sql.h"
 #include "report/screen_groups.h"
-#include "store/database.h"
 
 #define PATH_COLUMNS 56
 #define GAP          "    "
@@ -21,30 +21,6 @@ static const char *short_path(const char *path, char out[TEXT_BYTES])
     if (strlen(path) > PATH_COLUMNS && slash != NULL)
         path = slash + 1;
     return nm_human_text(out, TEXT_BYTES, path, PATH_COLUMNS * 2);
-}
-
-typedef struct facts {
-    int64_t leak_count, fatal_count, misuse_count, lost_count,
-        pool_count; /* pool_count: verdicts that another setting of the pool may better */
-} facts;
-
-static nm_status read_facts(const nm_screen *s, facts *out, nm_error *err)
-{
-    static const char sql[] =
-        "SELECT (SELECT count(*) FROM leak_by_site),"
-        " (SELECT count(*) FROM out_of_memory WHERE outcome IS NOT 'recovered'), (SELECT count(*) FROM misuse),"
-        " (SELECT count(*) FROM completeness WHERE " NM_SCREEN_IS_PARTIAL "),"
-        " (SELECT count(*) FROM health AS h WHERE verdict IN ('warning', 'danger') AND (measure = 'pool hit rate'"
-        " OR (measure = 'fragmentation' AND NOT " NM_SCREEN_IS_MAPPED
-        "))) + (SELECT count(*) FROM out_of_memory WHERE verdict = 'fragmentation')";
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_screen_ask(s, sql, &row, err);
-    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
-
-    if (code == SQLITE_ROW)
-        *out = (facts){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2),
-                       sqlite3_column_int64(row, 3), sqlite3_column_int64(row, 4)};
-    return nm_screen_end(s, row, status, code, err);
 }
 
 /* Adds it to the row of the one before where both fit: a command that is cut or broken cannot be copied. */
@@ -70,7 +46,7 @@ static void add_command(nm_screen *s, nm_sentence code, const nm_word *words)
 }
 
 /* What shows the worst of it; NM_SAY_NOTHING: there is nothing bad. */
-static nm_sentence command_for_fault(const facts *f)
+static nm_sentence command_for_fault(const nm_next_facts_row *f)
 {
     if (f->leak_count > 0)
         return NM_SAY_NEXT_LEAK;
@@ -80,7 +56,7 @@ static nm_sentence command_for_fault(const facts *f)
 }
 
 /* `input`: "" when whatif cannot run on it. */
-static void add_commands(nm_screen *s, const facts *f, const char *database, const char *input)
+static void add_commands(nm_screen *s, const nm_next_facts_row *f, const char *database, const char *input)
 {
     nm_sentence fault = command_for_fault(f);
     bool may_set = f->pool_count > 0 && input[0] != 0;
@@ -100,22 +76,16 @@ static void add_commands(nm_screen *s, const facts *f, const char *database, con
 
 nm_status nm_screen_next_lines(nm_screen *s, nm_error *err)
 {
-    char database[TEXT_BYTES], input[TEXT_BYTES] = "", folder[TEXT_BYTES];
-    facts f = {0};
-    sqlite3_stmt *row = NULL;
-    nm_status status = read_facts(s, &f, err);
+    char database[TEXT_BYTES], input[TEXT_BYTES], folder[TEXT_BYTES];
+    sqlite3_stmt *rows = NULL;
+    nm_next_facts_row row;
+    nm_status status = nm_next_facts_ask(s->db, &rows, err);
 
-    if (status == NM_OK)
-        status = nm_screen_ask(s, "SELECT path FROM input WHERE path <> '-' AND (SELECT count(*) FROM input) = 1", &row,
-                               err);
-    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
-    if (code == SQLITE_ROW)
-        short_path(nm_db_text(row, 0), input);
-    status = nm_screen_end(s, row, status, code, err);
+    if (status == NM_OK && nm_next_facts_next(rows, &row))
+        add_commands(s, &row, short_path(s->names->database_path, database), short_path(row.input_path, input));
+    status = nm_question_end(rows, status, err);
     if (status != NM_OK)
         return status;
-    short_path(s->names->database_path, database);
-    add_commands(s, &f, database, input);
     if (s->names->csv_folder != NULL)
         add_command(s, NM_SAY_NEXT_CSV, NM_WORDS({"folder", short_path(s->names->csv_folder, folder)}));
     return NM_OK;

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "report/graphs.sql.h"
+#include "report/origins.sql.h"
 #include "report/screen_groups.h"
-#include "store/database.h"
+#include "report/unseen_kinds.sql.h"
 #include "trace/event.h"
 
 #define PLACE_COLUMNS 48
@@ -24,72 +26,60 @@ static void begin_note(nm_screen *s, const char *view)
 
 /* ---- Steps ---- */
 
-/* Of each source the anchor or reason that most processes have. */
-#define ORIGINS                                                                                                        \
-    "WITH l AS (SELECT source, kind, is_given, anchor, min(step_count) AS fewest, max(step_count) AS most,"            \
-    " count(*) AS process_count FROM step_origin WHERE source <> 'marked' GROUP BY source, anchor)"                    \
-    " SELECT source, kind, is_given, anchor, fewest, most, max(process_count) FROM l GROUP BY source ORDER BY source"
-
-static void add_origin(nm_screen *s, sqlite3_stmt *row)
+static void add_origin(nm_screen *s, const nm_origins_row *row)
 {
     char fewest[NM_HUMAN_BYTES], most[NM_HUMAN_BYTES], place[TEXT_BYTES];
-    bool is_after = strcmp(nm_db_text(row, 1), "optimizer") == 0, has_place = !nm_db_is_null(row, 3);
+    bool is_after = strcmp(row->kind, "optimizer") == 0;
 
     begin_note(s, "step_origin");
-    if (!has_place)
+    if (!row->has.anchor)
         nm_sentence_put(NM_SAY_SITE_NONE, s->language, NULL, place, sizeof place);
     else
-        nm_screen_site(s, nm_db_text(row, 3), PLACE_COLUMNS, place, sizeof place);
-    if (nm_db_text(row, 0)[0] == 'n') {
-        nm_screen_say(s, has_place ? NM_SAY_STEPS_NONE_NEAR : NM_SAY_STEPS_NONE, NM_WORDS({"place", place}));
+        nm_screen_site(s, row->anchor, PLACE_COLUMNS, place, sizeof place);
+    if (row->source[0] == 'n') {
+        nm_screen_say(s, row->has.anchor ? NM_SAY_STEPS_NONE_NEAR : NM_SAY_STEPS_NONE, NM_WORDS({"place", place}));
         return;
     }
-    nm_human_count(fewest, sqlite3_column_int64(row, 4));
-    nm_human_count(most, sqlite3_column_int64(row, 5));
+    nm_human_count(fewest, row->fewest_count);
+    nm_human_count(most, row->most_count);
     if (strcmp(fewest, most) == 0)
         nm_screen_say(s, NM_SAY_STEPS_COUNT, NM_WORDS({"n", fewest}));
     else
         nm_screen_say(s, NM_SAY_STEPS_RANGE, NM_WORDS({"n", fewest}, {"most", most}));
     nm_screen_say(s, is_after ? NM_SAY_STEPS_UP_TO : NM_SAY_STEPS_FROM, NM_WORDS({"place", place}));
-    nm_screen_say(s, sqlite3_column_int(row, 2) != 0 ? NM_SAY_STEPS_GIVEN : NM_SAY_STEPS_INFERRED, NULL);
+    nm_screen_say(s, row->is_given ? NM_SAY_STEPS_GIVEN : NM_SAY_STEPS_INFERRED, NULL);
 }
 
 static nm_status add_steps(nm_screen *s, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
-    nm_status status = nm_screen_ask(s, ORIGINS, &rows, err);
-    int code = SQLITE_DONE;
+    nm_origins_row row;
+    nm_status status = nm_origins_ask(s->db, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
-        add_origin(s, rows);
-    return nm_screen_end(s, rows, status, code, err);
+    while (status == NM_OK && nm_origins_next(rows, &row))
+        add_origin(s, &row);
+    return nm_question_end(rows, status, err);
 }
 
 /* ---- Graphs ---- */
 
 static nm_status add_graphs(nm_screen *s, nm_error *err)
 {
-    static const char sql[] = "SELECT count(*), sum(end_kind = 'destroyed'), sum(CASE WHEN end_kind <> 'destroyed' "
-                              "THEN driver_bytes ELSE 0 END),"
-                              " sum(CASE WHEN end_kind <> 'destroyed' THEN block_bytes ELSE 0 END) FROM _graph_memory";
     char captured[NM_HUMAN_BYTES], destroyed[NM_HUMAN_BYTES], driver[NM_HUMAN_BYTES], blocks[NM_HUMAN_BYTES];
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_screen_ask(s, sql, &row, err);
-    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+    nm_graphs_row row;
+    nm_status status = nm_graphs_get(s->db, &row, err);
 
-    if (code == SQLITE_ROW && sqlite3_column_int64(row, 0) > 0) {
-        begin_note(s, "suspect_by_site");
-        nm_screen_say(s, NM_SAY_GRAPHS,
-                      NM_WORDS({"n", nm_human_count(captured, sqlite3_column_int64(row, 0))},
-                               {"m", nm_human_count(destroyed, sqlite3_column_int64(row, 1))}));
-        if (sqlite3_column_int64(row, 1) < sqlite3_column_int64(row, 0))
-            nm_screen_say(s, NM_SAY_GRAPHS_HOLD,
-                          NM_WORDS({"driver", nm_human_bytes(driver, sqlite3_column_int64(row, 2))}));
-        if (sqlite3_column_int64(row, 3) > 0)
-            nm_screen_say(s, NM_SAY_GRAPHS_BLOCKS,
-                          NM_WORDS({"blocks", nm_human_bytes(blocks, sqlite3_column_int64(row, 3))}));
-    }
-    return nm_screen_end(s, row, status, code, err);
+    if (row.graph_count == 0)
+        return status;
+    begin_note(s, "suspect_by_site");
+    nm_screen_say(s, NM_SAY_GRAPHS,
+                  NM_WORDS({"n", nm_human_count(captured, row.graph_count)},
+                           {"m", nm_human_count(destroyed, row.destroyed_count)}));
+    if (row.destroyed_count < row.graph_count)
+        nm_screen_say(s, NM_SAY_GRAPHS_HOLD, NM_WORDS({"driver", nm_human_bytes(driver, row.driver_bytes)}));
+    if (row.block_bytes > 0)
+        nm_screen_say(s, NM_SAY_GRAPHS_BLOCKS, NM_WORDS({"blocks", nm_human_bytes(blocks, row.block_bytes)}));
+    return status;
 }
 
 /* ---- What was not seen ---- */
@@ -114,26 +104,19 @@ static nm_sentence unseen_of(int kind)
 /* A line for each kind of note: the first of them, and how many more. */
 static nm_status add_unseen(nm_screen *s, nm_error *err)
 {
-    static const char sql[] =
-        "SELECT k.kind, (SELECT f.text FROM _unseen AS f WHERE f.kind = u.kind ORDER BY"
-        " f.first_seq LIMIT 1), sum(u.unseen_count) FROM (SELECT kind, text,"
-        " max(unseen_count) AS unseen_count, min(first_seq) AS first_seq FROM _unseen"
-        " GROUP BY kind, text) AS u JOIN _note_kind AS k ON k.name = u.kind GROUP BY u.kind ORDER BY min(u.first_seq)";
     char text[TEXT_BYTES], count[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;
-    nm_status status = nm_screen_ask(s, sql, &rows, err);
-    int code = SQLITE_DONE;
+    nm_unseen_kinds_row row;
+    nm_status status = nm_unseen_kinds_ask(s->db, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        int64_t more_count = sqlite3_column_int64(rows, 2) - 1;
-
+    while (status == NM_OK && nm_unseen_kinds_next(rows, &row)) {
         begin_note(s, "unseen");
-        nm_screen_say(s, unseen_of(sqlite3_column_int(rows, 0)),
-                      NM_WORDS({"name", nm_human_text(text, sizeof text, nm_db_text(rows, 1), TEXT_COLUMNS)}));
-        if (more_count > 0)
-            nm_screen_say(s, NM_SAY_UNSEEN_MORE, NM_WORDS({"n", nm_human_count(count, more_count)}));
+        nm_screen_say(s, unseen_of((int)row.kind_code),
+                      NM_WORDS({"name", nm_human_text(text, sizeof text, row.text, TEXT_COLUMNS)}));
+        if (row.unseen_count > 1)
+            nm_screen_say(s, NM_SAY_UNSEEN_MORE, NM_WORDS({"n", nm_human_count(count, row.unseen_count - 1)}));
     }
-    return nm_screen_end(s, rows, status, code, err);
+    return nm_question_end(rows, status, err);
 }
 
 nm_status nm_screen_note_lines(nm_screen *s, nm_error *err)

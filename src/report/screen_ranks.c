@@ -11,7 +11,6 @@
 #include "base/cells.h"
 #include "base/human.h"
 #include "report/screen_groups.h"
-#include "store/database.h"
 
 #define WORDS_BYTES  256
 #define NAMES_MAX    6 /* of ranks in one line */

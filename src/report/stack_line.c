@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "store/database.h"
+#include "report/stack_frame.sql.h"
 
 #define KEPT_BYTES_MAX (64u << 20)
 #define BETWEEN        " < "
@@ -17,11 +17,7 @@
 nm_status nm_stack_lines_init(nm_stack_lines *lines, sqlite3 *db, nm_error *err)
 {
     *lines = (nm_stack_lines){0};
-    return nm_db_prepare(db,
-                         "SELECT s.parent_id, coalesce(f.label, '?' || '?') FROM stack AS s LEFT JOIN frame AS f ON "
-                         "f.frame_id = s.frame_id"
-                         " WHERE s.stack_id = ?",
-                         &lines->frame, err);
+    return nm_stack_frame_ask(db, NM_NULL, &lines->frame, err);
 }
 
 /* Appends one frame, or that the rest is cut off. */
@@ -43,39 +39,22 @@ static nm_status add_frame(nm_stack_lines *lines, size_t begin, const char *labe
     return status == NM_OK && *is_full ? nm_buffer_append(&lines->text, CUT, strlen(CUT), err) : status;
 }
 
-/* The next frame and its caller. *label: NULL where there is no such stack; borrowed until the statement is reset. */
-static nm_status read_frame(nm_stack_lines *lines, sqlite3_int64 *stack_id, const char **label, bool *has_next,
-                            nm_error *err)
-{
-    sqlite3_bind_int64(lines->frame, 1, *stack_id);
-    int code = sqlite3_step(lines->frame);
-
-    *label = NULL;
-    *has_next = false;
-    if (code == SQLITE_ROW) {
-        *label = (const char *)sqlite3_column_text(lines->frame, 1);
-        *has_next = sqlite3_column_type(lines->frame, 0) != SQLITE_NULL;
-        *stack_id = sqlite3_column_int64(lines->frame, 0);
-        return NM_OK;
-    }
-    return code == SQLITE_DONE ? NM_OK : nm_db_fail(sqlite3_db_handle(lines->frame), err);
-}
-
 static nm_status add_frames(nm_stack_lines *lines, sqlite3_int64 stack_id, size_t begin, nm_error *err)
 {
     bool is_full = false, has_next = true, is_first = true;
+    nm_stack_frame_row row;
     nm_status status = NM_OK;
 
     while (status == NM_OK && has_next && !is_full) { /* ends: each frame but the first takes room */
-        const char *label;
-
-        status = read_frame(lines, &stack_id, &label, &has_next, err);
-        if (status == NM_OK && label != NULL)
-            status = add_frame(lines, begin, label, is_first, &is_full, err);
+        nm_stack_frame_bind(lines->frame, stack_id);
+        has_next = nm_stack_frame_next(lines->frame, &row);
+        if (has_next)
+            status = add_frame(lines, begin, row.label, is_first, &is_full, err);
+        has_next = has_next && row.has.parent_id;
+        stack_id = row.parent_id;
         is_first = false;
-        sqlite3_reset(lines->frame);
     }
-    return status;
+    return nm_question_pause(lines->frame, status, err);
 }
 
 /* Puts a line behind the others: its length, then it. */

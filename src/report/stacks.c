@@ -6,9 +6,11 @@
 #include "report/stacks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/shown.h"
-#include "store/database.h"
+#include "report/frames.sql.h"
+#include "report/stack_links.sql.h"
 
 typedef struct stack_row {
     int64_t stack_id;
@@ -29,14 +31,13 @@ struct nm_stacks {
 /* ---- Reading ------------------------------------------------------------------------------------------------------- */
 
 /* The number of the text in a column; 0: NULL. */
-static nm_status intern(nm_stacks *stacks, sqlite3_stmt *row, int column, uint32_t *number, nm_error *err)
+static nm_status intern(nm_stacks *stacks, const char *text, uint32_t *number, nm_error *err)
 {
-    const char *text = nm_db_text(row, column);
-    size_t len = (size_t)sqlite3_column_bytes(row, column);
+    size_t len = strlen(text);
     nm_status status;
 
     *number = 0;
-    if (nm_db_is_null(row, column) || len == 0)
+    if (len == 0)
         return NM_OK;
     stacks->text.len = 0;
     status = nm_buffer_append(&stacks->text, text, len, err);
@@ -46,7 +47,7 @@ static nm_status intern(nm_stacks *stacks, sqlite3_stmt *row, int column, uint32
     return nm_strings_intern(&stacks->strings, (nm_bytes){stacks->text.data, len}, number, err);
 }
 
-static nm_status take_frame(nm_stacks *stacks, sqlite3_stmt *row, nm_error *err)
+static nm_status take_frame(nm_stacks *stacks, const nm_frames_row *row, nm_error *err)
 {
     nm_status status =
         nm_array_grow(&stacks->frames, &stacks->frame_capacity, stacks->frame_count + 1, sizeof *stacks->frames, err);
@@ -55,19 +56,19 @@ static nm_status take_frame(nm_stacks *stacks, sqlite3_stmt *row, nm_error *err)
         return status;
     nm_stacks_frame *frame = &stacks->frames[stacks->frame_count];
     *frame = (nm_stacks_frame){
-        .frame_id = sqlite3_column_int64(row, 0),
-        .line = sqlite3_column_int64(row, 5),
-        .offset = sqlite3_column_int64(row, 6),
-        .module_id = nm_db_is_null(row, 7) ? NM_NULL : sqlite3_column_int64(row, 7),
-        .is_plumbing = sqlite3_column_int(row, 8) == 1,
+        .frame_id = row->frame_id,
+        .line = row->line,
+        .offset = row->offset,
+        .module_id = NM_NUMBER_OF(row, module_id),
+        .is_plumbing = row->is_plumbing,
     };
-    status = intern(stacks, row, 1, &frame->label, err);
+    status = intern(stacks, row->label, &frame->label, err);
     if (status == NM_OK)
-        status = intern(stacks, row, 2, &frame->function, err);
+        status = intern(stacks, row->function, &frame->function, err);
     if (status == NM_OK)
-        status = intern(stacks, row, 3, &frame->file, err);
+        status = intern(stacks, row->file, &frame->file, err);
     if (status == NM_OK)
-        status = intern(stacks, row, 4, &frame->module, err);
+        status = intern(stacks, row->module, &frame->module, err);
     stacks->frame_count += status == NM_OK;
     return status;
 }
@@ -88,45 +89,46 @@ static uint32_t find_frame(const nm_stacks *stacks, int64_t frame_id)
     return low < stacks->frame_count && stacks->frames[low].frame_id == frame_id ? (uint32_t)low : 0;
 }
 
-static nm_status take_stack(nm_stacks *stacks, sqlite3_stmt *row, nm_error *err)
+static nm_status take_stack(nm_stacks *stacks, const nm_stack_links_row *row, nm_error *err)
 {
     nm_status status =
         nm_array_grow(&stacks->stacks, &stacks->stack_capacity, stacks->stack_count + 1, sizeof *stacks->stacks, err);
 
-    if (status != NM_OK)
-        return status;
-    stacks->stacks[stacks->stack_count++] = (stack_row){
-        .stack_id = sqlite3_column_int64(row, 0),
-        .parent_id = nm_db_is_null(row, 1) ? NM_NULL : sqlite3_column_int64(row, 1),
-        .frame = nm_db_is_null(row, 2) ? 0 : find_frame(stacks, sqlite3_column_int64(row, 2)),
-        .site = nm_db_is_null(row, 3) ? 0 : find_frame(stacks, sqlite3_column_int64(row, 3)),
-        .is_cut = sqlite3_column_int(row, 4) == 1,
-    };
-    return NM_OK;
+    if (status == NM_OK)
+        stacks->stacks[stacks->stack_count++] = (stack_row){
+            .stack_id = row->stack_id,
+            .parent_id = NM_NUMBER_OF(row, parent_id),
+            .frame = row->has.frame_id ? find_frame(stacks, row->frame_id) : 0,
+            .site = row->has.site_frame_id ? find_frame(stacks, row->site_frame_id) : 0,
+            .is_cut = row->is_cut,
+        };
+    return status;
 }
 
-static nm_status read_rows(nm_stacks *stacks, sqlite3 *db, const char *sql,
-                           nm_status (*take)(nm_stacks *, sqlite3_stmt *, nm_error *), nm_error *err)
+static nm_status read_frames(nm_stacks *stacks, sqlite3 *db, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
-    nm_status status = nm_db_prepare(db, sql, &rows, err);
-    int code = SQLITE_DONE;
+    nm_frames_row row;
+    nm_status status = nm_frames_ask(db, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
-        status = take(stacks, rows, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(rows);
-    return status;
+    while (status == NM_OK && nm_frames_next(rows, &row))
+        status = take_frame(stacks, &row, err);
+    return nm_question_end(rows, status, err);
+}
+
+static nm_status read_stacks(nm_stacks *stacks, sqlite3 *db, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_stack_links_row row;
+    nm_status status = nm_stack_links_ask(db, &rows, err);
+
+    while (status == NM_OK && nm_stack_links_next(rows, &row))
+        status = take_stack(stacks, &row, err);
+    return nm_question_end(rows, status, err);
 }
 
 nm_status nm_stacks_open(sqlite3 *db, nm_stacks **out, nm_error *err)
 {
-    static const char frame_sql[] =
-        "SELECT frame_id, label, function, file, module, line, offset, module_id, is_plumbing"
-        " FROM frame ORDER BY frame_id";
-    static const char stack_sql[] =
-        "SELECT stack_id, parent_id, frame_id, site_frame_id, is_cut FROM stack ORDER BY stack_id";
     nm_stacks *stacks = calloc(1, sizeof *stacks);
     nm_status status;
 
@@ -137,10 +139,10 @@ nm_status nm_stacks_open(sqlite3 *db, nm_stacks **out, nm_error *err)
     if (status == NM_OK) {
         stacks->frames[0] = (nm_stacks_frame){.frame_id = NM_NULL, .module_id = NM_NULL};
         stacks->frame_count = 1;
-        status = read_rows(stacks, db, frame_sql, take_frame, err);
+        status = read_frames(stacks, db, err);
     }
     if (status == NM_OK)
-        status = read_rows(stacks, db, stack_sql, take_stack, err);
+        status = read_stacks(stacks, db, err);
     if (status == NM_OK)
         *out = stacks;
     else

@@ -20,14 +20,6 @@
 
 typedef struct nm_foreign nm_foreign;
 
-/* The beginning of view _heap_place, of the tables of any schema: what is attached has no views. */
-#define NM_FOREIGN_PLACES(schema)                                                                                      \
-    "(SELECT process.host AS host, process.rank AS rank, process.pid AS pid, coalesce(device.physical_ordinal,"        \
-    " device.ordinal) AS device, heap.name AS heap, heap_level.name AS level, heap.heap_id AS heap_id,"                \
-    " heap.size_basis AS size_basis FROM " schema ".heap LEFT JOIN " schema                                            \
-    ".process ON process.process_id = heap.process_id LEFT JOIN " schema                                               \
-    ".device ON device.device_id = heap.device_id LEFT JOIN " schema ".heap_level ON heap_level.level = heap.level)"
-
 /*
  * NM_ERR_FORMAT, NM_ERR_VERSION: not a database of npumem-ingest, not of this version, or damaged. NULL in *out then.
  * `reads_events`: tables with a row an event will be read, so that their pages are checked too, however many they are.

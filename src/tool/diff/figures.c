@@ -7,21 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/database.h"
+#include "store/question.h"
 
 #define UNKNOWN "-"
 
-static const char *value_text(char out[NM_HUMAN_BYTES], sqlite3_stmt *row, int column)
+static const char *value_text(char out[NM_HUMAN_BYTES], sqlite3_stmt *row, const char *column)
 {
-    const char *unit = nm_db_text(row, 2);
+    const char *unit = nm_named_text(row, "unit");
 
-    if (nm_db_is_null(row, column))
+    if (!nm_named_has(row, column))
         return UNKNOWN;
     if (strcmp(unit, "ratio") == 0)
-        return nm_human_percent(out, sqlite3_column_double(row, column));
+        return nm_human_percent(out, nm_named_real(row, column));
     if (strcmp(unit, "ns") == 0)
-        return nm_human_time(out, sqlite3_column_int64(row, column));
-    return nm_human_bytes(out, sqlite3_column_int64(row, column));
+        return nm_human_time(out, nm_named_integer(row, column));
+    return nm_human_bytes(out, nm_named_integer(row, column));
 }
 
 /* "-0.0 ms" becomes "+0.0 ms": what was rounded away is no less. */
@@ -34,15 +34,15 @@ static const char *without_sign_of_zero(char *text)
 
 static const char *change_text(char out[NM_HUMAN_BYTES + 1], sqlite3_stmt *row)
 {
-    const char *unit = nm_db_text(row, 2);
-    int64_t change = sqlite3_column_int64(row, 5);
+    const char *unit = nm_named_text(row, "unit");
+    int64_t change = nm_named_integer(row, "change_value");
 
-    if (nm_db_is_null(row, 5))
+    if (!nm_named_has(row, "change_value"))
         return UNKNOWN;
     if (strcmp(unit, "bytes") == 0)
         return diff_signed_bytes(out, change);
     if (strcmp(unit, "ratio") == 0) {
-        snprintf(out, NM_HUMAN_BYTES + 1, "%+.1f %%", 100 * sqlite3_column_double(row, 5));
+        snprintf(out, NM_HUMAN_BYTES + 1, "%+.1f %%", 100 * nm_named_real(row, "change_value"));
         return without_sign_of_zero(out);
     }
     out[0] = change < 0 ? '-' : '+';
@@ -59,7 +59,7 @@ void diff_write_figures(diff_run *run, sqlite3_stmt *rows)
     while (sqlite3_step(rows) == SQLITE_ROW) {
         if (row_count++ == 0)
             printf("\nfigures\n  %11s %10s %10s\n", "change", "A", "B");
-        printf("  %11s %10s %10s  %-10s %s\n", change_text(change, rows), value_text(base, rows, 3),
-               value_text(value, rows, 4), nm_db_text(rows, 1), nm_db_text(rows, 0));
+        printf("  %11s %10s %10s  %-10s %s\n", change_text(change, rows), value_text(base, rows, "base_value"),
+               value_text(value, rows, "run_value"), nm_named_text(rows, "level"), nm_named_text(rows, "figure"));
     }
 }

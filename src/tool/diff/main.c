@@ -14,9 +14,11 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
-#include "store/database.h"
+#include "store/question.h"
 #include "tool/common/answer.h"
 #include "tool/diff/ask.h"
+#include "tool/diff/diff_choices.sql.h"
+#include "tool/diff/diff_heads.sql.h"
 #include "tool/diff/figures.h"
 #include "tool/diff/moments.h"
 #include "tool/diff/options.h"
@@ -26,19 +28,19 @@
 
 /* ---- Text ---- */
 
-/* "rank 3  pool      torch/optim/adamw.py:61 step" of columns rank, level, ... and path, function, line. */
-static void write_site(sqlite3_stmt *row, int rank, int level, int path)
+/* "rank 3  pool      torch/optim/adamw.py:61 step" */
+static void write_site(sqlite3_stmt *row)
 {
     char raw[DIFF_TEXT_BYTES], site[DIFF_TEXT_BYTES], line[32] = "";
+    const char *path = nm_named_text(row, "path"), *function = nm_named_text(row, "function");
 
-    if (!nm_db_is_null(row, path + 2))
-        snprintf(line, sizeof line, ":%lld", (long long)sqlite3_column_int64(row, path + 2));
-    snprintf(raw, sizeof raw, "%s%s%s%s", nm_db_text(row, path), line,
-             nm_db_text(row, path)[0] == 0 || nm_db_text(row, path + 1)[0] == 0 ? "" : " ", nm_db_text(row, path + 1));
-    if (!nm_db_is_null(row, rank))
-        printf("rank %-3lld ", (long long)sqlite3_column_int64(row, rank));
-    nm_human_text(site, sizeof site, strcmp(nm_db_text(row, path), "(all)") == 0 ? "all sites" : raw, SITE_COLUMNS);
-    printf("%-10s %s\n", nm_shown_text(line, sizeof line, nm_db_text(row, level)), site);
+    if (nm_named_has(row, "line"))
+        snprintf(line, sizeof line, ":%lld", (long long)nm_named_integer(row, "line"));
+    snprintf(raw, sizeof raw, "%s%s%s%s", path, line, path[0] == 0 || function[0] == 0 ? "" : " ", function);
+    if (nm_named_has(row, "rank"))
+        printf("rank %-3lld ", (long long)nm_named_integer(row, "rank"));
+    nm_human_text(site, sizeof site, strcmp(path, "(all)") == 0 ? "all sites" : raw, SITE_COLUMNS);
+    printf("%-10s %s\n", nm_shown_text(line, sizeof line, nm_named_text(row, "level")), site);
 }
 
 /* Where to begin with two values, so that their difference is on the screen: after the words that both begin with. */
@@ -71,14 +73,14 @@ static void write_environment(diff_run *run, sqlite3_stmt *rows)
     (void)run;
     printf("\nversions and settings\n");
     for (; sqlite3_step(rows) == SQLITE_ROW; row_count++) {
-        nm_human_text(name, sizeof name, nm_db_text(rows, 1), VALUE_COLUMNS);
-        const char *base_text = nm_db_is_null(rows, 2) ? "(none)" : nm_db_text(rows, 2);
-        const char *value_text = nm_db_is_null(rows, 3) ? "(none)" : nm_db_text(rows, 3);
+        nm_human_text(name, sizeof name, nm_named_text(rows, "name"), VALUE_COLUMNS);
+        const char *base_text = nm_named_has(rows, "base_value") ? nm_named_text(rows, "base_value") : "(none)";
+        const char *value_text = nm_named_has(rows, "run_value") ? nm_named_text(rows, "run_value") : "(none)";
         size_t from = shown_from(base_text, value_text);
 
         describe_value(base_text, from, base);
         describe_value(value_text, from, value);
-        printf("  %-11s %-28s %s -> %s\n", nm_db_text(rows, 0), name, base, value);
+        printf("  %-11s %-28s %s -> %s\n", nm_named_text(rows, "source"), name, base, value);
     }
     if (row_count == 0)
         printf("  no difference\n");
@@ -105,23 +107,24 @@ static void write_sites(diff_run *run, sqlite3_stmt *rows)
     int64_t row_counts[2] = {0}, left_count = 0; /* of sums over all sites, and of sites: no rank's sum hides them */
 
     while (sqlite3_step(rows) == SQLITE_ROW) {
-        if (strcmp(moment, nm_db_text(rows, 0)) != 0) {
+        if (strcmp(moment, nm_named_text(rows, "moment")) != 0) {
             diff_write_more(left_count);
             row_counts[0] = row_counts[1] = left_count = 0;
-            snprintf(moment, sizeof moment, "%s", nm_db_text(rows, 0));
+            snprintf(moment, sizeof moment, "%s", nm_named_text(rows, "moment"));
             write_moment_title(run, moment);
         }
-        bool is_compared = !nm_db_is_null(rows, 9); /* what has no site is not */
+        bool is_compared = nm_named_has(rows, "change_bytes"); /* what has no site is not */
 
         run->difference_count += is_compared;
-        if (is_compared && row_counts[strcmp(nm_db_text(rows, 4), "(all)") != 0]++ >= run->options->top) {
+        if (is_compared && row_counts[strcmp(nm_named_text(rows, "path"), "(all)") != 0]++ >= run->options->top) {
             left_count++;
             continue;
         }
-        printf("  %11s %10s %10s  ", is_compared ? diff_signed_bytes(change, sqlite3_column_int64(rows, 9)) : "-",
-               nm_human_bytes(base, sqlite3_column_int64(rows, 7)),
-               nm_human_bytes(value, sqlite3_column_int64(rows, 8)));
-        write_site(rows, 1, 2, 4);
+        printf("  %11s %10s %10s  ",
+               is_compared ? diff_signed_bytes(change, nm_named_integer(rows, "change_bytes")) : "-",
+               nm_human_bytes(base, nm_named_integer(rows, "base_bytes")),
+               nm_human_bytes(value, nm_named_integer(rows, "run_bytes")));
+        write_site(rows);
     }
     diff_write_more(left_count);
     if (moment[0] == 0)
@@ -138,10 +141,10 @@ static void write_leaks(diff_run *run, sqlite3_stmt *rows)
         run->difference_count++;
         if (row_count++ >= run->options->top)
             continue;
-        printf("  %-8s %11s  %-10s  ", nm_shown_text(kind, sizeof kind, nm_db_text(rows, 0)),
-               diff_signed_bytes(change, sqlite3_column_int64(rows, 9)),
-               nm_shown_text(before, sizeof before, nm_db_text(rows, 6)));
-        write_site(rows, 1, 2, 3);
+        printf("  %-8s %11s  %-10s  ", nm_shown_text(kind, sizeof kind, nm_named_text(rows, "change")),
+               diff_signed_bytes(change, nm_named_integer(rows, "change_bytes")),
+               nm_shown_text(before, sizeof before, nm_named_text(rows, "verdict")));
+        write_site(rows);
     }
     diff_write_more(row_count - run->options->top);
     if (row_count == 0)
@@ -152,91 +155,54 @@ static void write_leaks(diff_run *run, sqlite3_stmt *rows)
 static nm_status write_head(diff_run *run, sqlite3 *db, const char *letter, const char *path, int64_t *rank_count,
                             nm_error *err)
 {
-    static const char sql[] =
-        "SELECT CASE WHEN count(*) = 1 THEN min(path) ELSE count(*) || ' inputs' END, (SELECT count(*) FROM process),"
-        " (SELECT count(DISTINCT rank) FROM process), (SELECT max(generation) FROM step),"
-        " sum(is_complete = 0 OR baseline = 'unknown'), sum(baseline = 'known') FROM input";
     char name[DIFF_TEXT_BYTES], from[DIFF_TEXT_BYTES];
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(db, sql, &row, err);
+    sqlite3_stmt *rows = NULL;
+    nm_diff_heads_row row;
+    nm_status status = nm_diff_heads_ask(db, &rows, err);
 
     run->subject = path;
-    if (status == NM_OK && sqlite3_step(row) != SQLITE_ROW)
-        status = nm_db_fail(db, err);
-    if (status == NM_OK) {
-        *rank_count = sqlite3_column_int64(row, 2);
+    if (status == NM_OK && nm_diff_heads_next(rows, &row)) {
+        *rank_count = row.rank_count;
         printf("%s  %s  from %s: ", letter, nm_human_text(name, sizeof name, path, 200),
-               nm_human_text(from, sizeof from, nm_db_text(row, 0), 200));
-        printf("%lld process%s, ", (long long)sqlite3_column_int64(row, 1),
-               sqlite3_column_int64(row, 1) == 1 ? "" : "es");
-        printf("%lld rank%s, ", (long long)*rank_count, *rank_count == 1 ? "" : "s");
-        printf("%lld step%s, %s\n", (long long)sqlite3_column_int64(row, 3),
-               sqlite3_column_int64(row, 3) == 1 ? "" : "s",
-               sqlite3_column_int64(row, 4) > 0   ? "NOT COMPLETE: changes may be of what is missing"
-               : sqlite3_column_int64(row, 5) > 0 ? "whole, but it begins in the middle"
-                                                  : "complete");
+               nm_human_text(from, sizeof from, row.name, 200));
+        printf("%lld process%s, ", (long long)row.process_count, row.process_count == 1 ? "" : "es");
+        printf("%lld rank%s, ", (long long)row.rank_count, row.rank_count == 1 ? "" : "s");
+        printf("%lld step%s, %s\n", (long long)row.step_count, row.step_count == 1 ? "" : "s",
+               row.partial_count > 0  ? "NOT COMPLETE: changes may be of what is missing"
+               : row.midway_count > 0 ? "whole, but it begins in the middle"
+                                      : "complete");
     }
-    sqlite3_finalize(row);
-    return status;
+    return nm_question_end(rows, status, err);
 }
 
 /* ---- What cannot be compared ---- */
 
-/* The first column of the first row, with the option's values as ?1 (rank), ?2 (level) and ?3 (mark). */
-static nm_status first_text(const diff_run *run, sqlite3 *db, const char *sql, char out[DIFF_TEXT_BYTES], nm_error *err)
-{
-    const diff_options *options = run->options;
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(db, sql, &row, err);
-    int code = SQLITE_DONE;
-
-    out[0] = 0;
-    if (status != NM_OK)
-        return status;
-    if (options->choice.has_rank)
-        sqlite3_bind_int64(row, 1, options->choice.rank);
-    sqlite3_bind_text(row, 2, options->choice.level, -1, SQLITE_STATIC);
-    sqlite3_bind_text(row, 3, options->choice.at, -1, SQLITE_STATIC);
-    code = sqlite3_step(row);
-    if (code == SQLITE_ROW)
-        nm_human_text(out, DIFF_TEXT_BYTES, nm_db_text(row, 0), 120);
-    else if (code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
-    return status;
-}
-
 /* Is there what the options choose? */
 static nm_status check_choice(diff_run *run, sqlite3 *db, const char *path, nm_error *err)
 {
-    static const char has_rank[] = "SELECT 1 FROM process WHERE ?1 IS NULL OR rank = ?1 LIMIT 1";
-    static const char has_level[] = "SELECT 1 FROM heap_level WHERE ?2 IS NULL OR name = ?2 LIMIT 1";
-    static const char has_mark[] = "SELECT 1 FROM moment WHERE ?3 IS NULL OR (kind = 3 AND name = ?3) LIMIT 1";
-    static const char has_rows[] = "SELECT 1 FROM input WHERE ?3 IS NULL OR detail <> 'none' LIMIT 1";
-    static const char some_marks[] = "SELECT group_concat(name, ', ') FROM (SELECT DISTINCT name FROM moment"
-                                     " WHERE kind = 3 LIMIT 8)";
-    char text[DIFF_TEXT_BYTES];
-    nm_status status = first_text(run, db, has_rank, text, err);
+    const nm_compare_choice *choice = &run->options->choice;
+    char marks[DIFF_TEXT_BYTES];
+    sqlite3_stmt *rows = NULL;
+    nm_diff_choices_row row = {.mark_names = ""};
+    nm_status status =
+        nm_diff_choices_ask(db, choice->has_rank ? choice->rank : NM_NULL, choice->level, choice->at, &rows, err);
 
     run->subject = path;
-    if (status == NM_OK && text[0] == 0 && run->options->choice.has_rank)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no rank %" PRId64, run->options->choice.rank);
     if (status == NM_OK)
-        status = first_text(run, db, has_level, text, err);
-    if (status == NM_OK && text[0] == 0)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "there is no level %.60s", run->options->choice.level);
-    if (status == NM_OK)
-        status = first_text(run, db, has_rows, text, err);
-    if (status == NM_OK && text[0] == 0)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no rows of allocations (--detail none): --at needs them");
-    if (status == NM_OK)
-        status = first_text(run, db, has_mark, text, err);
-    if (status != NM_OK || text[0] != 0 || run->options->choice.at == NULL)
+        nm_diff_choices_next(rows, &row);
+    nm_human_text(marks, sizeof marks, row.has.mark_names ? row.mark_names : "none", 120);
+    status = nm_question_end(rows, status, err);
+    if (status != NM_OK)
         return status;
-    status = first_text(run, db, some_marks, text, err);
-    return status != NM_OK ? status
-                           : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no mark %.40s; its marks: %.90s",
-                                     run->options->choice.at, text[0] == 0 ? "none" : text);
+    if (!row.has_rank && choice->has_rank)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no rank %" PRId64, choice->rank);
+    if (!row.has_level)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "there is no level %.60s", choice->level);
+    if (!row.has_rows)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no rows of allocations (--detail none): --at needs them");
+    if (!row.has_mark && choice->at != NULL)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no mark %.40s; its marks: %.90s", choice->at, marks);
+    return NM_OK;
 }
 
 /* Needs the run open; then the base is attached to it. */

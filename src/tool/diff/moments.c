@@ -14,7 +14,11 @@
 
 #include "base/quantity.h"
 #include "base/shown.h"
-#include "store/database.h"
+#include "report/moment_names.sql.h"
+#include "tool/diff/diff_faults.sql.h"
+#include "tool/diff/diff_steps.sql.h"
+#include "tool/diff/diff_timeless.sql.h"
+#include "tool/diff/moment_processes.sql.h"
 
 #define SITE_COLUMNS 80
 #define SHOWN_BYTES  120
@@ -23,27 +27,6 @@ typedef struct asked_moment {
     const char *given;
     char *word; /* owned: as the query has it */
 } asked_moment;
-
-/* The first column of the first row of `sql`, whose ?1 is the text; false: there is none. */
-static nm_status has_row(sqlite3 *db, const char *sql, const char *text, bool *is_there, char out[DIFF_TEXT_BYTES],
-                         nm_error *err)
-{
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(db, sql, &row, err);
-
-    *is_there = false;
-    if (status != NM_OK)
-        return status;
-    sqlite3_bind_text(row, 1, text, -1, SQLITE_STATIC);
-    int code = sqlite3_step(row);
-    *is_there = code == SQLITE_ROW && !nm_db_is_null(row, 0);
-    if (code == SQLITE_ROW && out != NULL)
-        nm_human_text(out, DIFF_TEXT_BYTES, nm_db_text(row, 0), SHOWN_BYTES);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
-    return status;
-}
 
 static bool is_number(const char *text)
 {
@@ -70,68 +53,43 @@ static nm_status set_word(asked_moment *moment, const char *prefix, const char *
 
 static nm_status take_step(sqlite3 *db, asked_moment *moment, nm_error *err)
 {
-    static const char has_step[] =
-        "SELECT 1 FROM step WHERE number = CAST(?1 AS INTEGER) AND begin_seq IS NOT NULL LIMIT 1";
-    static const char steps[] = "SELECT min(number) || ' to ' || max(number) FROM step WHERE ?1 IS NOT NULL";
     const char *number = moment->given + 5;
-    char text[DIFF_TEXT_BYTES] = "";
-    bool is_there = false, has_some = false;
-    nm_status status = NM_OK;
+    char numbers[DIFF_TEXT_BYTES];
+    bool is_one = is_number(number + (number[0] == '-'));
+    sqlite3_stmt *rows = NULL;
+    nm_diff_steps_row row = {.numbers = ""};
+    nm_status status = nm_diff_steps_ask(db, is_one ? strtoll(number, NULL, 10) : NM_NULL, &rows, err);
 
-    if (is_number(number + (number[0] == '-')))
-        status = has_row(db, has_step, number, &is_there, NULL, err);
-    if (status == NM_OK && is_there)
-        return set_word(moment, "", moment->given, err);
     if (status == NM_OK)
-        status = has_row(db, steps, number, &has_some, text, err);
-    return status != NM_OK ? status
-                           : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no step %.30s; its steps: %.40s", number,
-                                     has_some ? text : "none");
-}
-
-static nm_status refuse(sqlite3 *db, const asked_moment *moment, nm_error *err)
-{
-    static const char marks[] = "SELECT group_concat(name, ', ') FROM (SELECT DISTINCT name FROM moment"
-                                " WHERE kind = 3 AND ?1 IS NOT NULL LIMIT 8)";
-    char text[DIFF_TEXT_BYTES] = "", shown[64];
-    bool is_there = false;
-    nm_status status = has_row(db, marks, moment->given, &is_there, text, err);
-
-    if (status != NM_OK)
-        return status;
-    nm_human_text(shown, sizeof shown, moment->given, 30);
-    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
-                   "has no moment %s: peak, end, step:N, seq:N, a time as 10s, or one of its marks: %.60s", shown,
-                   is_there ? text : "none");
+        nm_diff_steps_next(rows, &row);
+    nm_human_text(numbers, sizeof numbers, row.has.numbers ? row.numbers : "none", SHOWN_BYTES);
+    status = nm_question_end(rows, status, err);
+    if (status == NM_OK && row.has_step)
+        return set_word(moment, "", moment->given, err);
+    return status != NM_OK
+               ? status
+               : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no step %.30s; its steps: %.40s", number, numbers);
 }
 
 static nm_status take_time(sqlite3 *db, asked_moment *moment, uint64_t ns, nm_error *err)
 {
-    static const char unknown[] =
-        "SELECT 1 FROM allocation WHERE ?1 IS NOT NULL AND ((alloc_seq IS NOT NULL AND alloc_ns"
-        " IS NULL) OR (free_seq IS NOT NULL AND free_ns IS NULL)) LIMIT 1";
     char digits[32];
-    bool is_unknown = false;
-    nm_status status = has_row(db, unknown, moment->given, &is_unknown, NULL, err);
+    nm_diff_timeless_row row;
+    nm_status status = nm_diff_timeless_get(db, &row, err);
 
-    if (status == NM_OK && is_unknown)
+    if (row.is_timeless)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "does not know the times of its events: seq:N");
     snprintf(digits, sizeof digits, "%" PRIu64, ns);
     return status == NM_OK ? set_word(moment, "ns:", digits, err) : status;
 }
 
-static nm_status resolve(sqlite3 *db, asked_moment *moment, nm_error *err)
+/* `marks` are those that there are. */
+static nm_status take_other(sqlite3 *db, asked_moment *moment, const char *marks, nm_error *err)
 {
-    static const char has_mark[] = "SELECT 1 FROM moment WHERE kind = 3 AND name = ?1 LIMIT 1";
-    const char *given = moment->given, *name = begins(given, "mark:") ? given + 5 : given;
-    bool is_mark = false;
+    const char *given = moment->given;
+    char shown[64];
     uint64_t ns = 0;
-    nm_status status = has_row(db, has_mark, name, &is_mark, NULL, err);
 
-    if (status != NM_OK)
-        return status;
-    if (is_mark)
-        return set_word(moment, "mark:", name, err);
     if (strcmp(given, "peak") == 0 || strcmp(given, "end") == 0)
         return set_word(moment, "", given, err);
     if (begins(given, "step:"))
@@ -142,39 +100,47 @@ static nm_status resolve(sqlite3 *db, asked_moment *moment, nm_error *err)
         return take_time(db, moment, strtoull(given + 3, NULL, 10), err);
     if (!is_number(given) && nm_quantity_time(given, 0, &ns, NULL) == NM_OK)
         return take_time(db, moment, ns, err);
-    return refuse(db, moment, err);
+    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                   "has no moment %s: peak, end, step:N, seq:N, a time as 10s, or one of its marks: %.60s",
+                   nm_human_text(shown, sizeof shown, given, 30), marks);
+}
+
+static nm_status resolve(sqlite3 *db, asked_moment *moment, nm_error *err)
+{
+    const char *given = moment->given, *name = begins(given, "mark:") ? given + 5 : given;
+    char marks[DIFF_TEXT_BYTES];
+    sqlite3_stmt *rows = NULL;
+    nm_moment_names_row row = {.mark_names = ""};
+    nm_status status = nm_moment_names_ask(db, name, &rows, err);
+
+    if (status == NM_OK)
+        nm_moment_names_next(rows, &row);
+    nm_human_text(marks, sizeof marks, row.has.mark_names ? row.mark_names : "none", SHOWN_BYTES);
+    status = nm_question_end(rows, status, err);
+    if (status != NM_OK)
+        return status;
+    return row.is_mark ? set_word(moment, "mark:", name, err) : take_other(db, moment, marks, err);
 }
 
 /* Do the rows tell what was live then? */
 static nm_status check_rows(sqlite3 *db, const asked_moment *moment, nm_error *err)
 {
-    static const char no_rows[] = "SELECT 1 FROM input WHERE detail = 'none' AND ?1 IS NOT NULL LIMIT 1";
-    static const char few_rows[] = "SELECT 1 FROM input WHERE detail <> 'all' AND ?1 IS NOT NULL LIMIT 1";
-    static const char begins_late[] =
-        "SELECT 1 FROM input WHERE CASE WHEN ?1 GLOB 'seq:*' THEN CAST(substr(?1, 5) AS INTEGER) < detail_begin_seq"
-        " WHEN ?1 GLOB 'ns:*' THEN CAST(substr(?1, 4) AS INTEGER) < detail_begin_ns"
-        " WHEN ?1 = 'peak' THEN EXISTS (SELECT 1 FROM _heap_sum WHERE coalesce(peak_seq, -1) < input.detail_begin_seq"
-        " AND peak_bytes > 0) END LIMIT 1";
     bool is_kept =
         begins(moment->word, "mark:") || strcmp(moment->word, "peak") == 0 || strcmp(moment->word, "end") == 0;
-    bool is_missing = false;
-    nm_status status = has_row(db, no_rows, moment->word, &is_missing, NULL, err);
+    nm_diff_faults_row row;
+    nm_status status = nm_diff_faults_get(db, is_kept, moment->word, &row, err);
 
-    if (status == NM_OK && is_missing)
+    if (status != NM_OK || !row.has.fault_number)
+        return status;
+    if (row.fault_number == 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has no rows of allocations (--detail none)");
-    if (status == NM_OK && !is_kept)
-        status = has_row(db, few_rows, moment->word, &is_missing, NULL, err);
-    if (status == NM_OK && is_missing)
+    if (row.fault_number == 1)
         return nm_fail(
             err, NM_ERR_USAGE, NM_NO_OFFSET,
             "has rows of peaks, marks and the end alone (--detail live): what was live at %.40s is not known",
             moment->word);
-    if (status == NM_OK)
-        status = has_row(db, begins_late, moment->word, &is_missing, NULL, err);
-    if (status == NM_OK && is_missing)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.40s lies before the part of the recording that was kept",
-                       moment->word);
-    return status;
+    return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.40s lies before the part of the recording that was kept",
+                   moment->word);
 }
 
 /* ---- Text ---------------------------------------------------------------------------------------------------------- */
@@ -183,17 +149,19 @@ static void write_row(sqlite3_stmt *row)
 {
     char change[NM_HUMAN_BYTES + 1], from[NM_HUMAN_BYTES], to[NM_HUMAN_BYTES], came[NM_HUMAN_BYTES + 1];
     char went[NM_HUMAN_BYTES + 1], stayed[NM_HUMAN_BYTES], site[DIFF_TEXT_BYTES], level[32];
-    bool is_sum = strcmp(nm_db_text(row, 2), "(all)") == 0;
+    const char *name = nm_named_text(row, "site");
+    int64_t went_bytes = nm_named_integer(row, "went_bytes");
 
-    printf("  %11s %10s %10s %11s %11s %10s  ", diff_signed_bytes(change, sqlite3_column_int64(row, 11)),
-           nm_human_bytes(from, sqlite3_column_int64(row, 3)), nm_human_bytes(to, sqlite3_column_int64(row, 4)),
-           diff_signed_bytes(came, sqlite3_column_int64(row, 6)),
-           sqlite3_column_int64(row, 8) == 0 ? "0 B" : diff_signed_bytes(went, -sqlite3_column_int64(row, 8)),
-           nm_human_bytes(stayed, sqlite3_column_int64(row, 10)));
-    if (!nm_db_is_null(row, 0))
-        printf("rank %-3lld ", (long long)sqlite3_column_int64(row, 0));
-    nm_human_text(site, sizeof site, is_sum ? "all sites" : nm_db_text(row, 2), SITE_COLUMNS);
-    printf("%-10s %s\n", nm_shown_text(level, sizeof level, nm_db_text(row, 1)), site);
+    printf("  %11s %10s %10s %11s %11s %10s  ", diff_signed_bytes(change, nm_named_integer(row, "change_bytes")),
+           nm_human_bytes(from, nm_named_integer(row, "from_bytes")),
+           nm_human_bytes(to, nm_named_integer(row, "to_bytes")),
+           diff_signed_bytes(came, nm_named_integer(row, "came_bytes")),
+           went_bytes == 0 ? "0 B" : diff_signed_bytes(went, -went_bytes),
+           nm_human_bytes(stayed, nm_named_integer(row, "stayed_bytes")));
+    if (nm_named_has(row, "rank"))
+        printf("rank %-3lld ", (long long)nm_named_integer(row, "rank"));
+    nm_human_text(site, sizeof site, strcmp(name, "(all)") == 0 ? "all sites" : name, SITE_COLUMNS);
+    printf("%-10s %s\n", nm_shown_text(level, sizeof level, nm_named_text(row, "level")), site);
 }
 
 static void write_sites(diff_run *run, sqlite3_stmt *rows)
@@ -202,9 +170,9 @@ static void write_sites(diff_run *run, sqlite3_stmt *rows)
 
     printf("\n  %11s %10s %10s %11s %11s %10s\n", "change", "from", "to", "came", "went", "stayed");
     while (sqlite3_step(rows) == SQLITE_ROW) {
-        bool is_site = strcmp(nm_db_text(rows, 2), "(all)") != 0;
+        bool is_site = strcmp(nm_named_text(rows, "site"), "(all)") != 0;
 
-        run->difference_count += sqlite3_column_int64(rows, 5) + sqlite3_column_int64(rows, 7);
+        run->difference_count += nm_named_integer(rows, "came_count") + nm_named_integer(rows, "went_count");
         if (row_counts[is_site]++ >= run->options->top)
             left_count++;
         else
@@ -218,40 +186,22 @@ static void write_sites(diff_run *run, sqlite3_stmt *rows)
 /* "run.db  from mark:warm to end: 63 of 64 processes" */
 static nm_status write_head(diff_run *run, const asked_moment *from, const asked_moment *to, nm_error *err)
 {
-#define HAS(parameter)                                                                                                 \
-    "CASE WHEN " parameter " GLOB 'mark:*' THEN EXISTS (SELECT 1 FROM moment WHERE moment.process_id = p.process_id"   \
-    " AND moment.kind = 3 AND moment.name = substr(" parameter ", 6)) WHEN " parameter                                 \
-    " GLOB 'step:*' THEN EXISTS (SELECT 1 FROM step WHERE step.process_id = p.process_id AND step.begin_seq IS NOT"    \
-    " NULL AND step.number = CAST(substr(" parameter ", 6) AS INTEGER)) ELSE 1 END"
-    static const char sql[] = "SELECT sum(" HAS("?1") " AND " HAS(
-        "?2") "), count(*) FROM (SELECT DISTINCT heap.process_id FROM heap JOIN process ON process.process_id ="
-              " heap.process_id WHERE ?3 IS NULL OR process.rank = ?3) AS p";
-#undef HAS
+    const nm_compare_choice *choice = &run->options->choice;
     char name[DIFF_TEXT_BYTES], first[DIFF_TEXT_BYTES], second[DIFF_TEXT_BYTES];
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(run->db, sql, &row, err);
+    nm_moment_processes_row row;
+    nm_status status =
+        nm_moment_processes_get(run->db, from->word, to->word, choice->has_rank ? choice->rank : NM_NULL, &row, err);
 
-    if (status != NM_OK)
-        return status;
-    sqlite3_bind_text(row, 1, from->word, -1, SQLITE_STATIC);
-    sqlite3_bind_text(row, 2, to->word, -1, SQLITE_STATIC);
-    if (run->options->choice.has_rank)
-        sqlite3_bind_int64(row, 3, run->options->choice.rank);
-    if (sqlite3_step(row) != SQLITE_ROW)
-        status = nm_db_fail(run->db, err);
-    int64_t both = status == NM_OK ? sqlite3_column_int64(row, 0) : 0;
-    int64_t all = status == NM_OK ? sqlite3_column_int64(row, 1) : 0;
-    sqlite3_finalize(row);
-    if (status == NM_OK && both == 0)
+    if (status == NM_OK && row.both_count == 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "no process%s has both moments",
-                       run->options->choice.has_rank ? " of that rank" : "");
+                       choice->has_rank ? " of that rank" : "");
     if (status != NM_OK)
         return status;
     printf("%s  from %s to %s: ", nm_human_text(name, sizeof name, run->options->run_path, 200),
            nm_human_text(first, sizeof first, from->given, 60), nm_human_text(second, sizeof second, to->given, 60));
-    if (both < all)
-        printf("%lld of ", (long long)both);
-    printf("%lld process%s\n", (long long)all, all == 1 ? "" : "es");
+    if (row.both_count < row.all_count)
+        printf("%lld of ", (long long)row.both_count);
+    printf("%lld process%s\n", (long long)row.all_count, row.all_count == 1 ? "" : "es");
     return NM_OK;
 }
 

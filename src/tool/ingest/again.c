@@ -14,6 +14,7 @@
 #include "base/door.h"
 #include "base/shown.h"
 #include "store/database.h"
+#include "tool/ingest/input_paths.sql.h"
 
 #define INPUTS_MAX 64 /* that are looked for */
 
@@ -120,18 +121,16 @@ static bool say_newer_input(const ingest *run, const struct stat *database, int6
 {
     char beside[PATH_MAX];
     sqlite3_stmt *rows = NULL;
+    nm_input_paths_row row;
     bool is_said = false;
 
-    if (nm_db_prepare(run->db, "SELECT path FROM input ORDER BY input_id LIMIT ?1", &rows, NULL) != NM_OK)
+    if (nm_input_paths_ask(run->db, INPUTS_MAX, &rows, NULL) != NM_OK)
         return false;
-    sqlite3_bind_int(rows, 1, INPUTS_MAX);
-    while (!is_said && sqlite3_step(rows) == SQLITE_ROW) {
-        const char *path = nm_db_text(rows, 0);
-
-        name_beside(beside, run->output_path, path);
-        is_said = path[0] != 0 && (is_newer(path, database) || is_newer(beside, database));
+    while (!is_said && nm_input_paths_next(rows, &row)) {
+        name_beside(beside, run->output_path, row.path);
+        is_said = row.path[0] != 0 && (is_newer(row.path, database) || is_newer(beside, database));
         if (is_said)
-            say(run, is_newer(path, database) ? path : beside, input_count == 1);
+            say(run, is_newer(row.path, database) ? row.path : beside, input_count == 1);
     }
     sqlite3_finalize(rows);
     return is_said;

@@ -6,7 +6,8 @@
 #include "tool/stack/print.h"
 
 #include "base/human.h"
-#include "store/database.h"
+#include "tool/stack/shown_frames.sql.h"
+#include "tool/stack/site_labels.sql.h"
 
 #define FRAME_COLUMNS 200
 #define FRAME_BYTES   (4 * FRAME_COLUMNS + 4)
@@ -14,40 +15,24 @@
 #define DIM           "\033[2m"
 #define PLAIN         "\033[0m"
 
-static const char frame_sql[] =
-    "SELECT s.parent_id, f.label, f.is_plumbing = 1, x.frame_id IS NOT NULL AND f.function IS x.function AND f.file IS"
-    " x.file AND f.line IS x.line AND f.label IS x.label, s.is_cut = 1"
-    " FROM stack AS s LEFT JOIN frame AS f ON f.frame_id = s.frame_id"
-    " LEFT JOIN frame AS x ON x.frame_id = (SELECT site_frame_id FROM stack WHERE stack_id = ?2)"
-    " WHERE s.stack_id = ?1";
-
-/* The site's name, where it is none of the frames that can be reached. */
-static const char site_sql[] =
-    "SELECT x.label FROM stack AS s JOIN frame AS x ON x.frame_id = s.site_frame_id AND x.is_cut = 0"
-    " WHERE s.stack_id = ?1";
-
 typedef struct walk {
     sqlite3 *db;
     sqlite3_stmt *frames; /* one by its number */
     sqlite3_int64 stack_id, at;
     bool has_next;
+    nm_shown_frames_row frame; /* at hand */
 } walk;
 
 /* NM_END: there is no further frame. */
 static nm_status next_frame(walk *w, nm_error *err)
 {
-    int code;
-
     if (!w->has_next)
         return NM_END;
-    sqlite3_reset(w->frames);
-    sqlite3_bind_int64(w->frames, 1, w->at);
-    sqlite3_bind_int64(w->frames, 2, w->stack_id);
-    code = sqlite3_step(w->frames);
-    if (code != SQLITE_ROW)
-        return code == SQLITE_DONE ? NM_END : nm_db_fail(w->db, err);
-    w->has_next = !nm_db_is_null(w->frames, 0);
-    w->at = sqlite3_column_int64(w->frames, 0);
+    nm_shown_frames_bind(w->frames, w->stack_id, w->at);
+    if (!nm_shown_frames_next(w->frames, &w->frame))
+        return nm_question_pause(w->frames, NM_OK, err) == NM_OK ? NM_END : NM_ERR_DATABASE;
+    w->has_next = w->frame.has.parent_id;
+    w->at = w->frame.parent_id;
     return NM_OK;
 }
 
@@ -70,7 +55,7 @@ static nm_status find_site(walk *w, int *index, nm_error *err)
         status = next_frame(w, err);
         if (status != NM_OK)
             break;
-        if (sqlite3_column_int(w->frames, 3) != 0)
+        if (w->frame.is_site)
             *index = i;
     }
     w->at = w->stack_id;
@@ -78,22 +63,16 @@ static nm_status find_site(walk *w, int *index, nm_error *err)
     return status == NM_END ? NM_OK : status;
 }
 
+/* The site's name, where it is none of the frames that can be reached. */
 static nm_status print_site(const walk *w, bool has_color, FILE *out, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(w->db, site_sql, &row, err);
-    int code;
+    sqlite3_stmt *rows = NULL;
+    nm_site_labels_row row;
+    nm_status status = nm_site_labels_ask(w->db, w->stack_id, &rows, err);
 
-    if (status != NM_OK)
-        return status;
-    sqlite3_bind_int64(row, 1, w->stack_id);
-    code = sqlite3_step(row);
-    if (code == SQLITE_ROW)
-        print_line(nm_db_text(row, 0), true, false, has_color, out);
-    else if (code != SQLITE_DONE)
-        status = nm_db_fail(w->db, err);
-    sqlite3_finalize(row);
-    return status;
+    if (status == NM_OK && nm_site_labels_next(rows, &row))
+        print_line(row.label, true, false, has_color, out);
+    return nm_question_end(rows, status, err);
 }
 
 static nm_status print_frames(walk *w, int site_index, bool has_color, FILE *out, nm_error *err)
@@ -102,8 +81,8 @@ static nm_status print_frames(walk *w, int site_index, bool has_color, FILE *out
     bool is_cut = false;
 
     for (int i = 0; i < STACK_FRAMES_MAX && (status = next_frame(w, err)) == NM_OK; i++) {
-        is_cut = i == 0 ? sqlite3_column_int(w->frames, 4) != 0 : is_cut;
-        print_line(nm_db_text(w->frames, 1), i == site_index, sqlite3_column_int(w->frames, 2) != 0, has_color, out);
+        is_cut = i == 0 ? w->frame.is_cut : is_cut;
+        print_line(w->frame.label, i == site_index, w->frame.is_plumbing, has_color, out);
     }
     if (status == NM_OK && w->has_next)
         fputs("    ...\n", out);
@@ -116,7 +95,7 @@ nm_status stack_print_frames(sqlite3 *db, sqlite3_int64 stack_id, bool has_color
 {
     walk w = {.db = db, .stack_id = stack_id, .at = stack_id, .has_next = true};
     int site_index;
-    nm_status status = nm_db_prepare(db, frame_sql, &w.frames, err);
+    nm_status status = nm_shown_frames_ask(db, NM_NULL, NM_NULL, &w.frames, err);
 
     if (status == NM_OK)
         status = find_site(&w, &site_index, err);

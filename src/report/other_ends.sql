@@ -1,0 +1,12 @@
+-- other_ends.sql: how many processes with memory did not end by themselves with status 0. While the recording
+-- goes on, so may they.
+SELECT count(*) AS process_count
+FROM process
+WHERE process_id IN (
+        SELECT h.process_id
+        FROM _heap_sum AS u
+        JOIN heap AS h ON h.heap_id = u.heap_id
+        WHERE u.peak_bytes > 0
+    )
+    AND NOT (end_kind = 'exit' AND end_status = 0)
+    AND NOT (:is_going_on AND end_kind = 'running');

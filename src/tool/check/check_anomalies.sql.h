@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of check_anomalies.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_CHECK_CHECK_ANOMALIES_SQL_H
+#define NM_TOOL_CHECK_CHECK_ANOMALIES_SQL_H
+
+#include "store/question.h"
+
+#define NM_CHECK_ANOMALIES_SQL \
+    "SELECT host, rank, pid, device, heap, level, 1 AS measured_value, NULL AS limit_value, kind || ', ' || site " \
+    "AS note FROM misuse WHERE kind <> 'stream never destroyed' AND (:rank IS NULL OR rank IS :rank) AND (:heap IS " \
+    "NULL OR heap IS :heap OR level IS :heap);"
+#define NM_CHECK_ANOMALIES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) \
+    TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
+#define NM_CHECK_ANOMALIES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)
+NM_QUESTION_ROW(check_anomalies, NM_CHECK_ANOMALIES_COLUMNS)
+NM_QUESTION_ASK(check_anomalies, NM_CHECK_ANOMALIES_SQL, NM_CHECK_ANOMALIES_PARAMETERS)
+
+#endif

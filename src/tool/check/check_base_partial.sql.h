@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of check_base_partial.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_CHECK_CHECK_BASE_PARTIAL_SQL_H
+#define NM_TOOL_CHECK_CHECK_BASE_PARTIAL_SQL_H
+
+#include "store/question.h"
+
+#define NM_CHECK_BASE_PARTIAL_SQL \
+    "SELECT count(*) AS input_count, total(events_seen - events_ingested - events_unkept) AS missing_value, " \
+    "coalesce( sum( is_complete <> 1 OR events_dropped > 0 OR events_damaged > 0 OR events_unrecovered > 0 OR " \
+    "bytes_cut > 0 OR unknown_reference_count > 0 ), 0 ) AS lossy_count, coalesce(sum(is_finished <> 1), 0) AS " \
+    "unfinished_count, coalesce(sum(baseline = 'unknown'), 0) AS late_count, (SELECT count(*) FROM base._heap_sum " \
+    "WHERE is_whole_run <> 1) AS thinned_count FROM base.input;"
+#define NM_CHECK_BASE_PARTIAL_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(input_count) REAL(missing_value) \
+    INTEGER(lossy_count) INTEGER(unfinished_count) INTEGER(late_count) INTEGER(thinned_count)
+NM_QUESTION_ROW(check_base_partial, NM_CHECK_BASE_PARTIAL_COLUMNS)
+NM_QUESTION_ASK(check_base_partial, NM_CHECK_BASE_PARTIAL_SQL, NM_QUESTION_NONE)
+NM_QUESTION_GET(check_base_partial, NM_QUESTION_NONE)
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of check_chosen.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_CHECK_CHECK_CHOSEN_SQL_H
+#define NM_TOOL_CHECK_CHECK_CHOSEN_SQL_H
+
+#include "store/question.h"
+
+#define NM_CHECK_CHOSEN_SQL \
+    "SELECT count(*) AS heap_count FROM _heap_place WHERE (:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR " \
+    "heap IS :heap OR level IS :heap);"
+#define NM_CHECK_CHOSEN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_count)
+#define NM_CHECK_CHOSEN_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)
+NM_QUESTION_ROW(check_chosen, NM_CHECK_CHOSEN_COLUMNS)
+NM_QUESTION_ASK(check_chosen, NM_CHECK_CHOSEN_SQL, NM_CHECK_CHOSEN_PARAMETERS)
+NM_QUESTION_GET(check_chosen, NM_CHECK_CHOSEN_PARAMETERS)
+
+#endif

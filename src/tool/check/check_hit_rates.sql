@@ -1,0 +1,16 @@
+-- check_hit_rates.sql: shares of requests that pools served by themselves. Rows as: check_peaks.sql
+SELECT
+    host,
+    rank,
+    pid,
+    device,
+    heap,
+    level,
+    CASE WHEN amount < :floor_number THEN 1.0 ELSE value END AS measured_value,
+    NULL AS limit_value,
+    CASE WHEN amount < :floor_number THEN 'only ' || amount || ' requests came after the warm-up' END AS note
+FROM health
+WHERE measure = 'pool hit rate'
+    AND value IS NOT NULL
+    AND (:rank IS NULL OR rank IS :rank)
+    AND (:heap IS NULL OR heap IS :heap OR level IS :heap);

@@ -1,0 +1,16 @@
+-- check_leaks.sql: sites that leak, of a :verdict or of any; of those that rise how much an hour, of others how much.
+-- Rows as: check_peaks.sql
+SELECT
+    host,
+    rank,
+    pid,
+    device,
+    heap,
+    level,
+    CASE :verdict WHEN 'rising' THEN bytes_per_hour ELSE leak_bytes END AS measured_value,
+    NULL AS limit_value,
+    site AS note
+FROM leak_by_site
+WHERE (:verdict IS NULL OR verdict = :verdict)
+    AND (:rank IS NULL OR rank IS :rank)
+    AND (:heap IS NULL OR heap IS :heap OR level IS :heap);

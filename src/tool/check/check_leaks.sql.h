@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of check_leaks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_CHECK_CHECK_LEAKS_SQL_H
+#define NM_TOOL_CHECK_CHECK_LEAKS_SQL_H
+
+#include "store/question.h"
+
+#define NM_CHECK_LEAKS_SQL \
+    "SELECT host, rank, pid, device, heap, level, CASE :verdict WHEN 'rising' THEN bytes_per_hour ELSE leak_bytes " \
+    "END AS measured_value, NULL AS limit_value, site AS note FROM leak_by_site WHERE (:verdict IS NULL OR verdict " \
+    "= :verdict) AND (:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap);"
+#define NM_CHECK_LEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(verdict) INTEGER(rank) TEXT(heap)
+NM_QUESTION_ASK(check_leaks, NM_CHECK_LEAKS_SQL, NM_CHECK_LEAKS_PARAMETERS)
+
+#endif

@@ -1,0 +1,5 @@
+-- input_paths.sql: the paths of the first inputs.
+SELECT path
+FROM input
+ORDER BY input_id
+LIMIT :most_count;

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of emptying_frames.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_WHATIF_EMPTYING_FRAMES_SQL_H
+#define NM_TOOL_WHATIF_EMPTYING_FRAMES_SQL_H
+
+#include "store/question.h"
+
+#define NM_EMPTYING_FRAMES_SQL \
+    "SELECT frame_id, function FROM frame WHERE instr(function, 'empty_cache') OR instr(function, 'emptyCache');"
+#define NM_EMPTYING_FRAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(frame_id) TEXT(function)
+NM_QUESTION_ROW(emptying_frames, NM_EMPTYING_FRAMES_COLUMNS)
+NM_QUESTION_ASK(emptying_frames, NM_EMPTYING_FRAMES_SQL, NM_QUESTION_NONE)
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of pool_rows.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_WHATIF_POOL_ROWS_SQL_H
+#define NM_TOOL_WHATIF_POOL_ROWS_SQL_H
+
+#include "store/question.h"
+
+#define NM_POOL_ROWS_SQL \
+    "SELECT ( SELECT count(*) FROM _heap_sum JOIN heap USING (heap_id) WHERE level = 2 AND allocation_count > 0 " \
+    "AND NOT EXISTS ( SELECT 1 FROM allocation WHERE allocation.heap_id = heap.heap_id AND alloc_seq IS NOT NULL ) " \
+    ") AS missing_count, ( SELECT count(*) FROM _heap_sum JOIN heap USING (heap_id) JOIN process USING " \
+    "(process_id) JOIN input USING (input_id) WHERE level = 2 AND allocation_count > 0 AND detail <> 'all' ) AS " \
+    "thinned_count, (SELECT count(*) FROM input WHERE baseline = 'unknown') AS late_count;"
+#define NM_POOL_ROWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(missing_count) INTEGER(thinned_count) \
+    INTEGER(late_count)
+NM_QUESTION_ROW(pool_rows, NM_POOL_ROWS_COLUMNS)
+NM_QUESTION_ASK(pool_rows, NM_POOL_ROWS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_GET(pool_rows, NM_QUESTION_NONE)
+
+#endif

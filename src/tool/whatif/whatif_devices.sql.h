@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of whatif_devices.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_WHATIF_WHATIF_DEVICES_SQL_H
+#define NM_TOOL_WHATIF_WHATIF_DEVICES_SQL_H
+
+#include "store/question.h"
+
+#define NM_WHATIF_DEVICES_SQL \
+    "SELECT device_id, ordinal, kind, capacity_bytes FROM device;"
+#define NM_WHATIF_DEVICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id) INTEGER(ordinal) TEXT(kind) \
+    INTEGER(capacity_bytes)
+NM_QUESTION_ROW(whatif_devices, NM_WHATIF_DEVICES_COLUMNS)
+NM_QUESTION_ASK(whatif_devices, NM_WHATIF_DEVICES_SQL, NM_QUESTION_NONE)
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of whatif_heaps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_WHATIF_WHATIF_HEAPS_SQL_H
+#define NM_TOOL_WHATIF_WHATIF_HEAPS_SQL_H
+
+#include "store/question.h"
+
+#define NM_WHATIF_HEAPS_SQL \
+    "SELECT heap_id, process_id, device_id, level AS level_code, name FROM heap;"
+#define NM_WHATIF_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(process_id) INTEGER(device_id) \
+    INTEGER(level_code) TEXT(name)
+NM_QUESTION_ROW(whatif_heaps, NM_WHATIF_HEAPS_COLUMNS)
+NM_QUESTION_ASK(whatif_heaps, NM_WHATIF_HEAPS_SQL, NM_QUESTION_NONE)
+
+#endif

@@ -1,0 +1,7 @@
+-- whatif_settings.sql: variables of the environment.
+SELECT
+    process_id,
+    name,
+    value
+FROM _process_environment
+WHERE source = 'environment';

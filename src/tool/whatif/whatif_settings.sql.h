@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of whatif_settings.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_WHATIF_WHATIF_SETTINGS_SQL_H
+#define NM_TOOL_WHATIF_WHATIF_SETTINGS_SQL_H
+
+#include "store/question.h"
+
+#define NM_WHATIF_SETTINGS_SQL \
+    "SELECT process_id, name, value FROM _process_environment WHERE source = 'environment';"
+#define NM_WHATIF_SETTINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) TEXT(name) TEXT(value)
+NM_QUESTION_ROW(whatif_settings, NM_WHATIF_SETTINGS_COLUMNS)
+NM_QUESTION_ASK(whatif_settings, NM_WHATIF_SETTINGS_SQL, NM_QUESTION_NONE)
+
+#endif
