@@ -51,7 +51,7 @@ static void read_rank(const nm_ranks_row *row, nm_rank *out)
                      .since_first_ns = row->since_first_ns,
                      .doubt_ns = row->doubt_ns,
                      .failed_realtime_ns = row->failed_realtime_ns,
-                      .input_id = row->input_id};
+                     .input_id = row->input_id};
     snprintf(out->host, sizeof out->host, "%s", row->host);
     snprintf(out->failed_at, sizeof out->failed_at, "%s", row->failed_at);
     read_end(row, out);

@@ -9,8 +9,8 @@
 #include "store/question.h"
 
 #define NM_SEEN_INPUTS_SQL \
-    "SELECT coalesce(sum(events_seen > events_ingested OR bytes_cut > 0 OR is_finished = 0), 0) AS cut_count, " \
-    "coalesce(sum(events_ingested), 0) AS event_count FROM input;"
+    "SELECT coalesce(sum(events_seen > events_ingested OR bytes_cut > 0 OR state NOT IN ('ended', 'recovered')), " \
+    "0) AS cut_count, coalesce(sum(events_ingested), 0) AS event_count FROM input;"
 #define NM_SEEN_INPUTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(cut_count) INTEGER(event_count)
 NM_QUESTION_ROW(seen_inputs, NM_SEEN_INPUTS_COLUMNS)
 NM_QUESTION_ASK(seen_inputs, NM_SEEN_INPUTS_SQL, NM_QUESTION_NONE)

@@ -11,13 +11,13 @@
 #define NM_CHECK_PARTIAL_SQL \
     "SELECT count(*) AS input_count, total(events_seen - events_ingested - events_unkept) AS missing_value, " \
     "coalesce( sum( is_complete <> 1 OR events_dropped > 0 OR events_damaged > 0 OR events_unrecovered > 0 OR " \
-    "bytes_cut > 0 OR unknown_reference_count > 0 ), 0 ) AS lossy_count, coalesce(sum(is_finished <> 1), 0) AS " \
-    "unfinished_count, coalesce(sum(baseline = 'unknown'), 0) AS late_count, (SELECT count(*) FROM main._heap_sum " \
-    "WHERE is_whole_run <> 1) AS thinned_count FROM main.input;"
+    "bytes_cut > 0 OR unknown_reference_count > 0 ), 0 ) AS lossy_count, ( SELECT i.state FROM main.input AS i " \
+    "WHERE i.state NOT IN ('ended', 'recovered') ORDER BY i.state <> 'running', i.input_id LIMIT 1 ) AS state, " \
+    "coalesce(sum(baseline = 'unknown'), 0) AS late_count, (SELECT count(*) FROM main._heap_sum WHERE is_whole_run " \
+    "<> 1) AS thinned_count FROM main.input;"
 #define NM_CHECK_PARTIAL_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(input_count) REAL(missing_value) \
-    INTEGER(lossy_count) INTEGER(unfinished_count) INTEGER(late_count) INTEGER(thinned_count)
+    INTEGER(lossy_count) TEXT(state) INTEGER(late_count) INTEGER(thinned_count)
 NM_QUESTION_ROW(check_partial, NM_CHECK_PARTIAL_COLUMNS)
 NM_QUESTION_ASK(check_partial, NM_CHECK_PARTIAL_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(check_partial, NM_QUESTION_NONE)
 
 #endif
