@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A moment as a user names it, and whether the database can tell what was live then; live.part.sql has what that was.
+ * A moment as a user names it, and whether the database can tell what was live then; export/live.part.sql has what that was.
  */
 #ifndef NM_REPORT_LIVE_H
 #define NM_REPORT_LIVE_H

@@ -19,7 +19,7 @@
  *
  * This is what those functions share, and how rows are read that have no such file: what is put together from names of tables
  * or columns, and the files of queries/ that npumem diff runs. They are read by the names of their columns (nm_named_integer);
- * a page and a CSV file take all columns as they come (report/html_columns.c, report/html_sql.c, report/csv.c).
+ * a page and a CSV file take all columns as they come (page/columns.c, page/sql.c, report/csv.c).
  */
 #ifndef NM_STORE_QUESTION_H
 #define NM_STORE_QUESTION_H

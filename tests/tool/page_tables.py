@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """page_tables.py PAGE.html TABLE COLUMN...: rows of a table of a page of npumem-report, as `sqlite3 -csv` prints them; "-" for TABLE: what it
-has, a line each. Read by the words of src/report/html_columns.h, not by the script of the page."""
+has, a line each. Read by the words of src/page/columns.h, not by the script of the page."""
 import base64
 import json
 import re

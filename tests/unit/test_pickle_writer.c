@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/pickle_writer.h"
+#include "export/pickle_writer.h"
 
 static char *bytes;
 static size_t byte_count;

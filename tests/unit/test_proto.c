@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/proto.h"
+#include "export/proto.h"
 
 static void is_bytes(nm_proto *message, const char *expected, size_t len)
 {

@@ -12,7 +12,7 @@
 #include "base/buffer.h"
 #include "base/cells.h"
 #include "base/human.h"
-#include "report/screen.h"
+#include "screen/screen.h"
 #include "support/load_text.h"
 #include "support/run.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/cells.h"
-#include "report/screen.h"
+#include "screen/screen.h"
 #include "support/draft.h"
 #include "support/load_text.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables from bytes that are laid out by hand, as report/html_columns.h says.
+ * Tables from bytes that are laid out by hand, as page/columns.h says.
  */
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import zlib from 'node:zlib';
 
-import {decodeCells, decodeLazily, decodeStrings, decodeTable, fromBase64, inflateRaw} from '../../src/report/web/decode.mjs';
+import {decodeCells, decodeLazily, decodeStrings, decodeTable, fromBase64, inflateRaw} from '../../src/page/web/data/decode.mjs';
 
 function table(kind, byteCount, base, rows, bytes, strings = []) {
     return decodeTable({name: 't', rows, columns: [{name: 'a', kind, bytes: byteCount, base}]}, new Uint8Array(bytes), strings).a;

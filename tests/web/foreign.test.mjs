@@ -7,10 +7,10 @@ import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
-import {make} from '../../src/report/web/dom.mjs';
-import {cellOf, shown} from '../../src/report/web/shown.mjs';
-import {csvOf} from '../../src/report/web/sqltext.mjs';
-import {readHash} from '../../src/report/web/state.mjs';
+import {make} from '../../src/page/web/pictures/dom.mjs';
+import {cellOf, shown} from '../../src/page/web/data/shown.mjs';
+import {csvOf} from '../../src/page/web/data/sqltext.mjs';
+import {readHash} from '../../src/page/web/state/state.mjs';
 
 const lines = readFileSync(fileURLToPath(new URL('../support/foreign.txt', import.meta.url)), 'latin1').split('\n');
 

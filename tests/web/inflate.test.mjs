@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import zlib from 'node:zlib';
 
-import {inflate} from '../../src/report/web/inflate.mjs';
+import {inflate} from '../../src/page/web/data/inflate.mjs';
 
 function noise(length, mask) {
     const bytes = new Uint8Array(length);

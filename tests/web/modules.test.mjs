@@ -7,9 +7,9 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
-import {hasChinese, say, setLanguage} from '../../src/report/web/words.mjs';
+import {hasChinese, say, setLanguage} from '../../src/page/web/pictures/words.mjs';
 
-const folder = fileURLToPath(new URL('../../src/report/web/', import.meta.url));
+const folder = fileURLToPath(new URL('../../src/page/web/', import.meta.url));
 const files = readdirSync(folder).filter((name) => name.endsWith('.mjs'));
 const worker = ['worker.js', readFileSync(`${folder}worker.js`, 'utf8')];
 const texts = new Map(files.map((name) => [name, readFileSync(folder + name, 'utf8')]));

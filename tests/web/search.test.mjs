@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import {after, test} from 'node:test';
 import {Worker} from 'node:worker_threads';
 
-import {beginSearching, isSlowSearch, makeFilter, patternOf, stepsOf} from '../../src/report/web/search.mjs';
+import {beginSearching, isSlowSearch, makeFilter, patternOf, stepsOf} from '../../src/page/web/data/search.mjs';
 
 const AT_ONCE = 1e7, LINE = 100, EVIL = `${'a'.repeat(60)}!`;
 const started = [];

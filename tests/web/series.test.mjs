@@ -6,12 +6,12 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {placeBetween, placeLabels, placeRanges} from '../../src/report/web/chart.mjs';
-import {makeStepClock} from '../../src/report/web/model.mjs';
-import {makeScale} from '../../src/report/web/scale.mjs';
-import {alignCurves, findMost, firstFrom, liveOfUsage, makeCurve, makeMaxima, makePicture, mostByPixel, reservedOfUsage, valueAt} from '../../src/report/web/series.mjs';
-import {differOfSteps, medianAndWorst, stepByPixel, worstOfStep} from '../../src/report/web/steps.mjs';
-import {lineByPixel, placesOf, stackByPixel} from '../../src/report/web/timeline.mjs';
+import {placeBetween, placeLabels, placeRanges} from '../../src/page/web/pictures/chart.mjs';
+import {makeStepClock} from '../../src/page/web/data/model.mjs';
+import {makeScale} from '../../src/page/web/pictures/scale.mjs';
+import {alignCurves, findMost, firstFrom, liveOfUsage, makeCurve, makeMaxima, makePicture, mostByPixel, reservedOfUsage, valueAt} from '../../src/page/web/data/series.mjs';
+import {differOfSteps, medianAndWorst, stepByPixel, worstOfStep} from '../../src/page/web/panels/steps.mjs';
+import {lineByPixel, placesOf, stackByPixel} from '../../src/page/web/panels/timeline.mjs';
 
 /* Numbers that look random and are the same each time. */
 function makeRandom(seed) {

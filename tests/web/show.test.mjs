@@ -5,21 +5,21 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {changeText, changeTree, counterpartOf, siteOfChange} from '../../src/report/web/against.mjs';
-import {assignColours, LEAK, mixPixel, partsOf, PALETTE, REST} from '../../src/report/web/colours.mjs';
-import {formatAddress, formatBytes, formatCount, formatPercent, formatTime} from '../../src/report/web/format.mjs';
-import {isCounted} from '../../src/report/web/groups.mjs';
-import {makeTree, pathOf, skipTrunk} from '../../src/report/web/icicle.mjs';
-import {thin} from '../../src/report/web/leaks.mjs';
-import {addBlocks, ANCHOR_KINDS, bestHeap, hasBlocksOf, heapOfRow, liveBlocks, makeClock, makeWindows, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/report/web/model.mjs';
-import {barParts} from '../../src/report/web/oom.mjs';
-import {openingRange} from '../../src/report/web/opening.mjs';
-import {cutToRun, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from '../../src/report/web/overlay.mjs';
-import {layCurves, rolesOfRanks, verdictOfRank} from '../../src/report/web/ranks.mjs';
-import {drawCells, drawRectangle, offsetOf} from '../../src/report/web/raster.mjs';
-import {interpolate, makeScale, niceTicks} from '../../src/report/web/scale.mjs';
-import {makeFilter} from '../../src/report/web/search.mjs';
-import {makeState, readHash, writeHash} from '../../src/report/web/state.mjs';
+import {changeText, changeTree, counterpartOf, siteOfChange} from '../../src/page/web/panels/against.mjs';
+import {assignColours, LEAK, mixPixel, partsOf, PALETTE, REST} from '../../src/page/web/pictures/colours.mjs';
+import {formatAddress, formatBytes, formatCount, formatPercent, formatTime} from '../../src/page/web/pictures/format.mjs';
+import {isCounted} from '../../src/page/web/data/groups.mjs';
+import {makeTree, pathOf, skipTrunk} from '../../src/page/web/pictures/icicle.mjs';
+import {thin} from '../../src/page/web/panels/leaks.mjs';
+import {addBlocks, ANCHOR_KINDS, bestHeap, hasBlocksOf, heapOfRow, liveBlocks, makeClock, makeWindows, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/page/web/data/model.mjs';
+import {barParts} from '../../src/page/web/panels/oom.mjs';
+import {openingRange} from '../../src/page/web/state/opening.mjs';
+import {cutToRun, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from '../../src/page/web/pictures/overlay.mjs';
+import {layCurves, rolesOfRanks, verdictOfRank} from '../../src/page/web/panels/ranks.mjs';
+import {drawCells, drawRectangle, offsetOf} from '../../src/page/web/pictures/raster.mjs';
+import {interpolate, makeScale, niceTicks} from '../../src/page/web/pictures/scale.mjs';
+import {makeFilter} from '../../src/page/web/data/search.mjs';
+import {makeState, readHash, writeHash} from '../../src/page/web/state/state.mjs';
 
 test('figures are those of base/human.c', () => {
     assert.deepEqual([0, 512, 999, 1000, 1023, 6396314, 432013312, 29420000000].map(formatBytes), ['0 B', '512 B', '999 B', '1.0 KiB', '1.0 KiB', '6.1 MiB', '412 MiB', '27.4 GiB']);

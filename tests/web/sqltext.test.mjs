@@ -7,8 +7,8 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
-import {decodeColumns, decodeQueries} from '../../src/report/web/decode.mjs';
-import {csvOf, formatReal, literalFor, parametersOf, putValues, readHeader, readTyped, valueText, writeTyped} from '../../src/report/web/sqltext.mjs';
+import {decodeColumns, decodeQueries} from '../../src/page/web/data/decode.mjs';
+import {csvOf, formatReal, literalFor, parametersOf, putValues, readHeader, readTyped, valueText, writeTyped} from '../../src/page/web/data/sqltext.mjs';
 
 const folder = fileURLToPath(new URL('../../queries/', import.meta.url));
 const queries = readdirSync(folder).filter((name) => name.endsWith('.sql')).map((name) => ({name: name.slice(0, -4), text: readFileSync(folder + name, 'utf8')}));

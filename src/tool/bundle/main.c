@@ -15,7 +15,7 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
-#include "report/screen.h"
+#include "screen/screen.h"
 #include "store/database.h"
 #include "store/store.h"
 #include "tool/bundle/archive.h"
@@ -110,22 +110,7 @@ static nm_language language_of(const bundle_options *options)
 
 static nm_status write_screen(const bundle *work, nm_buffer *out, nm_error *err)
 {
-    const nm_screen_options look = {.language = language_of(work->options)};
-    const nm_screen_names names = {.database_path = BUNDLE_DATABASE};
-    char *text = NULL;
-    size_t len = 0;
-    FILE *file = open_memstream(&text, &len);
-    nm_status status;
-
-    if (file == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    status = nm_screen_write(nm_store_db(work->store), &names, &look, file, err);
-    if (fclose(file) != 0 && status == NM_OK)
-        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if (status == NM_OK)
-        status = nm_buffer_append(out, text, len, err);
-    free(text);
-    return status;
+    return nm_screen_append(nm_store_db(work->store), BUNDLE_DATABASE, language_of(work->options), out, err);
 }
 
 /* Members have the time of the run: the same database gives the same bundle. */

@@ -5,7 +5,7 @@
 #ifndef NM_TOOL_EXPORT_OPTIONS_H
 #define NM_TOOL_EXPORT_OPTIONS_H
 
-#include "report/export.h"
+#include "export/export.h"
 #include "tool/common/options.h"
 
 typedef struct export_format {

@@ -17,7 +17,7 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
-#include "report/screen.h"
+#include "screen/screen.h"
 #include "sites/patterns.h"
 #include "store/cleanup.h"
 #include "store/database.h"
@@ -336,14 +336,26 @@ static nm_status find_redacted(const ingest *run, bool *is_redacted, nm_error *e
 
 static nm_status write_page(ingest *run, nm_error *err)
 {
-    nm_html_options page = {.database_path = run->output_path, .language = language_of(run->options)};
+    nm_page_options page = {.database_path = run->output_path};
+    nm_buffer summary = {0};
     bool is_redacted = false;
-    nm_status status = find_redacted(run, &is_redacted, err);
+    nm_status status;
 
+    if (run->page.path == NULL)
+        return NM_OK;
+    status = find_redacted(run, &is_redacted, err);
     if (is_redacted)
         page.database_path = "FILE.db";
+    if (status == NM_OK)
+        status = nm_screen_append(run->db, page.database_path, language_of(run->options), &summary, err);
+    if (status == NM_OK)
+        status = nm_buffer_append(&summary, "", 1, err);
+    page.summary = (const char *)summary.data;
     run->subject = run->page.path;
-    return status == NM_OK ? ingest_page_write(&run->page, run->db, &page, err) : status;
+    if (status == NM_OK)
+        status = ingest_page_write(&run->page, run->db, &page, err);
+    nm_buffer_free(&summary);
+    return status;
 }
 
 static nm_status write_screen(ingest *run, nm_error *err)

@@ -16,9 +16,9 @@ nm_status ingest_page_open(ingest_page *page, const char *path, bool is_forced, 
     return nm_output_check(path, is_forced, -1, err);
 }
 
-static nm_status fill(const ingest_page *page, FILE *file, sqlite3 *db, const nm_html_options *options, nm_error *err)
+static nm_status fill(const ingest_page *page, FILE *file, sqlite3 *db, const nm_page_options *options, nm_error *err)
 {
-    nm_html_options whole = *options;
+    nm_page_options whole = *options;
     char *scratch = NULL;
     nm_status status = asprintf(&scratch, "%s.db", page->path) < 0
                            ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
@@ -26,21 +26,18 @@ static nm_status fill(const ingest_page *page, FILE *file, sqlite3 *db, const nm
 
     whole.scratch_path = scratch;
     if (status == NM_OK)
-        status = nm_html_write(db, &whole, file, err);
+        status = nm_page_write(db, &whole, file, err);
     free(scratch);
     if (status == NM_OK && (fflush(file) != 0 || ferror(file)))
         status = nm_fail_write(err, errno);
     return nm_name_written(status, page->path, err);
 }
 
-nm_status ingest_page_write(ingest_page *page, sqlite3 *db, const nm_html_options *options, nm_error *err)
+nm_status ingest_page_write(ingest_page *page, sqlite3 *db, const nm_page_options *options, nm_error *err)
 {
     FILE *file = NULL;
-    nm_status status;
+    nm_status status = nm_draft_begin(page->path, &page->draft, err);
 
-    if (page->path == NULL)
-        return NM_OK;
-    status = nm_draft_begin(page->path, &page->draft, err);
     if (status == NM_OK && (file = nm_draft_stream(&page->draft)) == NULL)
         status = nm_fail_write(err, errno);
     if (status == NM_OK)

@@ -11,8 +11,9 @@
 
 #include "base/io.h"
 #include "base/shown.h"
+#include "page/write.h"
 #include "report/compare.h"
-#include "report/html.h"
+#include "screen/screen.h"
 #include "store/database.h"
 #include "store/foreign.h"
 #include "tool/common/answer.h"
@@ -53,7 +54,7 @@ typedef struct sources {
     nm_foreign *one;     /* owned; NULL where there are several */
     nm_store *several;   /* owned */
     nm_foreign *other;   /* owned: the run beside it, with the first attached as its base; NULL: none */
-    nm_html_against against;
+    nm_page_against against;
 } sources;
 
 static nm_status open_other(sources *from, const report_options *options, nm_error *err)
@@ -67,7 +68,7 @@ static nm_status open_other(sources *from, const report_options *options, nm_err
     }
     if (status != NM_OK)
         return status;
-    from->against = (nm_html_against){nm_foreign_db(from->other), base_name(options->against)};
+    from->against = (nm_page_against){nm_foreign_db(from->other), base_name(options->against)};
     from->subject = options->against;
     return nm_compare_check(from->against.db, &(nm_compare_choice){0}, err);
 }
@@ -94,21 +95,26 @@ static nm_status write_page(sources *from, const report_work *work, nm_error *er
     const report_options *options = work->options;
     sqlite3 *db = from->several == NULL ? nm_foreign_db(from->one) : nm_store_db(from->several);
     report_settings settings = {0};
-    nm_status status = NM_OK;
+    nm_buffer summary = {0};
+    nm_status status;
 
     from->subject = options->databases[0];
-    if (options->is_whatif)
+    status = nm_screen_append(db, options->databases[0], nm_language_of_environment(), &summary, err);
+    if (status == NM_OK)
+        status = nm_buffer_append(&summary, "", 1, err);
+    if (status == NM_OK && options->is_whatif)
         status = report_settings_ask(db, options->databases[0], &settings, err);
-    const nm_html_options page = {.database_path = options->databases[0],
+    const nm_page_options page = {.database_path = options->databases[0],
                                   .database_count = options->database_count,
-                                  .language = nm_language_of_environment(),
+                                  .summary = (const char *)summary.data,
                                   .bytes_max = options->bytes_max,
                                   .against = from->other == NULL ? NULL : &from->against,
                                   .whatif = settings.whatif.setting_count == 0 ? NULL : &settings.whatif,
                                   .scratch_path = work->scratch_path};
     if (status == NM_OK)
-        status = nm_html_write(db, &page, stdout, err);
+        status = nm_page_write(db, &page, stdout, err);
     report_settings_free(&settings);
+    nm_buffer_free(&summary);
     return nm_name_written(status, answer_written(work->path), err);
 }
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/door.h"
-#include "report/html.h"
+#include "page/write.h"
 
 static const option_row rows[] = {
     {.name = "output",
@@ -28,7 +28,7 @@ static const option_row rows[] = {
      .help = "how large the page may get: where there are more blocks, those round the peak, failures, leaks and the "
              "end are kept one by one",
      .fallback = "16MiB",
-     .min = NM_HTML_BYTES_LEAST,
+     .min = NM_PAGE_BYTES_LEAST,
      .max = (uint64_t)1 << 30,
      .field = OPTION_FIELD(report_options, bytes_max)},
     {.name = "whatif",

@@ -121,9 +121,9 @@ static int64_t number_of(const table *at, const char *column)
     return NM_NULL;
 }
 
-static nm_html_setting setting_of(const table *at)
+static nm_page_setting setting_of(const table *at)
 {
-    return (nm_html_setting){
+    return (nm_page_setting){
         .name = at->cells[0],
         .is_fit = number_of(at, "is_fit") == 1,
         .capacity_bytes = number_of(at, "capacity_bytes"),

@@ -6,11 +6,11 @@
 #ifndef NM_TOOL_REPORT_SETTINGS_H
 #define NM_TOOL_REPORT_SETTINGS_H
 
-#include "report/html.h"
+#include "page/write.h"
 
 typedef struct report_settings {
-    nm_html_whatif whatif;  /* points into the others */
-    nm_html_setting *items; /* owned */
+    nm_page_whatif whatif;  /* points into the others */
+    nm_page_setting *items; /* owned */
     char *text;             /* owned: the names are in it */
 } report_settings;
 

@@ -22,9 +22,12 @@ sites: base trace
 sums: base trace rows sites
 store: base trace rows sites sums
 report: base trace store
+screen: base trace store report
+page: base trace store report
+export: base trace store report
 watch: base trace rows replay analysis
 whatif: base trace rows replay
-tool: base trace drain symbol source rows steps replay analysis sites store report watch whatif
+tool: base trace drain symbol source rows steps replay analysis sites store report screen page export watch whatif
 '
 
 while IFS=: read -r folder names; do

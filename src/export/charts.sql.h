@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of charts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_EXPORT_CHARTS_SQL_H
+#define NM_EXPORT_CHARTS_SQL_H
+
+#include "store/question.h"
+
+#define NM_CHARTS_SQL \
+    "SELECT process_id, device_id, heap_id, title, capacity_bytes, chart_count FROM ( SELECT h.process_id AS " \
+    "process_id, h.device_id AS device_id, CASE WHEN h.device_id IS NULL THEN h.heap_id END AS heap_id, " \
+    "coalesce('rank ' || p.rank || ', ', 'pid ' || p.pid || ', ', '') || CASE WHEN h.device_id IS NULL THEN " \
+    "'host memory' ELSE coalesce( CASE WHEN d.kind = 'gpu' THEN 'GPU ' ELSE 'NPU ' END || " \
+    "coalesce(d.physical_ordinal, d.ordinal), 'device' ) || coalesce(', ' || d.name, '') END AS title, " \
+    "coalesce(d.capacity_bytes, 0) AS capacity_bytes, count(*) OVER () AS chart_count FROM heap AS h JOIN " \
+    "_heap_sum AS s ON s.heap_id = h.heap_id JOIN process AS p ON p.process_id = h.process_id LEFT JOIN device AS " \
+    "d ON d.device_id = h.device_id WHERE s.peak_bytes > 0 GROUP BY h.process_id, h.device_id, CASE WHEN " \
+    "h.device_id IS NULL THEN h.heap_id END ORDER BY max(s.peak_bytes) DESC, 1, 2, 3 LIMIT :most_count ) ORDER BY " \
+    "process_id, device_id IS NULL, device_id, heap_id;"
+#define NM_CHARTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(device_id) INTEGER(heap_id) \
+    TEXT(title) INTEGER(capacity_bytes) INTEGER(chart_count)
+#define NM_CHARTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(most_count)
+NM_QUESTION_ROW(charts, NM_CHARTS_COLUMNS)
+NM_QUESTION_ASK(charts, NM_CHARTS_SQL, NM_CHARTS_PARAMETERS)
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of pprof_modules.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_EXPORT_PPROF_MODULES_SQL_H
+#define NM_EXPORT_PPROF_MODULES_SQL_H
+
+#include "store/question.h"
+
+#define NM_PPROF_MODULES_SQL \
+    "SELECT path, build_id AS build, address, size_bytes FROM _module WHERE module_id = :module_id;"
+#define NM_PPROF_MODULES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(path) TEXT(build) INTEGER(address) \
+    INTEGER(size_bytes)
+#define NM_PPROF_MODULES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(module_id)
+NM_QUESTION_ROW(pprof_modules, NM_PPROF_MODULES_COLUMNS)
+NM_QUESTION_ASK(pprof_modules, NM_PPROF_MODULES_SQL, NM_PPROF_MODULES_PARAMETERS)
+
+#endif

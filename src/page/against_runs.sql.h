@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of against_runs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_PAGE_AGAINST_RUNS_SQL_H
+#define NM_PAGE_AGAINST_RUNS_SQL_H
+
+#include "store/question.h"
+
+#define NM_AGAINST_RUNS_SQL \
+    "SELECT 'A' AS letter, :own_name AS name, (SELECT count(*) FROM base.process) AS process_count, (SELECT " \
+    "count(DISTINCT rank) FROM base.process) AS rank_count, (SELECT max(generation) FROM base.step) AS step_count, " \
+    "(SELECT sum(is_complete = 0 OR baseline = 'unknown') FROM base.input) AS lossy_count UNION ALL SELECT 'B', " \
+    ":other_name, (SELECT count(*) FROM process), (SELECT count(DISTINCT rank) FROM process), (SELECT " \
+    "max(generation) FROM step), (SELECT sum(is_complete = 0 OR baseline = 'unknown') FROM input);"
+#define NM_AGAINST_RUNS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(letter) TEXT(name) INTEGER(process_count) \
+    INTEGER(rank_count) INTEGER(step_count) INTEGER(lossy_count)
+#define NM_AGAINST_RUNS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(own_name) TEXT(other_name)
+NM_QUESTION_ROW(against_runs, NM_AGAINST_RUNS_COLUMNS)
+NM_QUESTION_ASK(against_runs, NM_AGAINST_RUNS_SQL, NM_AGAINST_RUNS_PARAMETERS)
+
+#endif

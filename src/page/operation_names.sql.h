@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of operation_names.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_PAGE_OPERATION_NAMES_SQL_H
+#define NM_PAGE_OPERATION_NAMES_SQL_H
+
+#include "store/question.h"
+
+#define NM_OPERATION_NAMES_SQL \
+    "SELECT operation_id, name FROM operation ORDER BY operation_id;"
+#define NM_OPERATION_NAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(operation_id) TEXT(name)
+NM_QUESTION_ROW(operation_names, NM_OPERATION_NAMES_COLUMNS)
+NM_QUESTION_ASK(operation_names, NM_OPERATION_NAMES_SQL, NM_QUESTION_NONE)
+
+#endif

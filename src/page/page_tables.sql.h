@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of page_tables.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_PAGE_PAGE_TABLES_SQL_H
+#define NM_PAGE_PAGE_TABLES_SQL_H
+
+#include "store/question.h"
+
+#define NM_PAGE_TABLES_SQL \
+    "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name;"
+#define NM_PAGE_TABLES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(name)
+NM_QUESTION_ROW(page_tables, NM_PAGE_TABLES_COLUMNS)
+NM_QUESTION_ASK(page_tables, NM_PAGE_TABLES_SQL, NM_QUESTION_NONE)
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of page_views.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_PAGE_PAGE_VIEWS_SQL_H
+#define NM_PAGE_PAGE_VIEWS_SQL_H
+
+#include "store/question.h"
+
+#define NM_PAGE_VIEWS_SQL \
+    "SELECT name, question FROM catalog WHERE kind = 'view';"
+#define NM_PAGE_VIEWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(name) TEXT(question)
+NM_QUESTION_ROW(page_views, NM_PAGE_VIEWS_COLUMNS)
+NM_QUESTION_ASK(page_views, NM_PAGE_VIEWS_SQL, NM_QUESTION_NONE)
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Views where they answer, tables of the contract where names of heaps would not be enough to tell them apart.
+ */
+#include "page/tables.h"
+
+#include "page/curves.h"
+#include "store/database.h"
+
+#define TABLES_SHARE 0.6 /* of the page, at most: they, and what is before them */
+
+#define PLACE        "host, rank, pid, device, heap, level, "
+
+typedef struct question {
+    const char *name, *sql;
+} question;
+
+static const question questions[] = {
+#define NM_PAGE_TABLE(name, sql) {name, sql},
+#include "page/tables.def"
+#undef NM_PAGE_TABLE
+};
+
+/* No table takes more than half of what is left for all of them, so that a long one leaves room for those behind it. */
+nm_status nm_page_tables_put(nm_page *page, const nm_page_columns *columns, const char *name, nm_error *err)
+{
+    return nm_page_table(page, columns, name, nm_page_room(page, TABLES_SHARE) / 2, err);
+}
+
+nm_status nm_page_table_write(nm_page *page, const char *name, sqlite3_stmt *rows, nm_error *err)
+{
+    nm_page_columns columns = {0};
+    nm_status status = nm_page_columns_read(&columns, &page->strings, sqlite3_db_handle(rows), rows, err);
+
+    if (status == NM_OK)
+        status = nm_page_tables_put(page, &columns, name, err);
+    nm_page_columns_free(&columns);
+    return status;
+}
+
+nm_status nm_page_question_write(nm_page *page, sqlite3 *db, const char *name, const char *sql, int64_t value,
+                                 nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_status status = nm_db_prepare(db, sql, &rows, err);
+
+    if (status == NM_OK && sqlite3_bind_parameter_count(rows) > 0)
+        sqlite3_bind_int64(rows, 1, value);
+    if (status == NM_OK)
+        status = nm_page_table_write(page, name, rows, err);
+    sqlite3_finalize(rows);
+    return status;
+}
+
+nm_status nm_page_tables_write(nm_page *page, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < sizeof questions / sizeof *questions && status == NM_OK; i++)
+        status = nm_page_question_write(page, page->db, questions[i].name, questions[i].sql, 0, err);
+    if (status == NM_OK)
+        status = nm_page_usage_write(page, page->db, "usage", err);
+    return status == NM_OK ? nm_page_gaps_write(page, err) : status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of thread_sources.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_PAGE_THREAD_SOURCES_SQL_H
+#define NM_PAGE_THREAD_SOURCES_SQL_H
+
+#include "store/question.h"
+
+#define NM_THREAD_SOURCES_SQL \
+    "SELECT operation_source AS source_code FROM _operation_source WHERE name = 'thread';"
+#define NM_THREAD_SOURCES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(source_code)
+NM_QUESTION_ROW(thread_sources, NM_THREAD_SOURCES_COLUMNS)
+NM_QUESTION_ASK(thread_sources, NM_THREAD_SOURCES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_GET(thread_sources, NM_QUESTION_NONE)
+
+#endif

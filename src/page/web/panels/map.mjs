@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The map: every block of a heap as a rectangle of addresses (down) and time (right). A leak is a staircase, a block that pins a segment a
+ * straggler, and reserved memory that nobody uses stays empty. From far away it is drawn from cells, whose number does not depend on that of
+ * the blocks; where fewer are in view, each by itself.
+ */
+import {agesOf} from '../data/ages.mjs';
+import {assignColours, mixPixel, partsOf, PALETTE, REST} from '../pictures/colours.mjs';
+import {colourOf, make, makeCanvas, makeChoice, put} from '../pictures/dom.mjs';
+import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} from '../pictures/format.mjs';
+import {groupingsOf, keysOf, namerOf, namesOf} from '../data/groups.mjs';
+import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, remember, stepAt} from '../data/model.mjs';
+import {rolesOf} from './ranks.mjs';
+import {partWord} from '../state/opening.mjs';
+import {drawCells, drawRectangle, offsetOf} from '../pictures/raster.mjs';
+import {makeStack} from '../pictures/stack.mjs';
+import {makeFilter} from '../data/search.mjs';
+import {makeNumbers} from '../pictures/table.mjs';
+import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, scaleFor, timeAt} from './timeline.mjs';
+import {say, sayName, sayWith} from '../pictures/words.mjs';
+
+const MAP_HEIGHT = 420, MAP_TOP = 8, MAP_BOTTOM = 26;
+export const EXACT_MAX = 100000; /* more blocks in view are drawn from cells */
+
+/* Blocks of a heap that the view shows at least in part: their numbers, or null where they are more than `most`. Pure. */
+export function blocksInView(model, heap, view, most) {
+    const {blocks} = model, range = model.blockRanges.get(heap.heap_id), found = [];
+    for (let i = range?.begin ?? 0; range && i < range.end; i++) {
+        if (blocks.alloc_seq[i] > view.scale.lastSeq)
+            break;
+        if (blocks.free_seq[i] < view.scale.firstSeq)
+            continue;
+        if (found.length === most)
+            return null;
+        found.push(i);
+    }
+    return found;
+}
+
+/* The block of a heap at an event and an offset of the axis; -1: none. Pure. */
+export function blockAt(model, heap, seq, offset) {
+    const {blocks} = model, range = model.blockRanges.get(heap.heap_id), offsets = range && blockOffsets(model, heap.heap_id);
+    for (let i = range?.begin ?? 0; range && i < range.end; i++) {
+        if (blocks.alloc_seq[i] > seq || blocks.free_seq[i] <= seq)
+            continue;
+        const begin = offsets[i - range.begin];
+        if (begin >= 0 && offset >= begin && offset < begin + blocks.size_bytes[i])
+            return i;
+    }
+    return -1;
+}
+
+/*
+ * What the map is coloured by: nameOf(block) and nameOfSite(frame of a cell; null: cells do not know it) give a name, colour(name) its colour.
+ * Blocks with the same entry in `keys` have the same name; `names` are all of them, the heaviest first, or null.
+ */
+export function makeColouring(model, heap, values) {
+    const {blocks, stacks} = model, kind = values.colour;
+    if (kind === 'category') {
+        const keys = blocks && remember(model, 'category keys', () => keysOf(model, kind)), names = blocks === null ? [] : remember(model, `categories ${heap.heap_id}`, () => namesOf(model, heap, kind, keys)), colours = assignColours(names, new Set());
+        return {nameOf: blocks && namerOf(model, kind), keys, nameOfSite: null, colour: (name) => (name === 'unknown' ? REST : colours.of(name)), names};
+    }
+    if (kind === 'stream') {
+        const nameOf = (i) => (isKnown(blocks.stream[i]) ? `stream ${blocks.stream[i]}` : 'stream not known');
+        return {nameOf, keys: blocks?.stream, nameOfSite: null, colour: (name) => PALETTE[Math.abs(Number(name.slice(7)) || 0) % PALETTE.length], names: null};
+    }
+    if (kind === 'age')
+        return {...agesOf(model, heap), nameOfSite: null};
+    if (kind === 'private pool') {
+        const names = blocks === null ? [] : remember(model, `pools ${heap.heap_id}`, () => namesOf(model, heap, kind, blocks.private_pool));
+        return {nameOf: blocks && namerOf(model, kind), keys: blocks?.private_pool, nameOfSite: null, colour: assignColours(names, new Set()).of, names};
+    }
+    const sites = model.byPlace('peak_site').get(heap.place) ?? [], names = sites.map((row) => row.site);
+    const colours = kind === 'verdict' ? {of: (name) => (model.leakSites.has(name) ? '#e02b3c' : '#9fb0c6')} : assignColours(names, model.leakSites);
+    return {keys: blocks?.stack_id, nameOf: (i) => stacks.siteOf(blocks.stack_id[i]), nameOfSite: (frame) => stacks.label(frame) ?? '(no stack)', colour: colours.of, names};
+}
+
+/* What of the picture stays in front: the site, or what else the colours stand for, that is chosen, and what the search finds. */
+function makeEmphasis(values) {
+    const filter = makeFilter(values.search);
+    return (name, site) => (!values.site || name === values.site || site === values.site) && (filter(name) || filter(site));
+}
+
+function makePixels(coloring, emphasis, back) {
+    const known = new Map();
+    return (name, site, share) => {
+        const key = `${name}\u0001${site}\u0001${share >= 0.999 ? 16 : Math.floor(share * 16)}`;
+        if (!known.has(key)) {
+            const strength = emphasis(name, site) ? 1 : 0.16;
+            known.set(key, mixPixel(partsOf(coloring.colour(name)), back, strength * (0.25 + 0.75 * share)));
+        }
+        return known.get(key);
+    };
+}
+
+function parseColour(text) {
+    return partsOf(text.startsWith('#') && text.length === 7 ? text : '#808080');
+}
+
+/* Draws into pixels; says how. */
+export function drawMap(pixels, view, model, heap, values, shades) {
+    const coloring = makeColouring(model, heap, values), pixelOf = makePixels(coloring, makeEmphasis(values), shades.reserved);
+    const lanes = model.lanes.get(heap.heap_id) ?? [], reserved = mixPixel(shades.reserved, shades.reserved, 1);
+    pixels.fill(mixPixel(shades.empty, shades.empty, 1));
+    const segments = model.segments.get(heap.heap_id) ?? [];
+    for (const segment of segments)
+        drawRectangle(pixels, view, segment.alloc_seq ?? -1, segment.free_seq ?? Infinity, offsetOf(lanes, segment.address), segment.size_bytes, reserved);
+    const inView = hasBlocksOf(model, heap.heap_id, Math.floor(view.scale.firstSeq), Math.ceil(view.scale.lastSeq) - 1) ? blocksInView(model, heap, view, EXACT_MAX) : null;
+    if (inView === null && heap.cells && coloring.nameOfSite) {
+        drawCells(pixels, view, heap.cells, rememberCells((site, used) => pixelOf(coloring.nameOfSite(site), coloring.nameOfSite(site), used / 255)));
+        return {isExact: false, count: null};
+    }
+    drawBlocks(pixels, view, model, heap, inView ?? blocksInView(model, heap, view, Infinity), memoize(coloring.keys, model.blocks?.stack_id, (i) => pixelOf(coloring.nameOf(i), model.stacks.siteOf(model.blocks.stack_id[i]), 1)));
+    return {isExact: true, count: inView?.length ?? null};
+}
+
+/* A picture has more pixels than different cells: `used` is below 256. */
+function rememberCells(pixelOfCell) {
+    const known = new Map();
+    return (site, used) => {
+        const key = site * 256 + used;
+        if (!known.has(key))
+            known.set(key, pixelOfCell(site, used));
+        return known.get(key);
+    };
+}
+
+/* A function of blocks that is the same for those with the same key and stack. */
+function memoize(keys, stacks, valueOf) {
+    const known = new Map();
+    return (i) => {
+        if (!known.has(stacks[i]))
+            known.set(stacks[i], new Map());
+        const ofStack = known.get(stacks[i]), key = keys[i];
+        if (!ofStack.has(key))
+            ofStack.set(key, valueOf(i));
+        return ofStack.get(key);
+    };
+}
+
+function drawBlocks(pixels, view, model, heap, numbers, pixelOf) {
+    const {blocks} = model, offsets = numbers.length > 0 ? blockOffsets(model, heap.heap_id) : null, first = model.blockRanges.get(heap.heap_id)?.begin;
+    for (const i of numbers)
+        if (offsets[i - first] >= 0)
+            drawRectangle(pixels, view, blocks.alloc_seq[i] >= 0 ? blocks.alloc_seq[i] : -1, blocks.free_seq[i] >= 0 ? blocks.free_seq[i] : Infinity, offsets[i - first], blocks.size_bytes[i], pixelOf(i));
+}
+
+function viewOf(heap, values, width) {
+    const bytes = heap.cells?.axisBytes ?? 1;
+    const scale = scaleFor(heap, values, width);
+    return {scale, low: values.low ?? 0, high: values.high ?? bytes};
+}
+
+/* The pixels stand at 0, whatever the gutter is. */
+function pixelView(view, width, height, ratio) {
+    const {scale} = view, shifted = {...scale, toX: (seq) => (scale.toX(seq) - scale.left) * ratio, toSeq: (x) => scale.toSeq(x / ratio + scale.left)};
+    return {scale: shifted, low: view.low, high: view.high, width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio))};
+}
+
+const LINES_MAX = 100; /* lanes: of more, lines between them would hide what lies in them */
+
+function drawLanes(context, model, heap, view, plotHeight) {
+    const lanes = model.lanes.get(heap.heap_id) ?? [], perByte = plotHeight / (view.high - view.low);
+    const ground = colourOf('card'), muted = colourOf('muted'), hasLines = lanes.length < LINES_MAX;
+    let taken = -Infinity;
+    context.font = '11px ui-monospace, monospace';
+    context.textAlign = 'right';
+    for (const lane of lanes) {
+        const y = MAP_TOP + (lane.offset - view.low) * perByte, tall = lane.size_bytes * perByte;
+        if (y + tall < MAP_TOP || y > MAP_TOP + plotHeight)
+            continue;
+        if (hasLines) {
+            context.fillStyle = ground;
+            context.fillRect(view.scale.left, Math.round(y) - 0.5, view.scale.right - view.scale.left, 1);
+        }
+        const middle = Math.max(y, MAP_TOP) + Math.min(tall, plotHeight) / 2 + 4;
+        if (middle - taken > 14 && tall > 8) {
+            context.fillStyle = muted;
+            context.fillText(formatBytes(lane.size_bytes), view.scale.left - 8, middle);
+            taken = middle;
+        }
+    }
+}
+
+function outline(context, model, heap, view, plotHeight, number, colour) {
+    const {blocks} = model, perByte = plotHeight / (view.high - view.low), offset = offsetOf(model.lanes.get(heap.heap_id) ?? [], blocks.address[number]);
+    const born = Math.max(isKnown(blocks.alloc_seq[number]) ? blocks.alloc_seq[number] : view.scale.firstSeq, view.scale.firstSeq), ended = Math.min(isKnown(blocks.free_seq[number]) ? blocks.free_seq[number] : view.scale.lastSeq, view.scale.lastSeq);
+    const left = view.scale.toX(born), top = MAP_TOP + (offset - view.low) * perByte;
+    context.strokeStyle = colour;
+    context.lineWidth = 2;
+    context.strokeRect(left - 1, top - 1, Math.max(3, view.scale.toX(ended) - left + 2), Math.max(3, blocks.size_bytes[number] * perByte + 2));
+}
+
+/* Facts about a block, in words. Pure. */
+export function blockFacts(model, heap, number) {
+    const {blocks} = model, born = blocks.alloc_seq[number], freed = blocks.free_seq[number], clock = clockOf(heap);
+    const bornStep = isKnown(born) ? stepAt(heap.steps, born) : null, freedStep = isKnown(freed) ? stepAt(heap.steps, freed) : null;
+    const steps = bornStep && freedStep ? freedStep.number - bornStep.number : null;
+    const life = isKnown(born) && isKnown(freed) ? [`${formatCount(freed - born)} events`, steps !== null && `${formatCount(steps)} steps`, heap.input.clock && `about ${formatTime(timeAt(heap, freed) - timeAt(heap, born))}`].filter((part) => part).join(', ') : NOTHING;
+    const at = (seq, step) => (isKnown(seq) ? `event ${formatCount(seq)}${step ? `, step ${formatCount(step.number)}` : ''}${clock(seq) ? `, ${clock(seq)}` : ''}` : null);
+    return [['site', model.stacks.siteOf(blocks.stack_id[number])], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ['address', formatAddress(blocks.address[number])],
+        ['born', at(born, bornStep) ?? 'before the recording'], ['freed', at(freed, freedStep) ?? 'never'], ['lived', life], ['category', namerOf(model, 'category')(number)],
+        ['stream', isKnown(blocks.stream[number]) ? String(blocks.stream[number]) : NOTHING], ['allocation', formatCount(blocks.allocation_id[number])]];
+}
+
+function showBlock(model, heap, number, state) {
+    const facts = blockFacts(model, heap, number);
+    const buttons = make('div', {class: 'row'}, make('button', {class: 'plain', onclick: () => state.set({site: facts[0][1]})}, say('highlight its site')), make('button', {class: 'plain', onclick: () => state.set({block: null, site: null})}, say('let go')));
+    return make('div', {class: 'block'}, make('div', null, make('h3', null, `Block of ${formatBytes(model.blocks.size_bytes[number])}`), make('dl', null, facts.flatMap(([name, value]) => [make('dt', null, say(name)), make('dd', null, value)])), buttons),
+        make('div', null, make('h4', null, say('Where it was allocated')), makeStack(model, model.blocks.stack_id[number])));
+}
+
+function numberOfBlock(model, allocationId) {
+    return allocationId === null ? -1 : model.blocks?.allocation_id.indexOf(allocationId) ?? -1;
+}
+
+const BLOCK_COLUMNS = [{title: 'site', key: 'site', className: 'site'}, {title: 'size', key: 'bytes', isNumber: true, show: (row) => formatBytes(row.bytes)}, {title: 'address', key: 'address', show: (row) => formatAddress(row.address)},
+    {title: 'born', key: 'born', isNumber: true, show: (row) => formatCount(row.born)}, {title: 'freed', key: 'freed', isNumber: true, show: (row) => formatCount(row.freed)}];
+
+function largestBlocks(model, heap, view) {
+    const found = blocksInView(model, heap, view, Infinity).slice().sort((a, b) => model.blocks.size_bytes[b] - model.blocks.size_bytes[a]).slice(0, 500);
+    return found.map((i) => ({site: model.stacks.siteOf(model.blocks.stack_id[i]), bytes: model.blocks.size_bytes[i], address: model.blocks.address[i], born: model.blocks.alloc_seq[i], freed: model.blocks.free_seq[i]}));
+}
+
+function showLegend(model, heap, values, state) {
+    const coloring = makeColouring(model, heap, values), names = [...(coloring.names ?? [])].sort((a, b) => Number(model.leakSites.has(b)) - Number(model.leakSites.has(a))).slice(0, 11);
+    return names.map((name) => make('button', {class: `legend${values.site === name ? ' chosen' : ''}`, 'aria-pressed': String(values.site === name), onclick: () => state.set({site: values.site === name ? null : name})},
+        make('span', {class: 'swatch', style: `background:${coloring.colour(name)}`}), make('span', null, sayName(name)), model.leakSites.has(name) && make('b', {class: 'leaks'}, say('leak'))));
+}
+
+function brushedArea(heap, values, canvas, from, to) {
+    const view = viewOf(heap, values, canvas.clientWidth), plot = MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, perPixel = (view.high - view.low) / plot;
+    const change = {from: Math.floor(view.scale.toSeq(Math.min(from.x, to.x))), to: Math.ceil(view.scale.toSeq(Math.max(from.x, to.x)))};
+    if (Math.abs(to.y - from.y) > 24) {
+        change.low = Math.max(0, view.low + (Math.min(from.y, to.y) - MAP_TOP) * perPixel);
+        change.high = view.low + (Math.max(from.y, to.y) - MAP_TOP) * perPixel;
+    }
+    change.to = Math.max(change.to, change.from + 2);
+    return change;
+}
+
+/* Pixels, lanes, axis, cursor and the block that is chosen; gives the words below the picture. */
+function paintMap(context, width, ratio, model, heap, values) {
+    const view = viewOf(heap, values, width), plotHeight = MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, area = pixelView(view, view.scale.right - view.scale.left, plotHeight, ratio);
+    const image = new ImageData(area.width, area.height), pixels = new Uint32Array(image.data.buffer), chosen = numberOfBlock(model, values.block);
+    const how = drawMap(pixels, area, model, heap, values, {empty: parseColour(colourOf('empty')), reserved: parseColour(colourOf('unused'))});
+    context.putImageData(image, Math.round(view.scale.left * ratio), Math.round(MAP_TOP * ratio));
+    drawLanes(context, model, heap, view, plotHeight);
+    drawPlaces(context, view.scale, MAP_HEIGHT - MAP_BOTTOM + 4);
+    drawCursor(context, values, heap, view.scale, MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
+    if (values.since !== null)
+        drawCursor(context, {at: values.since}, heap, view.scale, MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
+    if (chosen >= 0)
+        outline(context, model, heap, view, plotHeight, chosen, colourOf('ink'));
+    if (!how.isExact && !model.hasAllBlocks && model.blocks !== null)
+        return say('Shares of what was in use: outside of the ranges above not every block is in this page.');
+    return how.isExact ? `${formatCount(how.count)} blocks in view, each drawn by itself.` : 'More blocks in view than pixels: shares of what was in use; a closer range draws each block.';
+}
+
+/* The box that is being dragged; a flat one is a range of time alone. */
+function paintBox(context, drag) {
+    if (!drag)
+        return;
+    const isFlat = Math.abs(drag.to.y - drag.from.y) <= 24;
+    context.fillStyle = colourOf('brush');
+    context.fillRect(Math.min(drag.from.x, drag.to.x), isFlat ? MAP_TOP : Math.min(drag.from.y, drag.to.y), Math.abs(drag.to.x - drag.from.x), isFlat ? MAP_HEIGHT - MAP_TOP - MAP_BOTTOM : Math.abs(drag.to.y - drag.from.y));
+}
+
+/* Beside the pointer, on the side where there is room. */
+function showTip(tip, model, heap, number, at, width) {
+    const facts = new Map(blockFacts(model, heap, number)), isRight = at.x > width / 2;
+    put(tip, make('b', null, `${formatBytes(model.blocks.size_bytes[number])}  ${facts.get('site')}`), make('br'), `born ${facts.get('born')}`, make('br'), `freed ${facts.get('freed')}`);
+    tip.style.left = isRight ? 'auto' : `${at.x + 14}px`;
+    tip.style.right = isRight ? `${width - at.x + 14}px` : 'auto';
+    tip.style.top = `${Math.max(0, at.y - 20)}px`;
+}
+
+const KIND_LABELS = {peak: 'peak', end: 'end', failure: 'failure', leak: 'leak'};
+
+/* Not all blocks fitted: which are here, in words, and a button for each range of events of which all are. */
+function showWindows(model, heap, state) {
+    if (model.hasAllBlocks || model.blocks === null || model.kept === null)
+        return null;
+    const {kept_count: keptCount, block_count: blockCount, reach} = model.kept, windows = model.windows.get(heap.heap_id) ?? [];
+    const amounts = {kept: formatCount(keptCount), all: formatCount(blockCount), reach: formatCount(reach)};
+    const sentence = reach === null ? sayWith('None of {all} blocks fitted into this page one by one (npumem report --max-size): the map is shares of what was in use.', amounts)
+        : sayWith('{kept} of {all} blocks are in this page one by one (npumem report --max-size): each that lived within {reach} events of the peak, the end, a failure or a leak, as far as the buttons go. There the map and what was live are exact.', amounts);
+    const nameOf = (window) => [...new Set(window.anchors.map((anchor) => say(KIND_LABELS[ANCHOR_KINDS[anchor.kind]])))].join(', ');
+    const rangeOf = (window) => ({from: Math.max(heap.input.first, window.from), to: Math.min(heap.input.last, window.to + 1)});
+    return [make('p', {class: 'note', id: 'map-kept'}, sentence), make('div', {class: 'row', id: 'map-windows'}, windows.map((window) => make('button', {class: 'plain', onclick: () => state.set({...rangeOf(window), low: null, high: null})}, nameOf(window))))];
+}
+
+/* Why a heap has no map. */
+function missingText(model, heap) {
+    const roles = rolesOf(model);
+    if (roles.size > 0 && ![...roles.keys()].includes(heap.process_id) && model.heaps.some((one) => one.cells !== null))
+        return say('Of many ranks this page has maps of the first that failed, of the highest peak and of the median alone: npumem report with the database of this rank shows its own.');
+    return say('Rows of single allocations are not in this database (npumem ingest --detail all), so there is no map of this heap.');
+}
+
+export function makeMap(model, state) {
+    const heapOf = () => model.heapById.get(state.values.heap) ?? model.best;
+    const tip = make('div', {class: 'tip', hidden: true}), legend = make('div', {class: 'legends'}), side = make('div', {class: 'side', 'aria-live': 'polite'}), word = make('p', {class: 'tell'}), tools = make('div', {class: 'row'}), numbers = make('div'), kept = make('div');
+    let drag = null;
+
+    const draw = (context, width, height, ratio) => {
+        context.clearRect(0, 0, width, height);
+        if (heapOf().cells)
+            put(word, paintMap(context, width, ratio, model, heapOf(), state.values));
+        paintBox(context, drag);
+    };
+    const picture = makeCanvas(MAP_HEIGHT, draw, {id: 'map-canvas', tabindex: 0, role: 'img', class: 'chart'});
+    const numberAt = (at) => {
+        const heap = heapOf(), view = viewOf(heap, state.values, picture.canvas.clientWidth);
+        if (!heap.cells || at.x < view.scale.left || at.x > view.scale.right || at.y < MAP_TOP || at.y > MAP_HEIGHT - MAP_BOTTOM)
+            return -1;
+        return blockAt(model, heap, view.scale.toSeq(at.x), view.low + (at.y - MAP_TOP) / (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM) * (view.high - view.low));
+    };
+
+    function hover(at, start) {
+        drag = at && start ? {from: start, to: at} : null;
+        const number = at && !start ? numberAt(at) : -1;
+        tip.hidden = number < 0;
+        if (number >= 0)
+            showTip(tip, model, heapOf(), number, at, picture.canvas.clientWidth);
+        if (start)
+            picture.redraw();
+    }
+
+    listenDrag(picture.canvas, (from, to) => {
+        drag = null;
+        state.set(brushedArea(heapOf(), state.values, picture.canvas, from, to));
+    }, (at) => {
+        drag = null;
+        const number = numberAt(at), heap = heapOf();
+        state.set({block: number < 0 ? null : model.blocks.allocation_id[number], at: String(Math.round(viewOf(heap, state.values, picture.canvas.clientWidth).scale.toSeq(at.x)))});
+    }, hover);
+    listenKeys(picture.canvas, heapOf, state);
+
+    const element = make('div', null, kept, tools, legend, make('div', {class: 'canvasbox'}, picture.canvas, tip), word, side, numbers);
+    const update = (values) => {
+        const heap = heapOf(), has = heap.cells !== null;
+        element.classList.toggle('none', !has);
+        put(tools, make('span', {class: 'note'}, say('colour by')), ['site', 'verdict', 'category', 'age', ...groupingsOf(model, heap).filter((kind) => kind === 'stream' || kind === 'private pool')].map((kind) => makeChoice(kind, values.colour === kind, () => state.set({colour: kind}))),
+            (values.low !== null || values.from !== null) && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null, low: null, high: null})}, say('whole picture')), values.from !== null && make('span', {class: 'part'}, partWord(model, heap, values)));
+        put(legend, has && showLegend(model, heap, values, state));
+        const chosen = numberOfBlock(model, values.block);
+        put(side, chosen >= 0 ? showBlock(model, heap, chosen, state) : make('p', {class: 'note'}, has ? say('Click a block: its stack and its life stand here.') : missingText(model, heap)));
+        put(kept, has && showWindows(model, heap, state));
+        put(numbers, has && makeNumbers('Largest blocks in view', BLOCK_COLUMNS, () => largestBlocks(model, heap, viewOf(heap, values, Math.max(200, picture.canvas.clientWidth)))));
+        picture.canvas.setAttribute('aria-label', `map of ${heap.label}: addresses down, time to the right; the largest blocks stand in the table below`);
+        picture.redraw();
+    };
+    return {id: 'map', title: 'Map', note: 'address \u00d7 time; drag for a closer look, click a block for its stack', uses: ['heap', 'from', 'to', 'low', 'high', 'at', 'since', 'axis', 'colour', 'site', 'search', 'block', 'theme'], element, update};
+}

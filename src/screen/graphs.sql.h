@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of graphs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_SCREEN_GRAPHS_SQL_H
+#define NM_SCREEN_GRAPHS_SQL_H
+
+#include "store/question.h"
+
+#define NM_GRAPHS_SQL \
+    "SELECT count(*) AS graph_count, sum(end_kind = 'destroyed') AS destroyed_count, sum(CASE WHEN end_kind <> " \
+    "'destroyed' THEN driver_bytes ELSE 0 END) AS driver_bytes, sum(CASE WHEN end_kind <> 'destroyed' THEN " \
+    "block_bytes ELSE 0 END) AS block_bytes FROM _graph_memory;"
+#define NM_GRAPHS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(graph_count) INTEGER(destroyed_count) \
+    INTEGER(driver_bytes) INTEGER(block_bytes)
+NM_QUESTION_ROW(graphs, NM_GRAPHS_COLUMNS)
+NM_QUESTION_ASK(graphs, NM_GRAPHS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_GET(graphs, NM_QUESTION_NONE)
+
+#endif

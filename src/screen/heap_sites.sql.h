@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of heap_sites.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_SCREEN_HEAP_SITES_SQL_H
+#define NM_SCREEN_HEAP_SITES_SQL_H
+
+#include "store/question.h"
+
+#define NM_HEAP_SITES_SQL \
+    "SELECT site, live_bytes FROM peak_by_site WHERE rank IS :rank AND pid IS :pid AND device IS :device AND host " \
+    "IS :host AND heap IS :heap AND level IS :level AND live_bytes > 0 ORDER BY live_bytes DESC, site LIMIT " \
+    ":most_count;"
+#define NM_HEAP_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(site) INTEGER(live_bytes)
+#define NM_HEAP_SITES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(host) \
+    TEXT(heap) TEXT(level) INTEGER(most_count)
+NM_QUESTION_ROW(heap_sites, NM_HEAP_SITES_COLUMNS)
+NM_QUESTION_ASK(heap_sites, NM_HEAP_SITES_SQL, NM_HEAP_SITES_PARAMETERS)
+
+#endif

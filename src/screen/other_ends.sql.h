@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of other_ends.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_SCREEN_OTHER_ENDS_SQL_H
+#define NM_SCREEN_OTHER_ENDS_SQL_H
+
+#include "store/question.h"
+
+#define NM_OTHER_ENDS_SQL \
+    "SELECT count(*) AS process_count FROM process WHERE process_id IN ( SELECT h.process_id FROM _heap_sum AS u " \
+    "JOIN heap AS h ON h.heap_id = u.heap_id WHERE u.peak_bytes > 0 ) AND NOT (end_kind = 'exit' AND end_status = " \
+    "0) AND NOT (:is_going_on AND end_kind = 'running');"
+#define NM_OTHER_ENDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_count)
+#define NM_OTHER_ENDS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_going_on)
+NM_QUESTION_ROW(other_ends, NM_OTHER_ENDS_COLUMNS)
+NM_QUESTION_ASK(other_ends, NM_OTHER_ENDS_SQL, NM_OTHER_ENDS_PARAMETERS)
+NM_QUESTION_GET(other_ends, NM_OTHER_ENDS_PARAMETERS)
+
+#endif

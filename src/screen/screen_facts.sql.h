@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of screen_facts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_SCREEN_SCREEN_FACTS_SQL_H
+#define NM_SCREEN_SCREEN_FACTS_SQL_H
+
+#include "store/question.h"
+
+#define NM_SCREEN_FACTS_SQL \
+    "SELECT (SELECT count(*) FROM process) AS process_count, ( SELECT count(DISTINCT process_id) FROM _heap_sum " \
+    "JOIN heap USING (heap_id) WHERE peak_bytes > 0 ) AS holder_count, ( SELECT count(DISTINCT process_id) FROM " \
+    "_heap_sum JOIN heap USING (heap_id) WHERE peak_bytes > 0 AND device_id IS NOT NULL ) AS device_holder_count, " \
+    "(SELECT count(*) FROM (SELECT DISTINCT host, device FROM _heap_place WHERE device IS NOT NULL)) AS " \
+    "device_count, coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0) AS " \
+    "step_count, (SELECT count(DISTINCT rank) > 1 FROM process) AS has_ranks, (SELECT upper(max(kind)) FROM " \
+    "device) AS device_kind;"
+#define NM_SCREEN_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_count) INTEGER(holder_count) \
+    INTEGER(device_holder_count) INTEGER(device_count) INTEGER(step_count) FLAG(has_ranks) TEXT(device_kind)
+NM_QUESTION_ROW(screen_facts, NM_SCREEN_FACTS_COLUMNS)
+NM_QUESTION_ASK(screen_facts, NM_SCREEN_FACTS_SQL, NM_QUESTION_NONE)
+
+#endif

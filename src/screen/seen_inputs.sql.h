@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of seen_inputs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_SCREEN_SEEN_INPUTS_SQL_H
+#define NM_SCREEN_SEEN_INPUTS_SQL_H
+
+#include "store/question.h"
+
+#define NM_SEEN_INPUTS_SQL \
+    "SELECT coalesce(sum(events_seen > events_ingested OR bytes_cut > 0 OR state NOT IN ('ended', 'recovered')), " \
+    "0) AS cut_count, coalesce(sum(events_ingested), 0) AS event_count FROM input;"
+#define NM_SEEN_INPUTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(cut_count) INTEGER(event_count)
+NM_QUESTION_ROW(seen_inputs, NM_SEEN_INPUTS_COLUMNS)
+NM_QUESTION_ASK(seen_inputs, NM_SEEN_INPUTS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_GET(seen_inputs, NM_QUESTION_NONE)
+
+#endif

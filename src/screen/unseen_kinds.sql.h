@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of unseen_kinds.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_SCREEN_UNSEEN_KINDS_SQL_H
+#define NM_SCREEN_UNSEEN_KINDS_SQL_H
+
+#include "store/question.h"
+
+#define NM_UNSEEN_KINDS_SQL \
+    "SELECT k.kind AS kind_code, (SELECT f.text FROM _unseen AS f WHERE f.kind = u.kind ORDER BY f.first_seq LIMIT " \
+    "1) AS text, sum(u.unseen_count) AS unseen_count FROM ( SELECT kind, text, max(unseen_count) AS unseen_count, " \
+    "min(first_seq) AS first_seq FROM _unseen GROUP BY kind, text ) AS u JOIN _note_kind AS k ON k.name = u.kind " \
+    "GROUP BY u.kind ORDER BY min(u.first_seq);"
+#define NM_UNSEEN_KINDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(kind_code) TEXT(text) INTEGER(unseen_count)
+NM_QUESTION_ROW(unseen_kinds, NM_UNSEEN_KINDS_COLUMNS)
+NM_QUESTION_ASK(unseen_kinds, NM_UNSEEN_KINDS_SQL, NM_QUESTION_NONE)
+
+#endif
