@@ -2,7 +2,7 @@
  *
  * Foreign text, safe to look at: a name or a path in a trace may hold what moves a terminal's cursor, turns the direction
  * of writing or cannot be seen at all. All that goes to a terminal, to a CSV file or into an error's one line goes through
- * here; databases keep what there was. page/web/data/shown.mjs says the same of the page: tests/support/foreign.txt holds both to it.
+ * here; databases keep what there was. page/web/state/shown.mjs says the same of the page: tests/support/foreign.txt holds both to it.
  */
 #ifndef NM_BASE_SHOWN_H
 #define NM_BASE_SHOWN_H

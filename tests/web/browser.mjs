@@ -8,7 +8,7 @@ import {execFileSync} from 'node:child_process';
 import {createRequire} from 'node:module';
 import {pathToFileURL} from 'node:url';
 
-import {formatBytes, formatCount, formatPercent, formatTime} from '../../src/page/web/pictures/format.mjs';
+import {formatBytes, formatCount, formatPercent, formatTime} from '../../src/page/web/state/format.mjs';
 import {PANEL_TESTS} from './panels.mjs';
 import {sqlTests} from './sqlpanel.mjs';
 

@@ -9,7 +9,7 @@ import {writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {pathToFileURL} from 'node:url';
 
-import {formatBytes, formatCount} from '../../src/page/web/pictures/format.mjs';
+import {formatBytes, formatCount} from '../../src/page/web/state/format.mjs';
 
 const [modules, program, folder, hasSql] = process.argv.slice(2), WebSocket = createRequire(`${modules}/`)('ws');
 

@@ -8,7 +8,7 @@ import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
 import {make} from '../../src/page/web/pictures/dom.mjs';
-import {cellOf, shown} from '../../src/page/web/data/shown.mjs';
+import {cellOf, shown} from '../../src/page/web/state/shown.mjs';
 import {csvOf} from '../../src/page/web/data/sqltext.mjs';
 import {readHash} from '../../src/page/web/state/state.mjs';
 

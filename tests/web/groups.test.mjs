@@ -7,15 +7,15 @@ import {test} from 'node:test';
 
 import {ageClass, ageName, agesOf} from '../../src/page/web/data/ages.mjs';
 import {differenceOf, groupBlocks, GROUPINGS, groupingsOf, groupRows, growModules, keysOf, namerOf, namesOf, parentPath, splitBlocks} from '../../src/page/web/data/groups.mjs';
-import {eachBorn, foldEmpty, histogramOf, histogramsOf, powerOf} from '../../src/page/web/data/histogram.mjs';
+import {eachBorn, foldEmpty, histogramOf, histogramsOf, powerOf} from '../../src/page/web/pictures/histogram.mjs';
 import {quoteWord, settingsTried, thinLeast, whatifCommand, worstStep} from '../../src/page/web/panels/hits.mjs';
 import {blockTree, filesOfSites, groupPath, liveGroups} from '../../src/page/web/panels/live.mjs';
 import {addBlocks, liveBlocks, withSegments} from '../../src/page/web/data/model.mjs';
-import {momentText, namedMoments} from '../../src/page/web/data/moment.mjs';
+import {momentText, namedMoments} from '../../src/page/web/panels/moment.mjs';
 import {failureLevels, levelParts, stepLevels} from '../../src/page/web/panels/oom.mjs';
 import {settingRows} from '../../src/page/web/panels/settings.mjs';
 import {patternOf} from '../../src/page/web/data/search.mjs';
-import {sayPlace, sayWith, setLanguage} from '../../src/page/web/pictures/words.mjs';
+import {sayPlace, sayWith, setLanguage} from '../../src/page/web/state/words.mjs';
 
 const FRAMES = new Map([[10, {label: 'one.py:1 f', file: '/a/one.py'}], [11, {label: 'one.py:1 f', file: '/b/one.py'}], [12, {label: 'lib.so+0x1 g', file: '/lib.so'}]]);
 const SITES = new Map([[1, 10], [2, 10], [3, 11], [4, 12]]);

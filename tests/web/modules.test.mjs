@@ -5,13 +5,15 @@
 import assert from 'node:assert/strict';
 import {readdirSync, readFileSync} from 'node:fs';
 import {test} from 'node:test';
+import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-import {hasChinese, say, setLanguage} from '../../src/page/web/pictures/words.mjs';
+import {hasChinese, say, setLanguage} from '../../src/page/web/state/words.mjs';
 
 const folder = fileURLToPath(new URL('../../src/page/web/', import.meta.url));
-const files = readdirSync(folder).filter((name) => name.endsWith('.mjs'));
-const worker = ['worker.js', readFileSync(`${folder}worker.js`, 'utf8')];
+const rooms = ['state', 'data', 'pictures', 'panels'];
+const files = ['', ...rooms.map((room) => `${room}/`)].flatMap((room) => readdirSync(folder + room).filter((name) => name.endsWith('.mjs')).map((name) => room + name));
+const worker = ['data/worker.js', readFileSync(`${folder}data/worker.js`, 'utf8')];
 const texts = new Map(files.map((name) => [name, readFileSync(folder + name, 'utf8')]));
 
 function topNames(text) {
@@ -30,9 +32,9 @@ test('no name stands for two things', () => {
 
 test('what is imported is exported there, and used', () => {
     for (const [file, text] of texts)
-        for (const [line, names, from] of text.matchAll(/^import \{(.*)\} from '\.\/(.*)';$/gm))
+        for (const [line, names, from] of text.matchAll(/^import \{(.*)\} from '(.*)';$/gm))
             for (const name of names.split(', ')) {
-                assert.match(texts.get(from) ?? '', new RegExp(`^export (async )?(function|const) ${name}\\b`, 'm'), `${file} imports ${name} from ${from}`);
+                assert.match(texts.get(join(dirname(file), from)) ?? '', new RegExp(`^export (async )?(function|const) ${name}\\b`, 'm'), `${file} imports ${name} from ${from}`);
                 assert.ok(text.split(line).join('').match(new RegExp(`\\b${name}\\b`)), `${file} does not use ${name}`);
             }
 });
@@ -40,11 +42,19 @@ test('what is imported is exported there, and used', () => {
 test('an import is one line, and nothing else is imported', () => {
     for (const [file, text] of texts)
         for (const [line] of text.matchAll(/^.*\bimport\b.*$/gm))
-            assert.ok(/^import \{.*\} from '\.\/\w+\.mjs';$/.test(line) || !/\bimport\s*[({'"]/.test(line), `${file}: ${line}`);
+            assert.ok(/^import \{.*\} from '\.\.?\/(\w+\/)?\w+\.mjs';$/.test(line) || !/\bimport\s*[({'"]/.test(line), `${file}: ${line}`);
+});
+
+test('a room uses itself and those before it alone', () => {
+    for (const [file, text] of texts)
+        for (const [, from] of text.matchAll(/^import \{.*\} from '(.*)';$/gm)) {
+            const here = rooms.indexOf(dirname(file)), there = rooms.indexOf(dirname(join(dirname(file), from)));
+            assert.ok(file === 'main.mjs' || there >= 0 && there <= here, `${file} imports ${from}`);
+        }
 });
 
 test('each module is in the list of the build', () => {
-    const build = readFileSync(`${folder}../CMakeLists.txt`, 'utf8'), listed = build.slice(build.indexOf('set(page_modules'), build.indexOf('list(TRANSFORM')).match(/^ {4}\w+/gm).map((name) => `${name.trim()}.mjs`);
+    const build = readFileSync(`${folder}../CMakeLists.txt`, 'utf8'), listed = build.slice(build.indexOf('set(page_modules'), build.indexOf('list(TRANSFORM')).match(/^ {4}[\w/]+/gm).map((name) => `${name.trim()}.mjs`);
     assert.deepEqual(listed.sort(), files.slice().sort());
 });
 
@@ -59,7 +69,7 @@ test('each label has its Chinese', () => {
     const labels = new Set();
     for (const [file, text] of texts)
         for (const pattern of [/\btitle: '([^']+)', (?:key|note|element|uses)/g, /\bfigure\('([^']+)'/g, /\bsay\('([^']+)'\)/g, /\bsayWith\('([^']+)'/g, /\bmakeChoice\('([^']+)'/g, /\b(?:bytes|count|setting)Column\('([^']+)'/g, /\bbutton\('([^']+)'/g, /\bnote: '([^']+)'/g, /makeNumbers\('([^']+)'/g])
-            for (const [, label] of file === 'words.mjs' ? [] : text.matchAll(pattern))
+            for (const [, label] of file === 'state/words.mjs' ? [] : text.matchAll(pattern))
                 labels.add(label.replace(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16))));
     assert.ok(labels.size > 60);
     assert.deepEqual([...labels].filter((label) => !hasChinese(label)), []);

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
 
-import {formatBytes, formatCount, formatPercent} from '../../src/page/web/pictures/format.mjs';
+import {formatBytes, formatCount, formatPercent} from '../../src/page/web/state/format.mjs';
 
 const GROUPS_HEAP = "(SELECT heap_id FROM _heap_place WHERE level = 'pool')";
 

@@ -7,7 +7,7 @@ import {test} from 'node:test';
 
 import {changeText, changeTree, counterpartOf, siteOfChange} from '../../src/page/web/panels/against.mjs';
 import {assignColours, LEAK, mixPixel, partsOf, PALETTE, REST} from '../../src/page/web/pictures/colours.mjs';
-import {formatAddress, formatBytes, formatCount, formatPercent, formatTime} from '../../src/page/web/pictures/format.mjs';
+import {formatAddress, formatBytes, formatCount, formatPercent, formatTime} from '../../src/page/web/state/format.mjs';
 import {isCounted} from '../../src/page/web/data/groups.mjs';
 import {makeTree, pathOf, skipTrunk} from '../../src/page/web/pictures/icicle.mjs';
 import {thin} from '../../src/page/web/panels/leaks.mjs';
@@ -16,7 +16,7 @@ import {barParts} from '../../src/page/web/panels/oom.mjs';
 import {openingRange} from '../../src/page/web/state/opening.mjs';
 import {cutToRun, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from '../../src/page/web/pictures/overlay.mjs';
 import {layCurves, rolesOfRanks, verdictOfRank} from '../../src/page/web/panels/ranks.mjs';
-import {drawCells, drawRectangle, offsetOf} from '../../src/page/web/pictures/raster.mjs';
+import {drawCells, drawRectangle, offsetOf} from '../../src/page/web/data/raster.mjs';
 import {interpolate, makeScale, niceTicks} from '../../src/page/web/pictures/scale.mjs';
 import {makeFilter} from '../../src/page/web/data/search.mjs';
 import {makeState, readHash, writeHash} from '../../src/page/web/state/state.mjs';

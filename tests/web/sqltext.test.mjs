@@ -39,7 +39,7 @@ test('each query says what it answers, and of each of its parameters what it is'
 });
 
 test('the build takes each query', () => {
-    const build = readFileSync(`${folder}../src/report/CMakeLists.txt`, 'utf8'), list = build.slice(build.indexOf('set(page_queries'), build.indexOf('list(TRANSFORM page_queries')).match(/^ {4}\w+/gm).map((name) => name.trim());
+    const build = readFileSync(`${folder}../src/page/CMakeLists.txt`, 'utf8'), list = build.slice(build.indexOf('set(page_queries'), build.indexOf('list(TRANSFORM page_queries')).match(/^ {4}\w+/gm).map((name) => name.trim());
     assert.deepEqual(list.sort(), queries.map(({name}) => name).sort());
 });
 

@@ -20,7 +20,7 @@ import {makeState, readHash} from './state/state.mjs';
 import {makeSteps} from './panels/steps.mjs';
 import {makeTimeline} from './panels/timeline.mjs';
 import {makeVerdicts} from './panels/verdicts.mjs';
-import {say, setLanguage} from './pictures/words.mjs';
+import {say, setLanguage} from './state/words.mjs';
 
 const PANELS = [makeVerdicts, makeAgainst, makeTimeline, makeMap, makeLive, makeSteps, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse, makeSql];
 

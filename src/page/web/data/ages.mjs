@@ -2,7 +2,7 @@
  *
  * How old blocks became, in steps where steps are known, else in events; of what was never freed, how old it is at the end.
  */
-import {formatCount, isKnown} from '../pictures/format.mjs';
+import {formatCount, isKnown} from '../state/format.mjs';
 import {countSteps, remember} from './model.mjs';
 
 /* From young to old; none of them is a leak's red. */

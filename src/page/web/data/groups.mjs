@@ -3,7 +3,7 @@
  * Blocks summed up: by what they are called in one of several ways, and what of them came, went and stayed between two moments. All of it is
  * counted block by block, so that it is exact where every block is here.
  */
-import {isKnown} from '../pictures/format.mjs';
+import {isKnown} from '../state/format.mjs';
 import {hasBlocksOf, isWhole, liveBlocks, remember} from './model.mjs';
 
 export const NO_STACK = '(no stack)';

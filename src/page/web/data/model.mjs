@@ -3,9 +3,9 @@
  * The tables of the page, put into relation: heaps with what belongs to each, stacks with their frames, steps and clocks. Nothing here
  * draws, and nothing changes after makeModel but that the blocks come.
  */
-import {isKnown} from '../pictures/format.mjs';
+import {isKnown} from '../state/format.mjs';
 import {openingRange} from '../state/opening.mjs';
-import {offsetOf} from '../pictures/raster.mjs';
+import {offsetOf} from './raster.mjs';
 
 const PLACE = ['host', 'rank', 'pid', 'device', 'heap', 'level'];
 

@@ -2,7 +2,7 @@
  *
  * SQL and its answers as text: the header of a query (CONTRIBUTING.md), parameters, values as the sqlite3 shell prints them, CSV.
  */
-import {cellOf} from './shown.mjs';
+import {cellOf} from '../state/shown.mjs';
 
 /* What in SQL can hold a colon that begins no parameter, then a parameter. */
 const TOKEN = /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|[:@$][A-Za-z_]\w*/g;

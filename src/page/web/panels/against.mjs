@@ -3,13 +3,13 @@
  * This run beside another: the figures and sites of npumem diff A B, A being the run of this page, and the curves of both on one picture.
  */
 import {make, makeChoice, put} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, formatPercent, formatTime, isKnown, NOTHING} from '../pictures/format.mjs';
+import {formatBytes, formatCount, formatPercent, formatTime, isKnown, NOTHING} from '../state/format.mjs';
 import {makeSignedIcicles, makeTree} from '../pictures/icicle.mjs';
 import {makeUsage, placeOf} from '../data/model.mjs';
 import {makeOverlay, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from '../pictures/overlay.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeTable} from '../pictures/table.mjs';
-import {say, sayWith} from '../pictures/words.mjs';
+import {say, sayWith} from '../state/words.mjs';
 
 const FORMATS = {bytes: formatBytes, ns: formatTime, ratio: formatPercent};
 const MOMENTS = {peak: 'live at the peaks of the heaps', end: 'live at the end', step: 'allocated per step'};

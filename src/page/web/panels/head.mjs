@@ -3,10 +3,10 @@
  * The head: which run this is, whether it is all there, and what is asked of all panels at once.
  */
 import {make, put} from '../pictures/dom.mjs';
-import {formatCount, formatTime} from '../pictures/format.mjs';
+import {formatCount, formatTime} from '../state/format.mjs';
 import {makeSettings} from './settings.mjs';
 import {isSlowSearch, makeFilter, patternOf} from '../data/search.mjs';
-import {say, sayWith} from '../pictures/words.mjs';
+import {say, sayWith} from '../state/words.mjs';
 
 const WHOLE = {complete: 'complete', begun: 'complete, but it begins in the middle', kept: 'complete of what was kept', lossy: 'NOT COMPLETE', contradictory: 'CONTRADICTS ITSELF', cut: 'CUT OFF before its end',
     running: 'still recording: figures so far', killed: 'its recorder was KILLED: figures so far', unseen: 'its end MISSING: cut off, or still recording elsewhere',

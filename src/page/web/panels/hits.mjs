@@ -4,9 +4,9 @@
  * have made of the recorded requests, or the program that says it.
  */
 import {make, makeSparkline} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, formatPercent, isKnown, NOTHING} from '../pictures/format.mjs';
+import {formatBytes, formatCount, formatPercent, isKnown, NOTHING} from '../state/format.mjs';
 import {makeBar, makeNumbers, makeTable} from '../pictures/table.mjs';
-import {say, sayWith} from '../pictures/words.mjs';
+import {say, sayWith} from '../state/words.mjs';
 
 const CURVE_WIDTH = 620, CURVE_HEIGHT = 64;
 

@@ -3,12 +3,12 @@
  * Leaks, which are firm, and below them what cannot be judged, which is none. A click on a site shows its stack, and what of the map is its.
  */
 import {make, makeSparkline, put} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, isKnown, NOTHING} from '../pictures/format.mjs';
+import {formatBytes, formatCount, isKnown, NOTHING} from '../state/format.mjs';
 import {placeOf} from '../data/model.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeTable} from '../pictures/table.mjs';
-import {say, sayPlace, sayWith} from '../pictures/words.mjs';
+import {say, sayPlace, sayWith} from '../state/words.mjs';
 
 /* Live bytes of each site at the ends of steps, by heap and site. */
 function growthOf(model) {

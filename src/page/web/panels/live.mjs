@@ -5,16 +5,16 @@
  */
 import {LEAK, PALETTE, REST} from '../pictures/colours.mjs';
 import {make, makeChoice, put} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, formatPercent} from '../pictures/format.mjs';
+import {formatBytes, formatCount, formatPercent} from '../state/format.mjs';
 import {differenceOf, groupBlocks, groupRows, groupingsOf, isCounted, NO_STACK} from '../data/groups.mjs';
 import {makeIcicle, makeSignedIcicles, makeTree, pathOf, ROOT, skipTrunk} from '../pictures/icicle.mjs';
 import {liveBlocks, withSegments} from '../data/model.mjs';
-import {makeMomentChoice, momentText} from '../data/moment.mjs';
+import {makeMomentChoice, momentText} from './moment.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeBar, makeTable} from '../pictures/table.mjs';
 import {momentSeq} from './timeline.mjs';
-import {say, sayName, sayPlace, sayWith} from '../pictures/words.mjs';
+import {say, sayName, sayPlace, sayWith} from '../state/words.mjs';
 
 function viewRows(model, heap, table, name) {
     return (model.byPlace(table).get(heap.place) ?? []).map((row) => ({key: row[name], name: row[name], bytes: row.live_bytes, count: row.live_count, stack: row.top_stack_id ?? null, stacks: null, isEstimate: row.is_estimate === 1, parent: row.parent ?? null}));

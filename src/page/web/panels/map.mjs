@@ -7,17 +7,17 @@
 import {agesOf} from '../data/ages.mjs';
 import {assignColours, mixPixel, partsOf, PALETTE, REST} from '../pictures/colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from '../pictures/dom.mjs';
-import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} from '../pictures/format.mjs';
+import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} from '../state/format.mjs';
 import {groupingsOf, keysOf, namerOf, namesOf} from '../data/groups.mjs';
 import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, remember, stepAt} from '../data/model.mjs';
 import {rolesOf} from './ranks.mjs';
 import {partWord} from '../state/opening.mjs';
-import {drawCells, drawRectangle, offsetOf} from '../pictures/raster.mjs';
+import {drawCells, drawRectangle, offsetOf} from '../data/raster.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeNumbers} from '../pictures/table.mjs';
 import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, scaleFor, timeAt} from './timeline.mjs';
-import {say, sayName, sayWith} from '../pictures/words.mjs';
+import {say, sayName, sayWith} from '../state/words.mjs';
 
 const MAP_HEIGHT = 420, MAP_TOP = 8, MAP_BOTTOM = 26;
 export const EXACT_MAX = 100000; /* more blocks in view are drawn from cells */

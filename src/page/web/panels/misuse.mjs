@@ -3,7 +3,7 @@
  * What was done to memory that must not be done. Only where something was.
  */
 import {make} from '../pictures/dom.mjs';
-import {formatBytes, formatCount} from '../pictures/format.mjs';
+import {formatBytes, formatCount} from '../state/format.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeTable} from '../pictures/table.mjs';

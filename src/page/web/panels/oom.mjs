@@ -4,11 +4,11 @@
  */
 import {LEAK, PALETTE, REST} from '../pictures/colours.mjs';
 import {make, put} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, formatPercent, formatTime} from '../pictures/format.mjs';
+import {formatBytes, formatCount, formatPercent, formatTime} from '../state/format.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeBar, makeTable} from '../pictures/table.mjs';
-import {say, sayWith} from '../pictures/words.mjs';
+import {say, sayWith} from '../state/words.mjs';
 
 const TOTAL = 'DEVICE USED', FREE = 'free on the device';
 

@@ -4,15 +4,15 @@
  */
 
 import {colourOf, make, makeCanvas, put} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from '../pictures/format.mjs';
-import {showHistograms} from '../data/histogram.mjs';
+import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from '../state/format.mjs';
+import {showHistograms} from '../pictures/histogram.mjs';
 import {makeAdvice, showHits} from './hits.mjs';
 import {withSegments} from '../data/model.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeBar, makeNumbers, makeTable} from '../pictures/table.mjs';
 import {drawPlaces, GUTTER_LEFT, scaleFor} from './timeline.mjs';
 import {niceTicks} from '../pictures/scale.mjs';
-import {say} from '../pictures/words.mjs';
+import {say} from '../state/words.mjs';
 
 const GAP_HEIGHT = 170, GAP_TOP = 10, GAP_BOTTOM = 26;
 

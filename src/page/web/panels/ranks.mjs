@@ -5,13 +5,13 @@
  */
 import {LEAK, PALETTE} from '../pictures/colours.mjs';
 import {make, makeChoice, makeSparkline, put} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, formatPercent, formatTime, isKnown, NOTHING} from '../pictures/format.mjs';
+import {formatBytes, formatCount, formatPercent, formatTime, isKnown, NOTHING} from '../state/format.mjs';
 import {remember} from '../data/model.mjs';
 import {cutToRun, makeOverlay, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps, shareOfTimes} from '../pictures/overlay.mjs';
 import {interpolate} from '../pictures/scale.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeBar, makeNumbers, makeTable} from '../pictures/table.mjs';
-import {say, sayWith} from '../pictures/words.mjs';
+import {say, sayWith} from '../state/words.mjs';
 
 const LAYS = {event: 'event', step: 'step', time: 'time since its start', clock: 'wall clock'};
 const ROLES = {first: 'first to fail', highest: 'highest peak', median: 'median peak'};

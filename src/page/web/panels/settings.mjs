@@ -3,9 +3,9 @@
  * Versions and settings of the run, folded away in the head.
  */
 import {make} from '../pictures/dom.mjs';
-import {formatCount} from '../pictures/format.mjs';
+import {formatCount} from '../state/format.mjs';
 import {makeTable} from '../pictures/table.mjs';
-import {say} from '../pictures/words.mjs';
+import {say} from '../state/words.mjs';
 
 const SOURCES = {environment: 'setting', version: 'version', database: 'database'};
 

@@ -5,10 +5,10 @@
  */
 import {make, makeChoice, put} from '../pictures/dom.mjs';
 import {makeEngine} from '../data/engine.mjs';
-import {formatCount, NOTHING} from '../pictures/format.mjs';
+import {formatCount, NOTHING} from '../state/format.mjs';
 import {csvOf, parametersOf, putValues, readHeader, readTyped, valueText, writeTyped} from '../data/sqltext.mjs';
 import {makeFilter} from '../data/search.mjs';
-import {say, sayWith} from '../pictures/words.mjs';
+import {say, sayWith} from '../state/words.mjs';
 
 const ROWS_ON_SCREEN = 200;
 

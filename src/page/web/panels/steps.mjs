@@ -6,7 +6,7 @@
 import {makeChart} from '../pictures/chart.mjs';
 import {PALETTE} from '../pictures/colours.mjs';
 import {make, put} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, formatTime} from '../pictures/format.mjs';
+import {formatBytes, formatCount, formatTime} from '../state/format.mjs';
 import {isCounted} from '../data/groups.mjs';
 import {liveBlocks, stepSumsOf, sumBlocks} from '../data/model.mjs';
 import {makeScale, niceTicks} from '../pictures/scale.mjs';
@@ -14,7 +14,7 @@ import {findMost, firstFrom, mostByPixel, heldBy} from '../data/series.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeNumbers, makeTable} from '../pictures/table.mjs';
 import {GUTTER_LEFT, GUTTER_RIGHT} from './timeline.mjs';
-import {say} from '../pictures/words.mjs';
+import {say} from '../state/words.mjs';
 
 const STEP_HEIGHT = 230, STEP_TOP = 10, STEP_BOTTOM = 24, STEP_PARTS = 100;
 

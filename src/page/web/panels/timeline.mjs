@@ -7,13 +7,13 @@
 import {CHART_LEFT, CHART_RIGHT, drawText, makeChart, placeBetween, placeLabels, placeRanges} from '../pictures/chart.mjs';
 import {PALETTE, REST} from '../pictures/colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, formatTime} from '../pictures/format.mjs';
+import {formatBytes, formatCount, formatTime} from '../state/format.mjs';
 import {rangesOfProcess, stepAt} from '../data/model.mjs';
 import {partWord} from '../state/opening.mjs';
 import {interpolate, makeScale, niceTicks} from '../pictures/scale.mjs';
 import {firstFrom, mostByPixel, heldBy, valueAt} from '../data/series.mjs';
 import {makeNumbers} from '../pictures/table.mjs';
-import {say, sayPlace, sayWith} from '../pictures/words.mjs';
+import {say, sayPlace, sayWith} from '../state/words.mjs';
 
 export const GUTTER_LEFT = CHART_LEFT;
 export const GUTTER_RIGHT = CHART_RIGHT;

@@ -4,10 +4,10 @@
  * evidence.
  */
 import {make} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from '../pictures/format.mjs';
+import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from '../state/format.mjs';
 import {heapOfRow, poolOfRow} from '../data/model.mjs';
 import {makeFilter} from '../data/search.mjs';
-import {say, sayPlace, sayWith} from '../pictures/words.mjs';
+import {say, sayPlace, sayWith} from '../state/words.mjs';
 
 function leakCard(row) {
     const growth = isKnown(row.bytes_per_step) ? sayWith(', +{bytes} a step', {bytes: formatBytes(row.bytes_per_step)}) : isKnown(row.bytes_per_hour) ? sayWith(', +{bytes} an hour', {bytes: formatBytes(row.bytes_per_hour)}) : '';

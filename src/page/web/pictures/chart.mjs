@@ -4,7 +4,7 @@
  * is settled by whoever uses it, a value for each pixel; it is made anew where its series or the colours are others than before.
  */
 import {colourOf, make} from './dom.mjs';
-import {formatBytes} from './format.mjs';
+import {formatBytes} from '../state/format.mjs';
 import {niceTicks} from './scale.mjs';
 
 const FONT = '11px system-ui, sans-serif';

@@ -2,8 +2,8 @@
  *
  * Elements of the page. What is foreign gets into it as text alone, and safe to look at: nothing here takes markup.
  */
-import {LINES, shown} from '../data/shown.mjs';
-import {say} from './words.mjs';
+import {LINES, shown} from '../state/shown.mjs';
+import {say} from '../state/words.mjs';
 
 export const SVG = 'http://www.w3.org/2000/svg';
 

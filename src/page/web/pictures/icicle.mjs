@@ -4,8 +4,8 @@
  */
 import {LEAK, PALETTE} from './colours.mjs';
 import {make} from './dom.mjs';
-import {formatBytes, formatCount, formatPercent} from './format.mjs';
-import {say, sayName, sayWith} from './words.mjs';
+import {formatBytes, formatCount, formatPercent} from '../state/format.mjs';
+import {say, sayName, sayWith} from '../state/words.mjs';
 
 /* What the whole is called, unless it has a name of its own. */
 export const ROOT = 'all';

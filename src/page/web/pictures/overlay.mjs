@@ -4,7 +4,7 @@
  * length lie on each other; or all go by steps, by the time since each began, or by the clocks on their walls.
  */
 import {make, SVG} from './dom.mjs';
-import {formatBytes} from './format.mjs';
+import {formatBytes} from '../state/format.mjs';
 import {interpolate, niceTicks} from './scale.mjs';
 
 export const OVERLAY_COLUMNS = 320;

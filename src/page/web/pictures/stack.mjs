@@ -3,7 +3,7 @@
  * A call stack as a list, the innermost frame first; plumbing (allocators, frameworks) is there, but steps back.
  */
 import {make} from './dom.mjs';
-import {say} from './words.mjs';
+import {say} from '../state/words.mjs';
 
 export function makeStack(model, stackId) {
     if (stackId === null || Number.isNaN(stackId))

@@ -3,8 +3,8 @@
  * Tables of rows: sorted by a click on a column's head, filtered by the search box, long ones cut with a word.
  */
 import {make, put} from './dom.mjs';
-import {formatCount} from './format.mjs';
-import {say, sayWith} from './words.mjs';
+import {formatCount} from '../state/format.mjs';
+import {say, sayWith} from '../state/words.mjs';
 
 const ROWS_SHOWN = 12;
 

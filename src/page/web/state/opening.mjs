@@ -3,8 +3,8 @@
  * What a page opens on. Of a run that ran out of memory at its very end the whole is a flat line and a cliff as wide as a few pixels: such a
  * page opens on the stretch in which memory filled up, says so, and one button leads to the whole run.
  */
-import {formatCount, formatPercent, isKnown} from '../pictures/format.mjs';
-import {sayWith} from '../pictures/words.mjs';
+import {formatCount, formatPercent, isKnown} from './format.mjs';
+import {sayWith} from './words.mjs';
 
 const SHARE_MAX = 0.5; /* a stretch that is more of the run is no closer look */
 const CONTEXT_MAX = 20; /* so many times as long as memory took to fill up, at most, is what is shown before that */

@@ -17,7 +17,7 @@
  *   stepa, stepb  places in the list of a heap's steps: two that are laid over each other; null: the median and the worst
  *   found   a number, not in the address: another one when the search has found more
  */
-import {LINES, shown} from '../data/shown.mjs';
+import {LINES, shown} from './shown.mjs';
 
 const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block', 'stack', 'stepa', 'stepb'];
 const TEXTS = ['at', 'since', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with', 'lay', 'database'];

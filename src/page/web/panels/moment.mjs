@@ -4,10 +4,10 @@
  * 'peak', 'end' or the number of an event: what is meant is right after that event.
  */
 import {make, makeChoice} from '../pictures/dom.mjs';
-import {formatBytes, formatCount} from '../pictures/format.mjs';
-import {stepAt} from './model.mjs';
-import {clockOf, momentSeq} from '../panels/timeline.mjs';
-import {say, sayWith} from '../pictures/words.mjs';
+import {formatBytes, formatCount} from '../state/format.mjs';
+import {stepAt} from '../data/model.mjs';
+import {clockOf, momentSeq} from './timeline.mjs';
+import {say, sayWith} from '../state/words.mjs';
 
 const NAMED_MAX = 100;
 

@@ -2,12 +2,12 @@
  *
  * Sizes and lifetimes by powers of two, counted block by block: how many blocks, and how many bytes, lie from each power to the next.
  */
-import {PALETTE} from '../pictures/colours.mjs';
-import {make} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, isKnown} from '../pictures/format.mjs';
-import {isCounted} from './groups.mjs';
-import {makeBar, makeTable} from '../pictures/table.mjs';
-import {say, sayWith} from '../pictures/words.mjs';
+import {PALETTE} from './colours.mjs';
+import {make} from './dom.mjs';
+import {formatBytes, formatCount, isKnown} from '../state/format.mjs';
+import {isCounted} from '../data/groups.mjs';
+import {makeBar, makeTable} from './table.mjs';
+import {say, sayWith} from '../state/words.mjs';
 
 const POWERS = 1 + 64; /* one of them is what is below 1 */
 
