@@ -2,7 +2,7 @@
  *
  * Many ranks on one screen: which failed first and what became of the others, which are missing, and a table of the fullest, the
  * median and the first to fail. Failures are put into an order only as far as clocks go (view _rank_summary says how far that is).
- * What they leak and how they differ: screen_rank_sites.c.
+ * What they leak and how they differ: rank_sites.c.
  */
 #include "screen/ranks.h"
 

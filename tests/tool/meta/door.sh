@@ -14,6 +14,7 @@ exempt='
 base/door.                             the door
 base/io.c                              what it is made of; a temporary file, which has no name once it is open
 record/                                in the recorded program: rules and system calls of its own (base/trust.h, docs/recorder.md)
+store/sql_header.c: fopen(path, "       of a checkout, by the build
 symbol/folders.c: fts_open(            folders that the user named, to read what is in them
 "/dev/null"                            nobody but root can exchange it
 "/proc/                                the kernel'"'"'s: no user can exchange what it shows of a process
