@@ -24,7 +24,7 @@ find_library(LIBCSV_LIBRARY libcsv.a REQUIRED)
 
 # The functions that src/tool/record/portable.c binds.
 set(npumem_bound_functions
-    __libc_start_main closefrom dlclose dlopen dlsym fstat lstat pthread_condattr_setclock pthread_create pthread_join
+    __libc_start_main closefrom dlclose dlopen dlsym fstat fstatat lstat pthread_condattr_setclock pthread_create pthread_join
     pthread_once pthread_rwlock_destroy pthread_rwlock_init pthread_rwlock_rdlock pthread_rwlock_tryrdlock pthread_rwlock_unlock
     pthread_rwlock_wrlock pthread_sigmask stat)
 

@@ -62,17 +62,23 @@ BIND_AT(SETCLOCK_VERSION, int, pthread_condattr_setclock, (pthread_condattr_t *h
 int __wrap_stat(const char *path, struct stat *out);
 int __wrap_lstat(const char *path, struct stat *out);
 int __wrap_fstat(int fd, struct stat *out);
+int __wrap_fstatat(int folder, const char *path, struct stat *out, int flags);
 int __wrap_pthread_sigmask(int how, const sigset_t *mask, sigset_t *before);
 void __wrap_closefrom(int first);
 
+int __wrap_fstatat(int folder, const char *path, struct stat *out, int flags)
+{
+    return (int)syscall(SYS_newfstatat, folder, path, out, flags);
+}
+
 int __wrap_stat(const char *path, struct stat *out)
 {
-    return (int)syscall(SYS_newfstatat, AT_FDCWD, path, out, 0);
+    return __wrap_fstatat(AT_FDCWD, path, out, 0);
 }
 
 int __wrap_lstat(const char *path, struct stat *out)
 {
-    return (int)syscall(SYS_newfstatat, AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
+    return __wrap_fstatat(AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
 }
 
 int __wrap_fstat(int fd, struct stat *out)
