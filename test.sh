@@ -6,7 +6,7 @@ set -euo pipefail
 
 usage() {
     cat <<'END'
-usage: ./test.sh [PRESET] [-L LABELS] [-R TESTS]
+usage: ./test.sh [PRESET] [--nightly] [-L LABELS] [-R TESTS]
 
 Without a preset: build/dev (Debug, warnings are errors) and every test. Presets:
     --asan         address and undefined behaviour sanitizers; labels unit and tool: each module, and every program that
@@ -15,6 +15,7 @@ Without a preset: build/dev (Debug, warnings are errors) and every test. Presets
     --coverage     every test, then the lines of src/ that ran
     --aarch64      cross-build, unit tests under qemu, and each architecture reads the other's trace. Adds the
                    architecture arm64 to dpkg (Debian, Ubuntu)
+    --nightly      the tests with label nightly in their whole length: every package, ten times as many kills, more seeds
     -L LABELS      only tests with these labels: unit, sql, tool, faults, threads, ... (a regular expression)
     -R TESTS       only tests with these names (a regular expression)
 
@@ -30,6 +31,7 @@ while [ $# -gt 0 ]; do
     --tsan) preset=tsan labels=${labels:-'^threads$'} ;;
     --coverage) preset=coverage ;;
     --aarch64) preset=aarch64 labels=${labels:-'^(unit|exchange)$'} ;;
+    --nightly) export NPUMEM_NIGHTLY=1 ;;
     -L | -R)
         [ $# -ge 2 ] || { usage >&2 && exit 2; }
         [ "$1" = -L ] && labels=$2 || names=$2

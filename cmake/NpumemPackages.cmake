@@ -2,7 +2,7 @@
 # `cmake --build BUILD --target packages`: that, and a .deb and an .rpm of the same programs. All need nothing but libc
 # (NpumemPortable.cmake). They are built apart, in BUILD/portable, since their programs are linked in another way; from one
 # to the next little is built anew: what knows where libraries lie. CPack makes the files; .rpm wants rpmbuild.
-set(portable ${PROJECT_BINARY_DIR}/portable)
+# Targets `quick_tarball` and `quick_packages` are for tests, in BUILD/quick: no .rpm, programs optimized file by file, packed fast.
 
 # Which one the build in BUILD/portable is for: TGZ, DEB or RPM. Those of a system lie where it looks.
 set(NPUMEM_PACKAGE TGZ CACHE STRING "With NPUMEM_PORTABLE: TGZ, DEB or RPM")
@@ -38,23 +38,26 @@ if(processor_count EQUAL 0)
   set(processor_count 1)
 endif()
 
-# npumem_package_commands(OUT KIND...): builds and packs each kind, one after the other.
-function(npumem_package_commands out)
+# npumem_add_packages(TARGET FOLDER OPTIONS KIND...): builds and packs each kind, one after the other, in FOLDER.
+function(npumem_add_packages target folder options)
+  set(portable ${folder}/portable)
   set(commands "")
   foreach(kind IN LISTS ARGN)
     list(APPEND commands
-      COMMAND ${CMAKE_COMMAND} -S ${PROJECT_SOURCE_DIR} -B ${portable} -G ${CMAKE_GENERATOR} ${portable_options} -DNPUMEM_PACKAGE=${kind} ${place_${kind}}
+      COMMAND ${CMAKE_COMMAND} -S ${PROJECT_SOURCE_DIR} -B ${portable} -G ${CMAKE_GENERATOR} ${portable_options} ${options}
+              -DNPUMEM_PACKAGE=${kind} ${place_${kind}}
       COMMAND ${CMAKE_COMMAND} --build ${portable} --parallel ${processor_count}
-      COMMAND ${CMAKE_CPACK_COMMAND} -G ${kind} --config ${portable}/CPackConfig.cmake -B ${PROJECT_BINARY_DIR})
+      COMMAND ${CMAKE_CPACK_COMMAND} -G ${kind} --config ${portable}/CPackConfig.cmake -B ${folder})
   endforeach()
-  set(${out} ${commands} PARENT_SCOPE)
+  add_custom_target(${target} ${commands} COMMENT "${target}: ${ARGN}" VERBATIM USES_TERMINAL)
 endfunction()
 
 if(NOT NPUMEM_PORTABLE)
-  npumem_package_commands(tarball_commands TGZ)
-  npumem_package_commands(package_commands DEB RPM TGZ)
-  add_custom_target(tarball ${tarball_commands} COMMENT "the tarball" VERBATIM USES_TERMINAL)
-  add_custom_target(packages ${package_commands} COMMENT "the packages" VERBATIM USES_TERMINAL)
+  set(quick_options -DNPUMEM_WHOLE_PROGRAM=OFF -DNPUMEM_DEBIAN_COMPRESSION=gzip)
+  npumem_add_packages(tarball ${PROJECT_BINARY_DIR} "" TGZ)
+  npumem_add_packages(packages ${PROJECT_BINARY_DIR} "" DEB RPM TGZ)
+  npumem_add_packages(quick_tarball ${PROJECT_BINARY_DIR}/quick "${quick_options}" TGZ)
+  npumem_add_packages(quick_packages ${PROJECT_BINARY_DIR}/quick "${quick_options}" DEB TGZ)
   return()
 endif()
 
@@ -84,7 +87,8 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS sqlite3)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS python3)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
-set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+set(NPUMEM_DEBIAN_COMPRESSION xz CACHE STRING "How a .deb is packed")
+set(CPACK_DEBIAN_COMPRESSION_TYPE ${NPUMEM_DEBIAN_COMPRESSION})
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE amd64)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)

@@ -26,7 +26,7 @@ find_library(LIBCSV_LIBRARY libcsv.a REQUIRED)
 set(npumem_bound_functions
     __libc_start_main closefrom dlclose dlopen dlsym fstat fstatat lstat pthread_condattr_setclock pthread_create pthread_join
     pthread_once pthread_rwlock_destroy pthread_rwlock_init pthread_rwlock_rdlock pthread_rwlock_tryrdlock pthread_rwlock_unlock
-    pthread_rwlock_wrlock pthread_sigmask stat)
+    pthread_rwlock_wrlock pthread_sigmask renameat2 stat)
 
 # The compiler's file of that name: as libpthread.so.0, where older versions have functions that libc has since 2.34.
 function(npumem_compiler_file out name)

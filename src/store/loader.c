@@ -12,7 +12,7 @@
 #include "store/loader_rows.h"
 #include "store/verdicts/verdicts.h"
 
-/* That rows fit into our own tables is known (tests/unit/test_columns.c). */
+/* That rows fit into our own tables is known (tests/unit/store/test_columns.c). */
 static nm_status open_row(nm_loader *loader, nm_row_kind kind, bool is_plain, nm_error *err)
 {
     const nm_row_table *table = &nm_row_tables[kind];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The number of a file says which part it is of; the files stand in the order of their numbers. Their SQL is ours and plain:
- * where a statement ends is seen without SQLite, which is held to that by a test (tests/unit/test_schema.c).
+ * where a statement ends is seen without SQLite, which is held to that by a test (tests/unit/store/test_schema.c).
  */
 #include "store/schema.h"
 

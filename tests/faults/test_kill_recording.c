@@ -3,7 +3,7 @@
  * SIGKILL of the recorded program, and of npumem-record, at random moments: what a call had recorded when it returned is
  * found again, once, in its order. spin_events counts in a file which calls have returned; a dropped event must be said.
  *
- *     test_kill_recording NPUMEM_RECORD SPIN_EVENTS     (NPUMEM_SEED, NPUMEM_KILLS in the environment)
+ *     test_kill_recording NPUMEM_RECORD SPIN_EVENTS     (NPUMEM_SEED, NPUMEM_KILLS, NPUMEM_NIGHTLY in the environment)
  */
 #include <check.h>
 #include <fcntl.h>
@@ -26,7 +26,8 @@
 #include "trace/files.h"
 
 #define THREADS_MAX      4
-#define KILLS_DEFAULT    200
+#define KILLS_DEFAULT    20
+#define KILLS_NIGHTLY    200
 #define PART_KILLS_SHARE 2 /* one of so many is made with parts too: it takes ten times as long to come so far */
 #define FIRST_PART       6 /* so many make the budget, and from then on each one that is begun removes one */
 #define PARTS            3
@@ -69,6 +70,11 @@ static uint64_t number_from(const char *name, uint64_t otherwise)
     const char *text = getenv(name);
 
     return text == NULL || text[0] == 0 ? otherwise : strtoull(text, NULL, 10);
+}
+
+static uint64_t kill_count(void)
+{
+    return number_from("NPUMEM_KILLS", number_from("NPUMEM_NIGHTLY", 0) == 0 ? KILLS_DEFAULT : KILLS_NIGHTLY);
 }
 
 /* ---- One recording ------------------------------------------------------------------------------------------------- */
@@ -253,7 +259,7 @@ static void read_with_rings(trace_content *content, bool *has_rings)
 
 START_TEST(a_killed_program_loses_nothing_that_it_was_told_is_recorded)
 {
-    uint64_t kills = number_from("NPUMEM_KILLS", KILLS_DEFAULT);
+    uint64_t kills = kill_count();
 
     for (uint64_t i = 0; i < kills; i++) {
         moment at = {0};
@@ -309,7 +315,7 @@ static void remove_rings(const trace_content *content)
 
 START_TEST(a_killed_recorder_leaves_everything_in_file_and_rings)
 {
-    uint64_t kills = number_from("NPUMEM_KILLS", KILLS_DEFAULT);
+    uint64_t kills = kill_count();
 
     for (uint64_t i = 0; i < kills; i++) {
         moment at = {0};
@@ -413,7 +419,7 @@ static void check_parts(const moment *at, const part_reading *read, const char *
 /* Parts are so small that one is begun every few milliseconds: many of the kills fall into that. */
 START_TEST(a_recorder_killed_while_parts_come_and_go_leaves_everything)
 {
-    uint64_t kills = number_from("NPUMEM_KILLS", KILLS_DEFAULT) / PART_KILLS_SHARE, kept = 0;
+    uint64_t kills = kill_count() / PART_KILLS_SHARE, kept = 0;
 
     for (uint64_t i = 0; i < kills; i++) {
         moment at = {.keep = "last:64K"};
@@ -443,7 +449,7 @@ END_TEST
 
 START_TEST(a_program_killed_while_parts_come_and_go_loses_nothing)
 {
-    uint64_t kills = number_from("NPUMEM_KILLS", KILLS_DEFAULT) / PART_KILLS_SHARE;
+    uint64_t kills = kill_count() / PART_KILLS_SHARE;
 
     for (uint64_t i = 0; i < kills; i++) {
         moment at = {.keep = "last:64K"};

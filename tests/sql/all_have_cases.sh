@@ -18,15 +18,17 @@ done
 public=$(cat schema/*.sql | grep -cE '^CREATE (TABLE|VIEW) [a-z]')
 [ "$public" -le 60 ] || fail "$public public tables and views: who reads .tables is shown 60 at most"
 for query in queries/*.sql; do
-    name=$(basename "$query" .sql)
+    name=${query##*/} name=${name%.sql} first=
     case "$cases" in *" $name "*) ;; *) fail "query $name has no case" ;; esac
-    head -n 1 "$query" | grep -q "^-- $name.sql: " || fail "$query does not begin with its name and question"
-    grep -q '^-- Parameters: ' "$query" || fail "$query says nothing of parameters"
-    grep -q '^-- Columns: ' "$query" || fail "$query says nothing of columns"
-    grep -q '^ORDER BY\|^        ORDER BY' "$query" || fail "$query has no order"
-    grep -q 'SELECT \*' "$query" && fail "$query selects *"
+    read -r first <"$query"
+    [[ $first = "-- $name.sql: "* ]] || fail "$query does not begin with its name and question"
 done
+while read -r query; do fail "$query says nothing of parameters"; done < <(grep -L '^-- Parameters: ' queries/*.sql)
+while read -r query; do fail "$query says nothing of columns"; done < <(grep -L '^-- Columns: ' queries/*.sql)
+while read -r query; do fail "$query has no order"; done < <(grep -L '^ORDER BY\|^        ORDER BY' queries/*.sql)
+while read -r query; do fail "$query selects *"; done < <(grep -l 'SELECT \*' queries/*.sql)
 for folder in tests/sql/*/; do
-    case "$cases" in *" $(basename "$folder") "*) ;; *) fail "$folder is no case of the list" ;; esac
+    name=${folder%/} name=${name##*/}
+    case "$cases" in *" $name "*) ;; *) fail "$folder is no case of the list" ;; esac
 done
 exit $status

@@ -10,6 +10,7 @@
 #include "hook/cann_module.h"
 #include "store/database.h"
 #include "store/schema.h"
+#include "support/suites.h"
 
 START_TEST(the_recorder_and_the_database_name_modules_alike)
 {
@@ -40,17 +41,12 @@ START_TEST(the_recorder_and_the_database_name_modules_alike)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_cann_modules)
 {
     Suite *suite = suite_create("modules of CANN");
     TCase *tests = tcase_create("names");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
     tcase_add_test(tests, the_recorder_and_the_database_name_modules_alike);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

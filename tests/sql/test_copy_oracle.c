@@ -11,6 +11,7 @@
 
 #include "support/draft.h"
 #include "support/load_text.h"
+#include "support/suites.h"
 
 #define RUNS        60
 #define ACTS        300
@@ -356,11 +357,11 @@ START_TEST(views_equal_slow_sums)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_copy_oracle)
 {
     TCase *tcase = tcase_create("oracle");
 
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, views_equal_slow_sums);
-    return draft_run("copies against slow sums", tcase);
+    return draft_suite("copies against slow sums", tcase);
 }

@@ -16,6 +16,7 @@
 #include "support/load_text.h"
 #include "support/run.h"
 #include "support/seed.h"
+#include "support/suites.h"
 
 #define TRACES     60
 #define EVENTS     160
@@ -952,20 +953,14 @@ START_TEST(moments_hold_what_the_obvious_model_holds)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_device_oracle)
 {
     Suite *suite = suite_create("devices against a slow model");
     TCase *tests = tcase_create("oracle");
-    SRunner *runner;
-    int failed;
 
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, moments_hold_what_the_obvious_model_holds);
     tcase_add_test(tests, nonsense_loads_and_adds_up);
     suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

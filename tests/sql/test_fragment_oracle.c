@@ -16,6 +16,7 @@
 #include "support/load_text.h"
 #include "support/run.h"
 #include "support/seed.h"
+#include "support/suites.h"
 
 #define UNIT       (UINT64_C(1) << 18) /* eight are a small segment, forty or more a large one */
 #define SPACE      1024                /* units, from BASE */
@@ -1053,7 +1054,7 @@ START_TEST(the_database_equals_the_model)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_fragment_oracle)
 {
     Suite *suite = suite_create("how pools are cut up, against a model");
     TCase *tcase = tcase_create("oracle");
@@ -1061,10 +1062,5 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, the_database_equals_the_model);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

@@ -14,6 +14,7 @@
 
 #include "support/draft.h"
 #include "support/load_text.h"
+#include "support/suites.h"
 
 #define RUNS        30
 #define STACKS      6
@@ -722,7 +723,7 @@ START_TEST(long_runs_tell_fewer_steps)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_growth_oracle)
 {
     TCase *test = tcase_create("oracle");
 
@@ -747,5 +748,5 @@ int main(void)
     tcase_add_test(test, evidence_claims_no_line_where_events_were_lost);
     tcase_add_test(test, what_outlives_its_kind_stands_out);
     tcase_add_test(test, long_runs_tell_fewer_steps);
-    return draft_run("growth", test);
+    return draft_suite("growth", test);
 }

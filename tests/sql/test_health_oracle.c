@@ -10,6 +10,7 @@
 
 #include "support/draft.h"
 #include "support/load_text.h"
+#include "support/suites.h"
 
 #define RUNS          60
 #define EVENTS        150
@@ -259,11 +260,11 @@ START_TEST(verdicts_are_those_of_what_was_counted)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_health_oracle)
 {
     TCase *test = tcase_create("oracle");
 
     tcase_set_timeout(test, 120);
     tcase_add_test(test, verdicts_are_those_of_what_was_counted);
-    return draft_run("health", test);
+    return draft_suite("health", test);
 }

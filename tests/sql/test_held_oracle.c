@@ -11,6 +11,7 @@
 
 #include "support/draft.h"
 #include "support/load_text.h"
+#include "support/suites.h"
 
 #define STEPS 20
 
@@ -318,7 +319,7 @@ START_TEST(a_server_that_captures_does_not_rise)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_held_oracle)
 {
     TCase *test = tcase_create("graphs");
 
@@ -333,5 +334,5 @@ int main(void)
     tcase_add_test(test, a_server_that_captures_does_not_rise);
     tcase_add_test(test, what_a_queue_allocates_is_of_the_only_capture);
     tcase_add_loop_test(test, what_is_in_a_private_pool_is_not_judged, 0, 2);
-    return draft_run("held", test);
+    return draft_suite("held", test);
 }

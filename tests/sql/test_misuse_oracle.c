@@ -15,6 +15,7 @@
 #include "support/draft.h"
 #include "support/load_text.h"
 #include "support/seed.h"
+#include "support/suites.h"
 
 #define RUNS         100
 #define ACTS         350
@@ -1086,11 +1087,11 @@ START_TEST(anomalies_equal_a_slow_search)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_misuse_oracle)
 {
     TCase *tcase = tcase_create("oracle");
 
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, anomalies_equal_a_slow_search);
-    return draft_run("misuse against a slow search", tcase);
+    return draft_suite("misuse against a slow search", tcase);
 }

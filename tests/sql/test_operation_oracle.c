@@ -12,6 +12,7 @@
 
 #include "support/draft.h"
 #include "support/load_text.h"
+#include "support/suites.h"
 
 #define RUNS       40
 #define EVENTS     500
@@ -486,7 +487,7 @@ START_TEST(a_loss_claims_nothing)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_operation_oracle)
 {
     TCase *test = tcase_create("oracle");
 
@@ -496,5 +497,5 @@ int main(void)
     tcase_add_test(test, an_idle_workspace_is_found);
     tcase_add_test(test, many_names_have_a_rest);
     tcase_add_test(test, a_loss_claims_nothing);
-    return draft_run("operation", test);
+    return draft_suite("operation", test);
 }

@@ -12,6 +12,7 @@
 
 #include "support/load_text.h"
 #include "support/run.h"
+#include "support/suites.h"
 
 #define MIB         INT64_C(1048576)
 #define TOTAL_BYTES (1000 * MIB)
@@ -615,7 +616,7 @@ START_TEST(chains_are_what_the_obvious_walk_finds)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_out_of_memory_oracle)
 {
     Suite *suite = suite_create("out of memory");
     TCase *tcase = tcase_create("oracle");
@@ -623,10 +624,5 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, chains_are_what_the_obvious_walk_finds);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

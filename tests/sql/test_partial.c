@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "support/load_text.h"
 #include "support/run.h"
+#include "support/suites.h"
 
 #define STEPS 12
 
@@ -206,22 +207,27 @@ START_TEST(no_view_with_such_a_column_is_left_out)
 }
 END_TEST
 
-int main(void)
+static void make_folder(void)
+{
+    run_make_folder(folder);
+    snprintf(path, sizeof path, "%s/partial.db", folder);
+}
+
+static void remove_folder(void)
+{
+    nm_buffer_free(&text);
+    run_remove_folder(folder);
+}
+
+TEST_SUITE(test_partial)
 {
     Suite *suite = suite_create("partial");
     TCase *test = tcase_create("views");
 
-    run_make_folder(folder);
-    snprintf(path, sizeof path, "%s/partial.db", folder);
+    tcase_add_unchecked_fixture(test, make_folder, remove_folder);
     tcase_set_timeout(test, 120);
     tcase_add_test(test, views_say_what_is_partial);
     tcase_add_test(test, no_view_with_such_a_column_is_left_out);
     suite_add_tcase(suite, test);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    nm_buffer_free(&text);
-    run_remove_folder(folder);
-    return failed == 0 ? 0 : 1;
+    return suite;
 }

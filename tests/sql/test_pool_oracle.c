@@ -16,6 +16,7 @@
 #include "support/load_text.h"
 #include "support/run.h"
 #include "support/seed.h"
+#include "support/suites.h"
 
 #define TRACES        80
 #define EVENTS        220
@@ -959,7 +960,7 @@ START_TEST(figures_equal_slow_ones)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_pool_oracle)
 {
     Suite *suite = suite_create("pools against a slow model");
     TCase *tcase = tcase_create("oracle");
@@ -967,10 +968,5 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, figures_equal_slow_ones);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

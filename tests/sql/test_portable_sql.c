@@ -15,6 +15,7 @@
 #include "store/database.h"
 #include "store/schema.h"
 #include "support/queries.h"
+#include "support/suites.h"
 
 /* All are in SQLite 3.26 as it is built everywhere. */
 static const char *const allowed_functions[] = {"abs",     "char",       "coalesce", "count",  "glob",   "group_concat",
@@ -236,7 +237,7 @@ START_TEST(tables_and_views_keep_the_contract)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_portable_sql)
 {
     Suite *suite = suite_create("portable sql");
     TCase *tcase = tcase_create("portable sql");
@@ -249,10 +250,5 @@ int main(void)
     tcase_add_test(tcase, every_view_begins_with_where);
     tcase_add_test(tcase, tables_and_views_keep_the_contract);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "support/draft.h"
 #include "support/load_text.h"
+#include "support/suites.h"
 
 #define RUNS      40
 #define EVENTS    160
@@ -534,7 +535,7 @@ START_TEST(a_rank_without_device_memory_is_seen)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_rank_oracle)
 {
     TCase *test = tcase_create("oracle");
 
@@ -544,5 +545,5 @@ int main(void)
     tcase_add_test(test, failures_are_in_the_order_of_clocks_as_far_as_these_go);
     tcase_add_test(test, runs_of_the_same_ranks_are_not_one_job);
     tcase_add_test(test, a_rank_without_device_memory_is_seen);
-    return draft_run("ranks", test);
+    return draft_suite("ranks", test);
 }

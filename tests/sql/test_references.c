@@ -10,6 +10,7 @@
 #include "store/database.h"
 #include "store/merge.h"
 #include "store/schema.h"
+#include "support/suites.h"
 
 static sqlite3 *db;
 static nm_error err;
@@ -91,7 +92,7 @@ START_TEST(every_table_leads_to_an_input_or_has_words)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_references)
 {
     Suite *suite = suite_create("references");
     TCase *tests = tcase_create("references");
@@ -101,9 +102,5 @@ int main(void)
     tcase_add_test(tests, every_number_of_a_row_has_a_reference);
     tcase_add_test(tests, references_name_the_key_of_a_table);
     tcase_add_test(tests, every_table_leads_to_an_input_or_has_words);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures == 0 ? 0 : 1;
+    return suite;
 }

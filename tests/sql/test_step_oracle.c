@@ -13,6 +13,7 @@
 
 #include "store/verdicts/trend.h"
 #include "support/load_text.h"
+#include "support/suites.h"
 
 #define PATH     "step_oracle.db"
 #define MEBIBYTE (INT64_C(1) << 20)
@@ -609,13 +610,18 @@ START_TEST(without_a_capacity_nobody_knows_when_the_device_is_full)
 }
 END_TEST
 
-int main(void)
+static void remove_database(void)
+{
+    unlink(PATH);
+    free(text);
+}
+
+TEST_SUITE(test_step_oracle)
 {
     Suite *suite = suite_create("step_oracle");
     TCase *tests = tcase_create("steps");
-    SRunner *runner = srunner_create(suite);
-    int failed_count;
 
+    tcase_add_unchecked_fixture(tests, NULL, remove_database);
     tcase_set_timeout(tests, 100);
     tcase_add_test(tests, what_a_step_used_is_what_a_slow_count_says);
     tcase_add_test(tests, a_step_with_a_pause_in_it_is_partial);
@@ -631,10 +637,5 @@ int main(void)
     tcase_add_test(tests, a_window_of_before_the_recording_is_no_trend);
     tcase_add_test(tests, without_a_capacity_nobody_knows_when_the_device_is_full);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    unlink(PATH);
-    free(text);
-    return failed_count == 0 ? 0 : 1;
+    return suite;
 }

@@ -12,6 +12,7 @@
 
 #include "support/draft.h"
 #include "support/load_text.h"
+#include "support/suites.h"
 
 #define BLOCK_BYTES 1048576
 
@@ -82,11 +83,11 @@ START_TEST(what_is_forgotten_is_told_from_what_is_left)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_unreleased)
 {
     TCase *test = tcase_create("ends");
 
     tcase_set_timeout(test, 60);
     tcase_add_loop_test(test, what_is_forgotten_is_told_from_what_is_left, 0, sizeof cases / sizeof *cases);
-    return draft_run("unreleased", test);
+    return draft_suite("unreleased", test);
 }

@@ -13,6 +13,7 @@
 #include "store/verdicts/verdict.h"
 #include "support/load_text.h"
 #include "support/run.h"
+#include "support/suites.h"
 
 static char folder[64];
 static char path[128];
@@ -443,11 +444,10 @@ START_TEST(what_is_born_in_a_pause_that_never_ends_is_not_called_growing)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_verdicts)
 {
     Suite *suite = suite_create("verdicts");
     TCase *tcase = tcase_create("all");
-    SRunner *runner = srunner_create(suite);
 
     tcase_set_timeout(tcase, 120);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
@@ -465,8 +465,5 @@ int main(void)
     tcase_add_test(tcase, wild_numbers_of_steps_are_judged_as_the_largest);
     tcase_add_test(tcase, what_is_born_in_a_pause_that_never_ends_is_not_called_growing);
     suite_add_tcase(suite, tcase);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

@@ -13,6 +13,7 @@
 #include "support/load_text.h"
 #include "support/run.h"
 #include "support/seed.h"
+#include "support/suites.h"
 
 #define ROUNDS    60
 #define ROWS      300
@@ -865,7 +866,7 @@ START_TEST(views_equal_slow_sums)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_view_oracle)
 {
     Suite *suite = suite_create("views against slow sums");
     TCase *tcase = tcase_create("oracle");
@@ -873,10 +874,5 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, views_equal_slow_sums);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

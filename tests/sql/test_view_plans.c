@@ -16,6 +16,7 @@
 #include "support/load_text.h"
 #include "support/queries.h"
 #include "support/run.h"
+#include "support/suites.h"
 
 #define LINES_MAX   4096
 #define ALIASES_MAX 64
@@ -271,7 +272,7 @@ START_TEST(what_is_planted_is_found)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(test_view_plans)
 {
     Suite *suite = suite_create("view plans");
     TCase *tcase = tcase_create("view plans");
@@ -282,10 +283,5 @@ int main(void)
     tcase_add_test(tcase, no_query_reads_a_large_table_again_and_again);
     tcase_add_test(tcase, what_is_planted_is_found);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

@@ -86,17 +86,11 @@ sqlite3 *draft_load(uint64_t event_count)
     return draft_load_lossy(event_count, 0);
 }
 
-int draft_run(const char *name, TCase *tests)
+Suite *draft_suite(const char *name, TCase *tests)
 {
     Suite *suite = suite_create(name);
-    SRunner *runner = srunner_create(suite);
-    int failed_count;
 
-    make_folder();
+    tcase_add_unchecked_fixture(tests, make_folder, remove_folder);
     suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_NORMAL);
-    failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    remove_folder();
-    return failed_count == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite;
 }

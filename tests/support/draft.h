@@ -9,8 +9,8 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-/* Runs the tests of such a program, with a folder for databases there; its exit status. */
-int draft_run(const char *name, TCase *tests);
+/* The suite of such tests, with a folder for databases there. */
+Suite *draft_suite(const char *name, TCase *tests);
 
 void draft_begin(void); /* what was said before is forgotten */
 void draft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

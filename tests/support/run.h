@@ -7,16 +7,22 @@
 #define NM_TESTS_SUPPORT_RUN_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-#include "base/buffer.h"
+/* No nm_buffer: programs of tests that only start others are not linked again for what the others are made of. */
+typedef struct run_output {
+    uint8_t *data;
+    size_t len, capacity;
+} run_output;
 
 typedef struct nm_run {
     int status;        /* as waitpid gives it */
     int exit_code;     /* exit status, or 128 + signal */
     bool is_timed_out; /* it was killed after its time */
-    nm_buffer out;     /* standard output, with a zero byte behind it */
-    nm_buffer err;     /* standard error, likewise */
+    run_output out;    /* standard output, with a zero byte behind it */
+    run_output err;    /* standard error, likewise */
 } nm_run;
 
 /* Runs argv (NULL-terminated, found on PATH) with `environment` ("NAME=value" strings, NULL-terminated, may be NULL)

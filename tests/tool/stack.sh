@@ -122,12 +122,12 @@ cp run.db loop.db
 sqlite3 loop.db 'UPDATE stack SET parent_id = stack_id WHERE stack_id = 1; UPDATE stack SET parent_id = 999 WHERE stack_id = 2;
                  UPDATE stack SET parent_id = 4, frame_id = 999 WHERE stack_id = 3; UPDATE stack SET parent_id = 3 WHERE stack_id = 4'
 for word in 1 2 3 4 peak leak oom pin; do
-    timeout 10 "$stack" loop.db $word >out 2>err
+    timeout 60 "$stack" loop.db $word >out 2>err
     [ $? = 0 ] || fail "$word of a strange database: $(cat err)"
     [ "$(grep -c '^  [ >] ' out)" -le $((5 * 4098)) ] || fail "$word of a strange database has no end"
 done
 "$stack" loop.db 1 | tail -n 1 | grep -qxF '    ...' || fail "a stack without an end does not say so"
 "$stack" loop.db 3 | grep -qx '    ??' || fail "a frame that is not there is not shown as one"
-[ "$(timeout 20 sqlite3 loop.db 'SELECT stack_id, depth, length(text) > 0 FROM stack_text WHERE stack_id < 5' | tr '\n' ' ')" = \
+[ "$(timeout 60 sqlite3 loop.db 'SELECT stack_id, depth, length(text) > 0 FROM stack_text WHERE stack_id < 5' | tr '\n' ' ')" = \
     '1|4096|1 2|1|1 3|4096|1 4|4096|1 ' ] || fail "view stack_text has no end, or another"
 [ $failures = 0 ] || exit 1

@@ -384,7 +384,7 @@ END_TEST
 /* Nobody has named it: whoever laid it there is neither waited for nor obeyed, and what a link leads to is not shown. */
 START_TEST(rules_that_nobody_named_are_obeyed_only_if_they_are_ours)
 {
-    expect_failure("mkfifo .npumem-check; timeout 20 $C run.db", 2, ".npumem-check: is not a regular file");
+    expect_failure("mkfifo .npumem-check; timeout 50 $C run.db", 2, ".npumem-check: is not a regular file");
     expect_failure("rm .npumem-check; mkdir .npumem-check; $C run.db", 2, ".npumem-check: is not a regular file");
     expect_failure("rmdir .npumem-check; printf 'key = hunter2\n' > private; ln -s private .npumem-check; $C run.db", 2,
                    ".npumem-check: is a symbolic link");
@@ -396,7 +396,7 @@ START_TEST(rules_that_nobody_named_are_obeyed_only_if_they_are_ours)
     expect_failure("rm .npumem-check; echo no-anomaly > .npumem-check; chmod 666 .npumem-check; $C run.db", 2,
                    ".npumem-check: may be written to by everybody");
     expect("chmod 664 .npumem-check; $C run.db", 0, "no-anomaly");
-    expect_failure("mkfifo pipe; timeout 20 $C run.db --rules pipe", 2, "pipe: not a file");
+    expect_failure("mkfifo pipe; timeout 50 $C run.db --rules pipe", 2, "pipe: not a file");
 }
 END_TEST
 

@@ -27,7 +27,7 @@
 
 /* ask NAME: what each program says of NAME.db. refuse NAME TEXT: each refuses it in one line that holds TEXT. */
 static const char words[] = LIMIT_MEMORY
-    "once() { (limit; timeout 20 \"$@\" 2>&1); echo \"status $?\"; }\n"
+    "once() { (limit; timeout 60 \"$@\" 2>&1); echo \"status $?\"; }\n"
     "ask() { rm -f all.db; {"
     " once $C $1.db --max-peak 1B --max-reserved 1B --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
     " --no-growth --no-leak --no-anomaly --no-oom; once $C run.db --baseline $1.db;"
@@ -36,7 +36,7 @@ static const char words[] = LIMIT_MEMORY
     " sqlite3 all.db 'SELECT * FROM peak_by_site; SELECT * FROM leak_by_site'; } | sed \"s/$1\\.db/DB/g; "
     "s/run\\.db/DB/g\"; }\n"
     "refuse() { rm -f all.db; for words in \"$C $1.db --complete\" \"$C run.db --baseline $1.db\" \"$D $1.db run.db\""
-    " \"$D run.db $1.db\" \"$W $1.db\" \"${C%check}stack $1.db\" \"$I $1.db -o all.db\"; do (limit; timeout 20 $words) "
+    " \"$D run.db $1.db\" \"$W $1.db\" \"${C%check}stack $1.db\" \"$I $1.db -o all.db\"; do (limit; timeout 60 $words) "
     ">out 2>err; s=$?;"
     " [ $s = 1 -o $s = 4 ] && [ $(wc -l <err) = 1 ] && grep -q -- \"$2\" err && ! [ -e all.db ] ||"
     " { echo \"$words: status $s\"; cat err; return 9; }; done; }\n";
@@ -245,7 +245,7 @@ START_TEST(work_follows_the_size_of_the_file)
         " 1, 1, 1 FROM c; INSERT INTO _site_growth SELECT 1, 1, 9, 1, 1, 1 FROM c; INSERT INTO _site_lifetime SELECT "
         "1, "
         "1,"
-        " 9, 1, 1, 1, 1 FROM c\"; timeout 20 $C bad.db --no-leak 2>err; test $? = 4 && grep -q 'given up: more work' "
+        " 9, 1, 1, 1, 1 FROM c\"; timeout 60 $C bad.db --no-leak 2>err; test $? = 4 && grep -q 'given up: more work' "
         "err");
 }
 END_TEST
@@ -282,7 +282,7 @@ START_TEST(what_is_no_database_of_ours_is_refused)
     expect_refusal("sqlite3 bad.db 'PRAGMA application_id = 7'", "not a database of npumem-ingest");
     expect_refusal("rm bad.db; : >bad.db", "not a database of npumem-ingest\\|the file is empty");
     expect_refusal("rm bad.db; mkdir bad.db", "not a file\\|no trace in this folder");
-    expect("rmdir bad.db; mkfifo bad.db; timeout 5 $C bad.db --complete; [ $? = 4 ] && timeout 5 $D run.db bad.db; "
+    expect("rmdir bad.db; mkfifo bad.db; timeout 60 $C bad.db --complete; [ $? = 4 ] && timeout 60 $D run.db bad.db; "
            "s=$?; rm "
            "bad.db; [ $s = 4 ]");
 }
@@ -301,17 +301,17 @@ END_TEST
 /* Tables that change need a new version, and a new database here; this one is then refused by name, and stays. */
 START_TEST(a_database_of_each_release_is_read_or_named)
 {
-    expect("zstd -qdc $F/databases/schema-3.db.zst >old.db; timeout 20 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
+    expect("zstd -qdc $F/databases/schema-3.db.zst >old.db; timeout 60 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
            " grep -q 'has schema version 3, this program reads 8: ingest run.zst again' out");
-    expect("zstd -qdc $F/databases/schema-4.db.zst >old.db; timeout 20 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
+    expect("zstd -qdc $F/databases/schema-4.db.zst >old.db; timeout 60 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
            " grep -q 'has schema version 4, this program reads 8: ingest run.zst again' out");
-    expect("zstd -qdc $F/databases/schema-5.db.zst >old.db; timeout 20 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
+    expect("zstd -qdc $F/databases/schema-5.db.zst >old.db; timeout 60 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
            " grep -q 'has schema version 5, this program reads 8: ingest run.zst again' out");
-    expect("zstd -qdc $F/databases/schema-6.db.zst >old.db; timeout 20 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
+    expect("zstd -qdc $F/databases/schema-6.db.zst >old.db; timeout 60 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
            " grep -q 'has schema version 6, this program reads 8: ingest run.zst again' out");
-    expect("zstd -qdc $F/databases/schema-7.db.zst >old.db; timeout 20 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
+    expect("zstd -qdc $F/databases/schema-7.db.zst >old.db; timeout 60 $C old.db --no-leak >out 2>&1; [ $? = 4 ] &&"
            " grep -q 'has schema version 7, this program reads 8: ingest run.zst again' out");
-    expect("zstd -qdc $F/databases/schema-8.db.zst >new.db; timeout 20 $C new.db --no-leak >out; [ $? = 1 ] &&"
+    expect("zstd -qdc $F/databases/schema-8.db.zst >new.db; timeout 60 $C new.db --no-leak >out; [ $? = 1 ] &&"
            " grep -q 'FAIL  no-leak  *200 B .*cache.py:5 keep' out");
 }
 END_TEST

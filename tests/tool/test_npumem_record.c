@@ -34,12 +34,11 @@ static size_t line_count(const char *text)
     return count;
 }
 
-static double seconds_now(void)
+/* Ends a process that the recorded program has left behind; it fails where npumem-record has waited for that to end. */
+static void end_what_was_left(const char *pid)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    ck_assert_int_gt(atoi(pid), 1);
+    ck_assert_int_eq(kill(atoi(pid), SIGTERM), 0);
 }
 
 /* No ring folder of a recording is left: those of others have other owners, so only what this test asked for is looked at. */
@@ -405,26 +404,23 @@ END_TEST
 
 START_TEST(a_process_that_does_not_end_is_waited_for_no_longer_than_asked)
 {
-    double begin = seconds_now();
     nm_run run =
-        shell("$R -q --linger 0.3 -o a.zst -- sh -c 'sleep 20 > /dev/null 2>&1 & echo $!; exit 3'; "
+        shell("$R -q --linger 0.3 -o a.zst -- sh -c 'sleep 600 > /dev/null 2>&1 & echo $!; exit 3'; "
               "echo $?; $I --quiet a.zst; sqlite3 a.db \"SELECT count(*) FROM process WHERE end_kind = 'running'\"");
 
     ck_assert_ptr_nonnull(strstr(run_out(&run), "\n3\n1\n"));
-    ck_assert_double_lt(seconds_now() - begin, 10);
-    kill(atoi(run_out(&run)), SIGTERM);
+    end_what_was_left(run_out(&run));
     run_free(&run);
 }
 END_TEST
 
 START_TEST(a_background_process_that_is_not_recorded_is_not_waited_for)
 {
-    double begin = seconds_now();
-    nm_run run = shell("$R -q --linger 20 -o a.zst -- sh -c 'env -u LD_PRELOAD -u NPUMEM_SESSION sleep 20 > /dev/null "
-                       "2>&1 & echo $!'");
+    nm_run run =
+        shell("$R -q --linger 600 -o a.zst -- sh -c 'env -u LD_PRELOAD -u NPUMEM_SESSION sleep 600 > /dev/null "
+              "2>&1 & echo $!'");
 
-    ck_assert_double_lt(seconds_now() - begin, 15);
-    kill(atoi(run_out(&run)), SIGTERM);
+    end_what_was_left(run_out(&run));
     run_free(&run);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Texts of others, as tests/support/foreign.txt has them: the page shows and saves them as the programs do (tests/unit/test_shown.c).
+ * Texts of others, as tests/support/foreign.txt has them: the page shows and saves them as the programs do (tests/unit/base/test_shown.c).
  */
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';

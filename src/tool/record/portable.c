@@ -64,6 +64,7 @@ int __wrap_lstat(const char *path, struct stat *out);
 int __wrap_fstat(int fd, struct stat *out);
 int __wrap_fstatat(int folder, const char *path, struct stat *out, int flags);
 int __wrap_pthread_sigmask(int how, const sigset_t *mask, sigset_t *before);
+int __wrap_renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags);
 void __wrap_closefrom(int first);
 
 int __wrap_fstatat(int folder, const char *path, struct stat *out, int flags)
@@ -84,6 +85,11 @@ int __wrap_lstat(const char *path, struct stat *out)
 int __wrap_fstat(int fd, struct stat *out)
 {
     return (int)syscall(SYS_fstat, fd, out);
+}
+
+int __wrap_renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
+{
+    return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
 }
 
 /* On Linux both are one system call, of the thread. */

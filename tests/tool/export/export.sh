@@ -19,7 +19,7 @@ fail() {
 expect() {
     local wanted=$1 got
     shift
-    timeout 20 "$export" "$@" >out 2>&1
+    timeout 60 "$export" "$@" >out 2>&1
     got=$?
     [ $got = "$wanted" ] || fail "$*: ends with $got, not $wanted"
     diff - out >&2 || fail "$*: prints other lines (< wanted, > has)"
@@ -148,7 +148,7 @@ sqlite3 loop.db 'UPDATE stack SET parent_id = stack_id WHERE stack_id = 1; UPDAT
 for format in folded pprof; do
     for raw in '' --raw-stacks; do
         # shellcheck disable=SC2086 # an option, or none
-        timeout 20 "$export" $format loop.db -o - $raw >out 2>err || fail "$format $raw of a strange database: $(cat err)"
+        timeout 60 "$export" $format loop.db -o - $raw >out 2>err || fail "$format $raw of a strange database: $(cat err)"
         [ "$(wc -c <out)" -lt 500000 ] || fail "$format $raw of a strange database has no end"
     done
 done

@@ -30,28 +30,31 @@ whatif: base trace rows replay
 tool: base trace drain symbol source rows steps replay analysis sites store report screen page export watch whatif
 '
 
+# FILE FOLDER: a line for each folder of which FILE includes something; FILE FOLDER/REST below tool/. All files are read at once: a
+# process a file takes minutes where many tests run.
+includes=$(source_files 'src/*.c' 'src/*.h' | grep '^src/' | xargs grep -HoE '^ *# *include "[a-z]*/[^"]*"' |
+    sed -E 's|^([^:]*):.*"(.*)"$|\1 \2|' | sort -u)
+[ "$(wc -l <<<"$includes")" -gt 500 ] || fail "too few includes were found"
+
+declare -A may_use=()
 while IFS=: read -r folder names; do
     [ -n "$folder" ] || continue
-    for file in $(source_files "src/$folder/*.c" "src/$folder/*.h" | grep "^src/$folder/"); do
-        for used in $(sed -n 's|^ *# *include "\([a-z]*\)/.*|\1|p' "$file" | sort -u); do
-            case " $names $folder " in
-            *" $used "*) ;;
-            *) fail "$file includes $used/, which $folder/ may not use" ;;
-            esac
-        done
-    done
+    may_use[$folder]=" $names $folder "
     for used in $(find "src/$folder" -name CMakeLists.txt -exec grep -ho 'nm_[a-z]*' {} + | sed 's/nm_//' | sort -u); do
-        [ -d "src/$used" ] || continue
-        case " $names $folder " in
-        *" $used "*) ;;
-        *) fail "a CMakeLists.txt of src/$folder/ names nm_$used, which $folder/ may not use" ;;
-        esac
+        [ ! -d "src/$used" ] || [[ ${may_use[$folder]} = *" $used "* ]] ||
+            fail "a CMakeLists.txt of src/$folder/ names nm_$used, which $folder/ may not use"
     done
 done <<<"$allowed"
 
+while read -r file path; do
+    folder=${file#src/} folder=${folder%%/*} used=${path%%/*}
+    [[ ! $file = src/*/* ]] || [[ ${may_use[$folder]:-} = *" $used "* ]] ||
+        fail "$file includes $path, which $folder/ may not use"
+done <<<"$includes"
+
 for folder in src/*/; do
-    folder=$(basename "$folder")
-    grep -q "^$folder:" <<<"$allowed" || fail "src/$folder/ is not in the list of arrows"
+    folder=${folder#src/} folder=${folder%/}
+    [ -n "${may_use[$folder]:-}" ] || fail "src/$folder/ is not in the list of arrows"
 done
 
 # Below tool/ each program is a folder: it uses what they share and never another program. selfcheck/ is no program but what
@@ -72,27 +75,25 @@ bundle: common
 npumem: common
 '
 
+declare -A tool_may_use=()
 while IFS=: read -r folder names; do
-    [ -n "$folder" ] || continue
-    for file in $(source_files "src/tool/$folder/*.c" "src/tool/$folder/*.h" | grep "^src/tool/$folder/"); do
-        for used in $(sed -n 's|^ *# *include "tool/\(.*\)"|\1|p' "$file" | sort -u); do
-            case " $names $folder " in
-            *" ${used%%/*} "*) ;;
-            *) fail "$file includes tool/$used, which tool/$folder/ may not use" ;;
-            esac
-        done
-    done
+    [ -z "$folder" ] || tool_may_use[$folder]=" $names $folder "
 done <<<"$allowed_tools"
+
+while read -r file path; do
+    folder=${file#src/tool/} folder=${folder%%/*} used=${path#tool/}
+    [[ ! $file = src/tool/* || ! $path = tool/* ]] || [[ ${tool_may_use[$folder]:-} = *" ${used%%/*} "* ]] ||
+        fail "$file includes $path, which tool/$folder/ may not use"
+done <<<"$includes"
 
 for file in $(source_files 'src/tool/*.c' 'src/tool/*.h' | grep '^src/tool/'); do
     folder=${file#src/tool/}
-    grep -q "^${folder%%/*}:" <<<"$allowed_tools" || fail "$file is in no folder of the list of programs"
+    [ -n "${tool_may_use[${folder%%/*}]:-}" ] || fail "$file is in no folder of the list of programs"
 done
 
 # Samples and benchmarks see the SDK and ACL alone, as any user's program does.
-for file in $(source_files 'fixtures/*.c' 'fixtures/*.h' 'bench/*.c' 'examples/*.c' | grep -E '^(fixtures|bench|examples)/'); do
-    sed -n 's|^ *# *include "\([a-z]*\)/.*|\1|p' "$file" | while read -r used; do
-        [ ! -d "src/$used" ] || echo "$file includes $used/"
-    done
-done | grep . >&2 && fail "fixtures/, examples/ and bench/ may use npumem.h and ACL only"
+while read -r file used; do
+    [ ! -d "src/$used" ] || fail "$file includes $used/: fixtures/, examples/ and bench/ may use npumem.h and ACL only"
+done < <(source_files 'fixtures/*.c' 'fixtures/*.h' 'bench/*.c' 'examples/*.c' | grep -E '^(fixtures|bench|examples)/' |
+    xargs grep -HoE '^ *# *include "[a-z]*/' | sed -E 's|^([^:]*):.*"(.*)/$|\1 \2|')
 finish

@@ -20,6 +20,15 @@ skip() {
     exit 77
 }
 
+# choose_packages BUILD: $packages is where they are and $quick what the names of their targets begin with, of the short form unless
+# NPUMEM_NIGHTLY is set (./test.sh --nightly).
+choose_packages() {
+    packages=$1 quick=
+    [ -z "${NPUMEM_NIGHTLY:-}" ] || return 0
+    packages=$1/quick quick=quick_
+    leave_out "no .rpm, and programs optimized file by file: the whole is for ./test.sh --nightly"
+}
+
 finish() {
     [ "$failures" = 0 ] || exit 1
     exit 0

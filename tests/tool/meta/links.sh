@@ -11,6 +11,7 @@ anchors_of() {
     sed '/^```/,/^```/d' "$1" | sed -n 's/^##* //p' | tr '[:upper:]' '[:lower:]' | sed -E 's/`//g; s/[^[:alnum:] _-]//g; s/ /-/g'
 }
 
+declare -A anchors=()
 checked=0
 while IFS=: read -r document target; do
     case $target in http://* | https://* | mailto:*) continue ;; esac
@@ -19,10 +20,14 @@ while IFS=: read -r document target; do
     [[ $target != *#* ]] || anchor=${target#*#}
     if [ -n "$file" ]; then file=${document%/*}/$file && [[ $document = */* ]] || file=${target%%#*}; else file=$document; fi
     [ -e "$file" ] || { fail "$document leads to $target, which is not there" && continue; }
-    [ -z "$anchor" ] || anchors_of "$file" | grep -qxF -- "$anchor" || fail "$document leads to $target: no such heading"
-done < <(source_files '*.md' | while read -r document; do
-    sed '/^```/,/^```/d' "$document" | grep -oE '\]\([^) ]+\)' | sed -E "s|^\]\(|$document:|; s|\)$||"
-done)
+    [ -n "$anchor" ] || continue
+    [ -n "${anchors[$file]:-}" ] || anchors[$file]=$'\n'$(anchors_of "$file")$'\n'
+    [[ ${anchors[$file]} = *$'\n'"$anchor"$'\n'* ]] || fail "$document leads to $target: no such heading"
+done < <(source_files '*.md' | xargs awk '
+    FNR == 1 { inside = 0 }
+    /^```/ { inside = !inside; next }
+    inside { next }
+    { for (; match($0, /\]\([^) ]+\)/); $0 = substr($0, RSTART + RLENGTH)) print FILENAME ":" substr($0, RSTART + 2, RLENGTH - 3) }')
 [ "$checked" -gt 40 ] || fail "only $checked links were found"
 
 for page in docs/*.md docs/*.txt; do

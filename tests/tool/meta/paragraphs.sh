@@ -5,20 +5,23 @@
 set -u
 . "${0%/*}/common.sh"
 
-# FILE: how many words its first comment has beside the licence.
-words_of() {
-    awk 'NR == 1 && !/^\/\*/ { exit }
+# FILE...: those whose first comment has fewer than 8 words beside the licence. One that is empty has none.
+without_paragraph() {
+    awk 'FNR == 1 { is_over = !/^\/\*/; text = "" }
+         is_over { next }
          { text = text " " $0 }
-         /\*\// { exit }
-         END { gsub(/SPDX-License-Identifier: Apache-2.0|[\/*]/, "", text); print split(text, words, " ") }' "$1"
+         /\*\// {
+             is_over = 1
+             gsub(/SPDX-License-Identifier: Apache-2.0|[\/*]/, "", text)
+             if (split(text, words, " ") >= 8) print FILENAME
+         }' "$@" | comm -23 <(printf '%s\n' "$@") -
 }
 
-checked=0
-for file in $(source_files 'src/*.c' | grep '^src/'); do
-    checked=$((checked + 1))
-    [ "$(words_of "$file")" -ge 8 ] || fail "$file does not begin with what it is for"
-done
-[ "$checked" -gt 0 ] || fail "no file was found"
+mapfile -t files < <(source_files 'src/*.c' | grep '^src/' | LC_ALL=C sort)
+[ ${#files[@]} -gt 0 ] || fail "no file was found"
+while read -r file; do
+    fail "$file does not begin with what it is for"
+done < <(LC_ALL=C without_paragraph "${files[@]}")
 
-echo "$checked files begin with their paragraph"
+echo "${#files[@]} files, each of which is to begin with its paragraph"
 finish

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What documents and comments name is there: files and folders, written from the root, from src/, or from the folder that
-# whoever names them is in, or the one around that. A word in capitals stands for any name (tests/unit/test_MODULE.c).
+# whoever names them is in, or the one around that. A word in capitals stands for any name (tests/unit/LAYER/test_MODULE.c).
 set -u
 . "${0%/*}/common.sh"
 

@@ -6,6 +6,7 @@
 set -u
 . "${0%/*}/common.sh"
 build=$1 sample=$2 scratch=$3
+choose_packages "$build"
 
 # Ubuntu 20.04 has glibc 2.31, openEuler 22.03 has 2.34.
 newest_allowed=2.28
@@ -16,12 +17,12 @@ for library in libsqlite3 libzstd libcsv libdw libelf libz liblzma libbz2; do
     [ -e "$(cc -print-file-name=$library.a)" ] && [ "$(cc -print-file-name=$library.a)" != "$library.a" ] ||
         skip "no $library.a here"
 done
-cmake --build "$build" --target tarball >"$scratch/log" 2>&1 || {
+cmake --build "$build" --target "${quick}tarball" >"$scratch/log" 2>&1 || {
     tail -n 20 "$scratch/log" >&2
     fail "the tarball is not built"
     finish
 }
-tar xzf "$build"/npumem-*-linux-*.tar.gz -C "$scratch/unpacked here" || fail "the tarball cannot be unpacked"
+tar xzf "$packages"/npumem-*-linux-*.tar.gz -C "$scratch/unpacked here" || fail "the tarball cannot be unpacked"
 place=$(echo "$scratch/unpacked here"/npumem-*)
 for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif bin/npumem-stack bin/npumem-export bin/npumem-report bin/npumem-bundle bin/npumem-top bin/npumem lib/libnpumem.so \
     lib/libnpumem_hook.so include/npumem.h include/npumem.hpp env.sh \

@@ -8,22 +8,29 @@ set -u
 [ "$(wc -l <CONTRIBUTING.md)" -le 120 ] || fail "CONTRIBUTING.md has more than 120 lines"
 grep -q 'Apache License' LICENSE || fail "LICENSE is not the Apache License"
 
-while read -r file; do
-    head -n 1 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || fail "$file does not begin with its SPDX line"
-    if grep -nE '\b(T[O]DO|F[I]XME|X[X]X)\b' "$file" >&2; then
-        fail "$file has something left over"
-    fi
-    if grep -nE 'include <(x86intrin|immintrin|emmintrin|arm_neon)\.h>' "$file" >&2; then
-        fail "$file uses intrinsics of one architecture"
-    fi
-done < <(source_files '*.c' '*.h' '*.cpp' '*.hpp')
+# fail_each TEXT: a failure for each file that standard input names, as FILE or FILE:LINE:TEXT.
+fail_each() {
+    local line file last=
+    while IFS= read -r line; do
+        file=${line%%:*}
+        [ "$line" = "$file" ] || printf '%s\n' "$line" >&2
+        [ "$file" = "$last" ] || fail "$file $1"
+        last=$file
+    done
+}
+
+# Each rule reads all files at once: a process a file takes minutes where many tests run.
+mapfile -t files < <(source_files '*.c' '*.h' '*.cpp' '*.hpp' | sort)
+[ ${#files[@]} -gt 500 ] || fail "only ${#files[@]} files were found"
+fail_each "does not begin with its SPDX line" < <(
+    awk 'FNR == 1 && /SPDX-License-Identifier: Apache-2\.0/ { print FILENAME }' "${files[@]}" | comm -23 <(printf '%s\n' "${files[@]}") -)
+fail_each "has something left over" < <(grep -nHE '\b(T[O]DO|F[I]XME|X[X]X)\b' "${files[@]}")
+fail_each "uses intrinsics of one architecture" < <(
+    grep -nHE 'include <(x86intrin|immintrin|emmintrin|arm_neon)\.h>' "${files[@]}")
 
 # Code for one architecture stands beside code for the other: named, or an #else.
-while read -r file; do
-    if grep -q '__x86_64__' "$file" && ! grep -qE '__aarch64__|^ *# *else' "$file"; then
-        fail "$file knows x86-64 but not aarch64"
-    fi
-done < <(source_files 'src/*.c' 'src/*.h')
+fail_each "knows x86-64 but not aarch64" < <(
+    source_files 'src/*.c' 'src/*.h' | grep '^src/' | xargs grep -l '__x86_64__' | xargs -r grep -LE '__aarch64__|^ *# *else')
 
 # The newest entry of CHANGELOG.md is the version that is built, and says which formats it has.
 version=$(sed -n 's/^project(npumem VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
@@ -35,8 +42,11 @@ grep -qx "Trace format $trace, database schema $schema." CHANGELOG.md ||
     fail "CHANGELOG.md does not say: Trace format $trace, database schema $schema."
 
 # What a list names exists, and what exists is in a list: no globbing, so nothing may be forgotten.
+rules=$(cat cmake/*.cmake)
 for file in $(source_files 'src/*.c' | grep '^src/'); do
-    grep -qw "$(basename "$file")" "$(dirname "$file")/CMakeLists.txt" cmake/*.cmake || fail "$file is in no CMakeLists.txt"
+    name=${file##*/} list=${file%/*}/CMakeLists.txt text=$rules
+    [ ! -f "$list" ] || text+=$'\n'$(<"$list")
+    [[ $text =~ (^|[^A-Za-z0-9_])"$name"($|[^A-Za-z0-9_]) ]] || fail "$file is in no CMakeLists.txt"
 done
 for file in src/*/CMakeLists.txt; do
     LC_ALL=C awk '/SOURCES/ { last = "" } /^ *[a-z0-9_]+\.c$/ { if ($1 < last) exit 1; last = $1 }' "$file" ||

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is said of a site whose live memory comes and goes, as that of a server: in numbers of blocks, one of 64 KiB each.
+ * Each life is planted, so that it is known whether some of them never end.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "store/verdicts/verdict.h"
+#include "support/suites.h"
+
+#define STEPS       160
+#define LIFE_MAX    25
+#define BLOCK_BYTES 65536.0
+
+static nm_level levels[STEPS + 1];
+static nm_births births[STEPS + 1];
+
+/* Of the blocks born in a step, how many are still there at the end. */
+typedef int kept_at(int step);
+
+/* Blocks that live up to LIFE_MAX steps come and go, fewer and fewer of them; and those that stay. */
+static nm_verdict_reason judge(kept_at *kept, int freed_max_steps, double *growth_bytes)
+{
+    nm_site_history history = {.levels = levels,
+                               .births = births,
+                               .level_count = STEPS + 1,
+                               .step_count = STEPS,
+                               .freed_max_steps = freed_max_steps};
+    double stayed = 0;
+
+    for (int step = 0; step <= STEPS; step++) {
+        int count = kept(step) + (step > STEPS - 8 ? 2 : 0); /* the newest are there, too */
+
+        stayed += kept(step);
+        levels[step].generation = step;
+        levels[step].count = stayed + 60 - step / 4.0 + step * 7 % 13; /* load falls by more than what stays */
+        levels[step].bytes = levels[step].count * BLOCK_BYTES;
+        if (count > 0)
+            births[history.birth_count++] = (nm_births){step, count * BLOCK_BYTES, count};
+    }
+    return nm_verdict_judge(&history, growth_bytes);
+}
+
+static int one_in_five(int step)
+{
+    return step % 5 == 0;
+}
+
+static int none(int step)
+{
+    (void)step;
+    return 0;
+}
+
+static int in_the_first_third(int step)
+{
+    return step < STEPS / 3;
+}
+
+static int one_in_twenty(int step)
+{
+    return step % 20 == 0;
+}
+
+START_TEST(what_outlives_all_that_is_freed_grows_however_the_load_goes)
+{
+    double growth_bytes = 0;
+
+    ck_assert_int_eq(judge(one_in_five, LIFE_MAX, &growth_bytes), NM_REASON_OUTLIVES);
+    /* 21 of the first 108 steps, for step 0 is not one */
+    ck_assert_double_eq_tol(growth_bytes, 21 * BLOCK_BYTES / 108, 1);
+}
+END_TEST
+
+START_TEST(what_is_young_or_from_the_beginning_is_not_said_to_grow)
+{
+    double growth_bytes = 0;
+
+    ck_assert_int_eq(judge(none, LIFE_MAX, &growth_bytes), NM_REASON_NEWEST_KEPT);
+    ck_assert_int_eq(judge(in_the_first_third, LIFE_MAX, &growth_bytes), NM_REASON_STOPPED);
+    ck_assert_double_eq(growth_bytes, 0);
+}
+END_TEST
+
+START_TEST(few_blocks_or_few_lives_of_what_is_freed_do_not_tell)
+{
+    double growth_bytes = 0;
+
+    ck_assert_int_eq(judge(one_in_twenty, LIFE_MAX, &growth_bytes), NM_REASON_STOPPED);
+    ck_assert_int_eq(judge(one_in_five, STEPS / 4, &growth_bytes), NM_REASON_NOT_STEADY);
+    ck_assert_int_eq(judge(one_in_five, STEPS - 1, &growth_bytes), NM_REASON_NEWEST_KEPT);
+}
+END_TEST
+
+TEST_SUITE(test_verdict)
+{
+    Suite *suite = suite_create("verdict");
+    TCase *tests = tcase_create("verdict");
+
+    tcase_add_test(tests, what_outlives_all_that_is_freed_grows_however_the_load_goes);
+    tcase_add_test(tests, what_is_young_or_from_the_beginning_is_not_said_to_grow);
+    tcase_add_test(tests, few_blocks_or_few_lives_of_what_is_freed_do_not_tell);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
