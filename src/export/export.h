@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-#include "report/live.h"
+#include "report/moment.h"
 
 typedef struct nm_export {
     sqlite3 *db; /* of nm_foreign_db, borrowed */
-    nm_live_moment moment;
+    nm_named_moment moment;
     bool is_raw; /* stacks as they were recorded; else from their sites outwards, and without plumbing */
     FILE *out;   /* the caller looks at ferror */
 } nm_export;

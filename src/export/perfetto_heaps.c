@@ -133,7 +133,7 @@ static nm_status number_stack(heaps *h, int64_t stack_id, bool is_baseline, uint
     return status == NM_OK ? nm_map_put(&h->numbers, key, *number, err) : status;
 }
 
-static nm_status read_heaps(heaps *h, const nm_live_moment *moment, uint32_t number, nm_error *err)
+static nm_status read_heaps(heaps *h, const nm_named_moment *moment, uint32_t number, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_profile_heaps_row row;
@@ -144,7 +144,7 @@ static nm_status read_heaps(heaps *h, const nm_live_moment *moment, uint32_t num
     return nm_question_end(rows, status, err);
 }
 
-static nm_status read_live(heaps *h, const nm_live_moment *moment, uint32_t number, nm_error *err)
+static nm_status read_live(heaps *h, const nm_named_moment *moment, uint32_t number, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_profile_stacks_row row;
@@ -167,8 +167,8 @@ static nm_status read_live(heaps *h, const nm_live_moment *moment, uint32_t numb
 /* A moment that the database does not tell of is left out. */
 static nm_status read_moment(heaps *h, const char *word, uint32_t number, nm_error *err)
 {
-    nm_live_moment moment;
-    nm_status status = nm_live_find(h->p->export->db, word, &moment, err);
+    nm_named_moment moment;
+    nm_status status = nm_moment_find(h->p->export->db, word, &moment, err);
 
     if (status == NM_ERR_USAGE)
         return NM_OK;

@@ -31,8 +31,8 @@ SOURCES = {
     "reason": ["src/store/verdicts/leaks.sql", "schema/310_view_leak.sql", "src/store/verdicts/verdict.c"],
     "steps": ["src/steps/anchor.c", "src/steps/anchor_judge.c"],
     "forecast": ["src/store/verdicts/trend.c"],
-    "check": ["src/drain/state_words.c", "src/tool/check/report.c", "src/tool/check/rules.c"],
-    "whatif": ["src/tool/whatif/report.c"],
+    "check": ["src/drain/state_words.c", "src/tool/check/results.c", "src/tool/check/rules.c"],
+    "whatif": ["src/tool/whatif/results.c"],
     "stack": ["src/tool/stack/answer.c", "src/tool/stack/print.c"],
 }
 

@@ -12,7 +12,7 @@
 #include "base/shown.h"
 #include "store/foreign.h"
 #include "tool/check/options.h"
-#include "tool/check/report.h"
+#include "tool/check/results.h"
 #include "tool/common/answer.h"
 
 /* ---- The work ---- */

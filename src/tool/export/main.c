@@ -103,7 +103,7 @@ static nm_status write_all(export_run *run, nm_error *err)
 
     if (status == NM_OK) {
         export.db = nm_foreign_db(run->input.database);
-        status = nm_live_find(export.db, options->at, &export.moment, err);
+        status = nm_moment_find(export.db, options->at, &export.moment, err);
     }
     if (status == NM_OK)
         status = check_output(run, err);

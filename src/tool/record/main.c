@@ -24,12 +24,12 @@
 #include "drain/recover.h"
 #include "drain/state.h"
 #include "tool/common/trace_map.h"
+#include "tool/record/answers.h"
 #include "tool/record/child.h"
 #include "tool/record/commands.h"
 #include "tool/record/detached.h"
 #include "tool/record/environment.h"
 #include "tool/record/recording.h"
-#include "tool/record/report.h"
 #include "tool/record/selfcheck.h"
 #include "tool/selfcheck/selfcheck_program.h"
 

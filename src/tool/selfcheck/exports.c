@@ -17,7 +17,7 @@
 #include "base/io.h"
 #include "tool/common/versions.h"
 #include "tool/selfcheck/figures.h"
-#include "tool/selfcheck/report.h"
+#include "tool/selfcheck/text.h"
 
 #define LIBRARY_BYTES_MAX ((size_t)512 << 20)
 #define LIBRARIES_MAX     32

@@ -20,7 +20,7 @@
 #include "tool/common/answer.h"
 #include "tool/whatif/load.h"
 #include "tool/whatif/options.h"
-#include "tool/whatif/report.h"
+#include "tool/whatif/results.h"
 
 #define CLASS_MAX 16 /* block sizes that --advise looks for */
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "support/suites.h"
-#include "tool/selfcheck/report.h"
+#include "tool/selfcheck/text.h"
 
 static selfcheck_place place;
 

@@ -2,8 +2,8 @@
  *
  * The text of --selfcheck: what a person at another machine needs to know to judge it.
  */
-#ifndef NM_TOOL_SELFCHECK_REPORT_H
-#define NM_TOOL_SELFCHECK_REPORT_H
+#ifndef NM_TOOL_SELFCHECK_TEXT_H
+#define NM_TOOL_SELFCHECK_TEXT_H
 
 #include "tool/selfcheck/figures.h"
 

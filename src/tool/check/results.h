@@ -2,8 +2,8 @@
  *
  * What npumem-check prints: a line a rule, or one JSON object.
  */
-#ifndef NM_TOOL_CHECK_REPORT_H
-#define NM_TOOL_CHECK_REPORT_H
+#ifndef NM_TOOL_CHECK_RESULTS_H
+#define NM_TOOL_CHECK_RESULTS_H
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * npumem-ingest is run as a program, from beside this one, with standard output in the file: the answers are the same to
  * the byte as those of a later ingest. Whatever goes wrong, the recorded program's end is the recorder's.
  */
-#include "tool/record/report.h"
+#include "tool/record/answers.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
  *
  * npumem-whatif: what it prints.
  */
-#ifndef NM_TOOL_WHATIF_REPORT_H
-#define NM_TOOL_WHATIF_REPORT_H
+#ifndef NM_TOOL_WHATIF_RESULTS_H
+#define NM_TOOL_WHATIF_RESULTS_H
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * A moment means what it means to queries/live_by_site.sql. At peaks the sums that the load has kept say it; rows of single
  * allocations, where they are there, know streams and categories too. Nothing here holds an allocation: SQLite sums them up.
  */
-#include "report/live.h"
+#include "report/moment.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static bool is_digits(const char *text)
 }
 
 /* Sets the word. A mark goes before what else its text could mean. */
-static nm_status find_word(sqlite3 *db, const char *asked, nm_live_moment *out, nm_error *err)
+static nm_status find_word(sqlite3 *db, const char *asked, nm_named_moment *out, nm_error *err)
 {
     char marks[SHOWN_BYTES], shown[SHOWN_BYTES];
     sqlite3_stmt *rows = NULL;
@@ -54,7 +54,7 @@ static nm_status find_word(sqlite3 *db, const char *asked, nm_live_moment *out, 
     return NM_OK;
 }
 
-nm_status nm_live_find(sqlite3 *db, const char *asked, nm_live_moment *out, nm_error *err)
+nm_status nm_moment_find(sqlite3 *db, const char *asked, nm_named_moment *out, nm_error *err)
 {
     static const char *const faults[] = {
         "has no rows of allocations (--detail none): it tells of --at peak alone",
@@ -65,7 +65,7 @@ nm_status nm_live_find(sqlite3 *db, const char *asked, nm_live_moment *out, nm_e
     nm_moment_faults_row row = {0};
     nm_status status;
 
-    *out = (nm_live_moment){0};
+    *out = (nm_named_moment){0};
     status = find_word(db, asked, out, err);
     if (status == NM_OK)
         status = nm_moment_faults_get(db, out->word, &row, err);

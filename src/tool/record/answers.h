@@ -3,8 +3,8 @@
  * --report: the answers of npumem-ingest, written to a file when the trace is whole. The database that they come from is
  * kept beside it: answers.txt, answers.db.
  */
-#ifndef NM_TOOL_RECORD_REPORT_H
-#define NM_TOOL_RECORD_REPORT_H
+#ifndef NM_TOOL_RECORD_ANSWERS_H
+#define NM_TOOL_RECORD_ANSWERS_H
 
 #include <limits.h>
 

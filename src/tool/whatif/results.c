@@ -3,7 +3,7 @@
  * Text and CSV of results that are already there: no figure is computed here but shares and differences of what stands in a
  * row. What is not known is a dash on the screen and an empty cell in the file.
  */
-#include "tool/whatif/report.h"
+#include "tool/whatif/results.h"
 
 #include <inttypes.h>
 #include <limits.h>

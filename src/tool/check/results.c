@@ -3,7 +3,7 @@
  * Text for people, with rounded figures and by how much a limit is passed; JSON for programs, with exact ones. What a
  * database holds as text may be any bytes: it goes out as valid JSON all the same.
  */
-#include "tool/check/report.h"
+#include "tool/check/results.h"
 
 #include <inttypes.h>
 #include <math.h>

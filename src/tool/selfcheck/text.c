@@ -2,7 +2,7 @@
  *
  * Plain text, a section for each question, in the views' own words where there are some.
  */
-#include "tool/selfcheck/report.h"
+#include "tool/selfcheck/text.h"
 
 #include <gnu/libc-version.h>
 #include <inttypes.h>
