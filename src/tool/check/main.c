@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * npumem-check: holds a database of npumem-ingest to rules, for the last step of a test run. It measures (check/rules.c),
- * prints (check/report.c) and ends with 0 or 1; its command line is in check/options.c.
+ * prints (check/results.c) and ends with 0 or 1; its command line is in check/options.c.
  */
 #include <errno.h>
 #include <limits.h>
