@@ -79,6 +79,6 @@ int main(int argc, char **argv)
     if (strcmp(end, "exec") == 0)
         execl("/bin/true", "true", (char *)NULL);
     if (strcmp(end, "wait") == 0)
-        usleep(1500000);
+        usleep(5000000);
     return 0;
 }

@@ -59,8 +59,8 @@ record child child --sample-interval 3600
 # After an exec it is another program's memory.
 record exec exec --sample-interval 3600
 [ "$(sqlite3 exec.db 'SELECT count(*) FROM memory_sample WHERE process_id = 1')" = 5 ] || fail "a figure after exec"
-# The recording ends first.
-record wait wait --sample-interval 3600 --duration 0.8
+# The recording ends first, long after the memory has moved.
+record wait wait --sample-interval 3600 --duration 4
 near wait resident anonymous shared stack peak
 # Looks in between show the peak too, for those that nobody waits for.
 record often kill --sample-interval 0.01
