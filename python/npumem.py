@@ -682,7 +682,7 @@ def stats(all_processes: bool = False, timeout_s: float = 10.0) -> Stats:
     return Stats(
         answer["events"], answer["dropped"], answer["bytes"], answer["processes"],
         [HeapStats(
-            row["pid"], row["device"], row["level"], row["heap"].encode("latin-1").decode("utf-8", "replace"),
+            row["pid"], row["device"], row["level"], row["heap"],
             row["live_bytes"], row["live_count"], row["peak_bytes"], row["allocation_count"], row["free_count"],
             row["reserved_bytes"]) for row in answer["heaps"]])
 
@@ -708,7 +708,7 @@ def _ask(request: str, timeout_s: float) -> str:
                 part = asking.recv(65536)
         except OSError as failure:
             raise Error("the recording does not answer: {}".format(failure)) from None
-    return _judge(b"".join(parts).decode("ascii", "replace"))
+    return _judge(b"".join(parts).decode("utf-8", "replace"))
 
 
 def _judge(answer: str) -> str:

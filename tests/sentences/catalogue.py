@@ -31,9 +31,9 @@ SOURCES = {
     "reason": ["src/store/verdicts/leaks.sql", "schema/310_view_leak.sql", "src/store/verdicts/verdict.c"],
     "steps": ["src/steps/anchor.c", "src/steps/anchor_judge.c"],
     "forecast": ["src/store/verdicts/trend.c"],
-    "check": ["src/drain/state_words.c", "src/tool/check/results.c", "src/tool/check/rules.c"],
+    "check": ["src/drain/state_words.c", "src/tool/check/results.c", "src/tool/check/rules.c", "src/tool/check/*.sql"],
     "whatif": ["src/tool/whatif/results.c"],
-    "stack": ["src/tool/stack/answer.c", "src/tool/stack/print.c"],
+    "stack": ["src/tool/stack/answer.c", "src/tool/stack/print.c", "src/tool/stack/*.sql"],
 }
 
 PART = "as part of a line"

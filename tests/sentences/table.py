@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """table.py SOURCE_DIR: docs/sentences.txt against the sources. Every printable literal of the files that make sentences stands in
 one, and every word of a sentence is made there: no sentence without its row, no row without its sentence."""
+import glob
+import os
 import re
 import sys
 
@@ -57,8 +59,8 @@ def c_literals(text):
         line += match.group(0).count("\n")
 
 
-# Literals in these are not said of a recording: errors, and options.
-NOT_SAID = re.compile(r"\b(nm_fail\w*|usage_error)\b|#\s*(include|error)")
+# Literals in these are not said of a recording: errors, options, and names of parameters.
+NOT_SAID = re.compile(r"\b(nm_fail\w*|usage_error|nm_question_bind_\w+)\b|#\s*(include|error)")
 # Nor what is compared with something.
 COMPARED_SQL = re.compile(r"\bIN \([^()]*\)|(?:=|<>|\bIS|\bIS NOT|\bGLOB|\bWHEN) '[^']*'")
 COMPARED_C = re.compile(r"\bstrn?cmp\((?:[^()]|\([^()]*\))*\)")
@@ -142,9 +144,11 @@ def main():
     sentences = catalogue.read(f"{source}/docs/sentences.txt")
     failures = list(screen_failures(source, sentences))
     sentences = {code: sentence for code, sentence in sentences.items() if sentence.kind != "screen"}
+    sources = {kind: [os.path.relpath(path, source) for pattern in patterns for path in sorted(glob.glob(f"{source}/{pattern}"))]
+               for kind, patterns in catalogue.SOURCES.items()}
     pieces_by_path = {}
-    for path in sorted({path for kind, paths in catalogue.SOURCES.items() for path in paths if kind != "screen"}):
-        kinds = [kind for kind, paths in catalogue.SOURCES.items() if path in paths]
+    for path in sorted({path for kind, paths in sources.items() for path in paths if kind != "screen"}):
+        kinds = [kind for kind, paths in sources.items() if path in paths]
         runs = [run for sentence in sentences.values() if sentence.kind in kinds for run in sentence.runs()]
         pieces_by_path[path] = set()
         with open(f"{source}/{path}", encoding="utf-8") as file:
@@ -161,7 +165,7 @@ def main():
                                         f"    and to tests/sentences/cases.txt: the code, a case that says it ('said'),"
                                         f" and one near it that does not ('not')")
     for sentence in sentences.values():
-        pieces = set().union(*(pieces_by_path[path] for path in catalogue.SOURCES[sentence.kind]))
+        pieces = set().union(*(pieces_by_path[path] for path in sources[sentence.kind]))
         for run in sentence.runs():
             if not is_tiled(run, pieces):
                 failures.append(f'docs/sentences.txt: {sentence.code}: "{run}" (without spaces) is made nowhere in'

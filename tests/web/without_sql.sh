@@ -18,7 +18,7 @@ cd "$scratch" || exit 1
 for value in ON OFF; do
     "$cmake" -S "$source" -B "build_$value" -G "Unix Makefiles" -DNPUMEM_BUILD_TESTS=OFF -DNPUMEM_REPORT_SQL=$value >log 2>&1 || die "cannot be configured with $value: $(cat log)"
 done
-grep -rq 'sqljs/sql-wasm.wasm' build_ON/src/report || die "what is built in is not to be read"
+grep -rq 'sqljs/sql-wasm.wasm' build_ON/src/page || die "what is built in is not to be read"
 grep -rq 'sqljs' build_OFF/src && die "the prebuilt wasm is built in all the same"
 "$text2trace" "$text" run.zst && "$ingest" --quiet run.zst || die "no database"
 "$report" run.db || die "no page"
