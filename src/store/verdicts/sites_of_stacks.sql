@@ -3,4 +3,5 @@ SELECT
     stack_id,
     site_frame_id
 FROM stack
-WHERE site_frame_id IS NOT NULL;
+WHERE site_frame_id IS NOT NULL
+ORDER BY stack_id;

@@ -9,7 +9,7 @@
 #include "store/question.h"
 
 #define NM_SITES_OF_STACKS_SQL \
-    "SELECT stack_id, site_frame_id FROM stack WHERE site_frame_id IS NOT NULL;"
+    "SELECT stack_id, site_frame_id FROM stack WHERE site_frame_id IS NOT NULL ORDER BY stack_id;"
 #define NM_SITES_OF_STACKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) INTEGER(site_frame_id)
 NM_QUESTION_ROW(sites_of_stacks, NM_SITES_OF_STACKS_COLUMNS)
 NM_QUESTION_ASK(sites_of_stacks, NM_SITES_OF_STACKS_SQL, NM_QUESTION_NONE)
