@@ -381,12 +381,12 @@ static nm_status write_trend(sqlite3_stmt *insert, const device_trends *device, 
         reason = "how large the device is is not known";
     else if (is_growing && !find_full(steps, fit, limit, &end))
         reason = "the device is full in more than a thousand million steps";
-    nm_trend_add_bind(
-        insert, device->device_id, row->heap_id == 0 ? NM_NULL : row->heap_id, row->measure, steps->step_count,
-        has_fit ? (int64_t)fit->count << steps->shift : NM_NULL, has_fit ? fit->slope / joined : NAN,
-        has_fit ? to_integer(fit->last_line) : NM_NULL, has_fit ? to_integer(fit->residual) : NM_NULL,
-        has_fit ? fit->t : NAN, has_fit ? fit->t_needed : NAN, is_growing ? "growing" : "none", reason,
-        device->capacity_bytes == 0 ? NM_NULL : to_integer(limit), end.left_step_count, end.step, end.ns);
+    nm_trend_add_bind(insert, device->device_id, row->heap_id == 0 ? NM_NULL : row->heap_id, row->measure,
+                      steps->step_count, has_fit ? (int64_t)fit->count << steps->shift : NM_NULL,
+                      has_fit ? fit->slope / joined : NAN, has_fit ? to_integer(fit->last_line) : NM_NULL,
+                      has_fit ? to_integer(fit->residual) : NM_NULL, has_fit ? fit->t : NAN,
+                      has_fit ? fit->t_needed : NAN, is_growing ? "growing" : "none", reason,
+                      device->capacity_bytes == 0 ? NM_NULL : to_integer(limit), end.left_step_count, end.step, end.ns);
     return nm_question_step(insert, err);
 }
 
