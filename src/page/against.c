@@ -52,6 +52,6 @@ nm_status nm_page_against_write(nm_page *page, const nm_page_against *against, c
     if (status == NM_OK)
         status = nm_compare_ask(against->db, NM_COMPARE_SITES, &choice, take_answer, &sites, err);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == NM_OK; i++)
-        status = nm_page_question_write(page, against->db, tables[i].name, tables[i].sql, 0, err);
+        status = nm_page_question_write(page, against->db, tables[i].name, tables[i].sql, err);
     return status == NM_OK ? nm_page_usage_write(page, against->db, "against_usage", err) : status;
 }

@@ -38,14 +38,11 @@ nm_status nm_page_table_write(nm_page *page, const char *name, sqlite3_stmt *row
     return status;
 }
 
-nm_status nm_page_question_write(nm_page *page, sqlite3 *db, const char *name, const char *sql, int64_t value,
-                                 nm_error *err)
+nm_status nm_page_question_write(nm_page *page, sqlite3 *db, const char *name, const char *sql, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db, sql, &rows, err);
 
-    if (status == NM_OK && sqlite3_bind_parameter_count(rows) > 0)
-        sqlite3_bind_int64(rows, 1, value);
     if (status == NM_OK)
         status = nm_page_table_write(page, name, rows, err);
     sqlite3_finalize(rows);
@@ -57,7 +54,7 @@ nm_status nm_page_tables_write(nm_page *page, nm_error *err)
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < sizeof questions / sizeof *questions && status == NM_OK; i++)
-        status = nm_page_question_write(page, page->db, questions[i].name, questions[i].sql, 0, err);
+        status = nm_page_question_write(page, page->db, questions[i].name, questions[i].sql, err);
     if (status == NM_OK)
         status = nm_page_usage_write(page, page->db, "usage", err);
     return status == NM_OK ? nm_page_gaps_write(page, err) : status;

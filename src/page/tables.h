@@ -17,8 +17,7 @@ nm_status nm_page_table_write(nm_page *page, const char *name, sqlite3_stmt *row
 /* One more, whose rows the caller has. */
 nm_status nm_page_tables_put(nm_page *page, const nm_page_columns *columns, const char *name, nm_error *err);
 
-/* One more, of a question; `value` is that of its parameter, where it has one. */
-nm_status nm_page_question_write(nm_page *page, sqlite3 *db, const char *name, const char *sql, int64_t value,
-                                 nm_error *err);
+/* One more, of a question. */
+nm_status nm_page_question_write(nm_page *page, sqlite3 *db, const char *name, const char *sql, nm_error *err);
 
 #endif

@@ -13,5 +13,5 @@ SELECT
     ) AS reason
 FROM process AS p
 WHERE p.end_kind = 'signal' OR (p.end_kind = 'exit' AND p.end_status <> 0)
-ORDER BY p.end_kind <> 'signal', p.process_id
+ORDER BY reason IS NULL, p.end_kind <> 'signal', p.process_id
 LIMIT 3;

@@ -12,7 +12,7 @@
     "SELECT count(*) OVER () AS all_count, p.pid AS pid, p.end_kind = 'signal' AS is_signal, p.end_status AS " \
     "end_status, ( SELECT m.name FROM moment AS m WHERE m.name GLOB 'host out of memory: process ' || p.pid || " \
     "' *' AND m.seq >= 0 LIMIT 1 ) AS reason FROM process AS p WHERE p.end_kind = 'signal' OR (p.end_kind = 'exit' " \
-    "AND p.end_status <> 0) ORDER BY p.end_kind <> 'signal', p.process_id LIMIT 3;"
+    "AND p.end_status <> 0) ORDER BY reason IS NULL, p.end_kind <> 'signal', p.process_id LIMIT 3;"
 #define NM_BAD_ENDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(all_count) INTEGER(pid) FLAG(is_signal) \
     INTEGER(end_status) TEXT(reason)
 NM_QUESTION_ROW(bad_ends, NM_BAD_ENDS_COLUMNS)

@@ -201,6 +201,23 @@ nm_status nm_db_get_int(sqlite3 *db, const char *sql, int64_t *value, nm_error *
     return status;
 }
 
+nm_status nm_db_get_text(sqlite3 *db, const char *sql, char **text, nm_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    nm_status status = nm_db_prepare(db, sql, &statement, err);
+
+    *text = NULL;
+    if (status != NM_OK)
+        return status;
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW && (*text = sqlite3_mprintf("%s", nm_db_text(statement, 0))) == NULL)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    else if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = nm_db_fail(db, err);
+    sqlite3_finalize(statement);
+    return status;
+}
+
 bool nm_db_is_null(sqlite3_stmt *row, int column)
 {
     return sqlite3_column_type(row, column) == SQLITE_NULL;

@@ -49,6 +49,9 @@ nm_status nm_columns_check(sqlite3 *db, const nm_columns *columns, int *count, n
 /* The first column of the first row of `sql`; NM_NULL when there is no row or it is NULL. */
 nm_status nm_db_get_int(sqlite3 *db, const char *sql, int64_t *value, nm_error *err);
 
+/* The same as a text, "" for NULL, which sqlite3_free frees; *text is NULL when there is no row. */
+nm_status nm_db_get_text(sqlite3 *db, const char *sql, char **text, nm_error *err);
+
 /* A column of the row at hand: is it NULL, and its text, "" for NULL (borrowed until the next step). */
 bool nm_db_is_null(sqlite3_stmt *row, int column);
 const char *nm_db_text(sqlite3_stmt *row, int column);

@@ -7,16 +7,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "store/database.h"
-
-static const char tables_sql[] =
-    "CREATE TEMP TABLE IF NOT EXISTS less_input (input_id INTEGER PRIMARY KEY);"
-    "CREATE TEMP TABLE IF NOT EXISTS less_kept (allocation_id INTEGER PRIMARY KEY);"
-    "CREATE TEMP TABLE IF NOT EXISTS less_last (owner, input_id, last_id, left_out_count, PRIMARY KEY (owner, "
-    "input_id));"
-    "CREATE TEMP TABLE IF NOT EXISTS less_condition (owner PRIMARY KEY, condition);"
-    "DELETE FROM less_input; DELETE FROM less_kept; DELETE FROM less_last;"
-    "DELETE FROM less_condition";
+#include "store/less_detail_keep.sql.h"
+#include "store/less_detail_lives.sql.h"
+#include "store/less_detail_plan.sql.h"
 
 #define PLACES                                                                                                         \
     " LEFT JOIN source.heap AS h ON h.heap_id = a.heap_id LEFT JOIN source.process AS p ON p.process_id = "            \
@@ -90,36 +83,26 @@ typedef struct live_rows {
 
 static nm_status keep(const live_rows *live, int64_t allocation_id, nm_error *err)
 {
-    sqlite3_bind_int64(live->keep, 1, allocation_id);
-    int code = sqlite3_step(live->keep);
-    sqlite3_reset(live->keep);
-    return code == SQLITE_DONE ? NM_OK : nm_db_fail(live->db, err);
+    nm_less_detail_keep_bind(live->keep, allocation_id);
+    return nm_question_step(live->keep, err);
 }
 
-static bool is_kept(const nm_live_rule *rule, sqlite3_stmt *row)
+static bool is_kept(const nm_live_rule *rule, const nm_less_detail_lives_row *row)
 {
-    int64_t alloc_seq = nm_db_is_null(row, 3) ? -1 : sqlite3_column_int64(row, 3);
-    int64_t free_seq = nm_db_is_null(row, 4) ? NM_NULL : sqlite3_column_int64(row, 4);
-
-    return nm_live_rule_keeps(rule, sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2), alloc_seq, free_seq);
+    return nm_live_rule_keeps(rule, row->heap_id, row->end_code, row->has.alloc_seq ? row->alloc_seq : -1,
+                              NM_NUMBER_OF(row, free_seq));
 }
 
 static nm_status look_at_rows(const live_rows *live, const nm_live_rule *rule, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(live->db,
-                                     "SELECT allocation_id, heap_id, end_kind, alloc_seq, free_seq FROM"
-                                     " source.allocation",
-                                     &row, err);
+    sqlite3_stmt *rows = NULL;
+    nm_less_detail_lives_row row;
+    nm_status status = nm_less_detail_lives_ask(live->db, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
-        if (is_kept(rule, row))
-            status = keep(live, sqlite3_column_int64(row, 0), err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(live->db, err);
-    sqlite3_finalize(row);
-    return status;
+    while (status == NM_OK && nm_less_detail_lives_next(rows, &row))
+        if (is_kept(rule, &row))
+            status = keep(live, row.allocation_id, err);
+    return nm_question_end(rows, status, err);
 }
 
 static nm_status keep_by_rule(const live_rows *live, nm_error *err)
@@ -136,7 +119,7 @@ static nm_status keep_by_rule(const live_rows *live, nm_error *err)
 static nm_status keep_live(sqlite3 *db, const nm_live_ids *known, nm_error *err)
 {
     live_rows live = {.db = db};
-    nm_status status = nm_db_prepare(db, "INSERT OR IGNORE INTO less_kept VALUES (?1)", &live.keep, err);
+    nm_status status = nm_db_prepare(db, NM_LESS_DETAIL_KEEP_SQL, &live.keep, err);
 
     if (status == NM_OK && known == NULL)
         status = keep_by_rule(&live, err);
@@ -159,7 +142,7 @@ static nm_status note_last(sqlite3 *db, nm_error *err)
 nm_status nm_less_detail_choose(sqlite3 *db, nm_retention retention, const nm_live_ids *known, nm_error *err)
 {
     char sql[160];
-    nm_status status = nm_db_exec(db, tables_sql, err);
+    nm_status status = nm_less_detail_plan_run(db, err);
 
     if (status != NM_OK || retention == NM_RETENTION_ALL)
         return status;

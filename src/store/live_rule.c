@@ -9,24 +9,25 @@
 
 #include "base/buffer.h"
 #include "rows/rows.h"
-#include "store/database.h"
+#include "store/question.h"
 
 /* The scopes of points. */
 enum { OF_HEAP = 1, OF_PROCESS, OF_DEVICE };
 
 /* A moment without a process is of all. What is before the first event has the place -1 here. */
 static const char points_sql[] =
-    "SELECT 1, heap_id, coalesce(seq, -1) FROM \"%w\".moment WHERE kind = 1 AND heap_id IS NOT NULL"
+    "SELECT 1 AS scope, heap_id AS id, coalesce(seq, -1) AS seq FROM \"%w\".moment WHERE kind = 1 AND heap_id IS NOT "
+    "NULL"
     " UNION SELECT 2, p.process_id, coalesce(m.seq, -1) FROM \"%w\".moment AS m"
     " JOIN \"%w\".process AS p ON m.process_id IS NULL OR p.process_id = m.process_id WHERE m.kind IN (3, 4)"
     " UNION SELECT 3, s.device_id, coalesce(m.seq, -1) FROM \"%w\".moment AS m"
-    " JOIN \"%w\"._device_sample AS s ON s.moment_id = m.moment_id WHERE m.kind = 5 ORDER BY 1, 2, 3";
+    " JOIN \"%w\"._device_sample AS s ON s.moment_id = m.moment_id WHERE m.kind = 5 ORDER BY scope, id, seq";
 
 /* All rows of inputs that have no more than that stay. */
-static const char heaps_sql[] =
-    "SELECT h.heap_id, h.process_id, h.device_id, coalesce(i.detail IN ('live', 'none'), 0) FROM \"%w\".heap AS h"
-    " LEFT JOIN \"%w\".process AS p ON p.process_id = h.process_id"
-    " LEFT JOIN \"%w\".input AS i ON i.input_id = p.input_id ORDER BY h.heap_id";
+static const char heaps_sql[] = "SELECT h.heap_id, h.process_id, h.device_id, coalesce(i.detail IN ('live', 'none'), "
+                                "0) AS keeps_all FROM \"%w\".heap AS h"
+                                " LEFT JOIN \"%w\".process AS p ON p.process_id = h.process_id"
+                                " LEFT JOIN \"%w\".input AS i ON i.input_id = p.input_id ORDER BY h.heap_id";
 
 typedef struct scope_points {
     size_t begin, end; /* among the points */
@@ -46,17 +47,13 @@ static nm_status each(nm_live_rule *rule, sqlite3 *db, const char *sql, const ch
 {
     char *text = sqlite3_mprintf(sql, schema, schema, schema, schema, schema);
     sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
     nm_status status =
         text == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_prepare(db, text, &row, err);
 
     sqlite3_free(text);
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
+    while (status == NM_OK && sqlite3_step(row) == SQLITE_ROW)
         status = take(rule, row, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
-    return status;
+    return nm_question_end(row, status, err);
 }
 
 static nm_status take_point(nm_live_rule *rule, sqlite3_stmt *row, nm_error *err)
@@ -66,7 +63,7 @@ static nm_status take_point(nm_live_rule *rule, sqlite3_stmt *row, nm_error *err
 
     if (status == NM_OK)
         rule->points[rule->point_count++] =
-            (nm_live_point){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2)};
+            (nm_live_point){nm_named_integer(row, "scope"), nm_named_integer(row, "id"), nm_named_integer(row, "seq")};
     return status;
 }
 
@@ -89,12 +86,12 @@ static size_t find_point(const nm_live_rule *rule, size_t begin, size_t end, con
     return begin;
 }
 
-static scope_points points_of(const nm_live_rule *rule, int64_t scope, sqlite3_stmt *row, int column)
+static scope_points points_of(const nm_live_rule *rule, int64_t scope, sqlite3_stmt *row, const char *name)
 {
-    int64_t id = sqlite3_column_int64(row, column);
+    int64_t id = nm_named_integer(row, name);
     size_t begin = find_point(rule, 0, rule->point_count, &(nm_live_point){scope, id, INT64_MIN}), end = begin;
 
-    if (nm_db_is_null(row, column))
+    if (!nm_named_has(row, name))
         return (scope_points){0, 0};
     while (end < rule->point_count && rule->points[end].scope == scope && rule->points[end].id == id)
         end++;
@@ -103,16 +100,17 @@ static scope_points points_of(const nm_live_rule *rule, int64_t scope, sqlite3_s
 
 static nm_status take_heap(nm_live_rule *rule, sqlite3_stmt *row, nm_error *err)
 {
+    static const char *const names[] = {"heap_id", "process_id", "device_id"}; /* of scopes */
     nm_status status =
         nm_array_grow(&rule->heaps, &rule->heap_capacity, rule->heap_count + 1, sizeof *rule->heaps, err);
 
     if (status != NM_OK)
         return status;
     nm_live_heap *heap = &rule->heaps[rule->heap_count++];
-    heap->heap_id = sqlite3_column_int64(row, 0);
-    heap->keeps_all = sqlite3_column_int(row, 3) != 0;
+    heap->heap_id = nm_named_integer(row, "heap_id");
+    heap->keeps_all = nm_named_integer(row, "keeps_all") != 0;
     for (int scope = OF_HEAP; scope <= OF_DEVICE; scope++)
-        heap->scopes[scope - OF_HEAP] = points_of(rule, scope, row, scope - OF_HEAP);
+        heap->scopes[scope - OF_HEAP] = points_of(rule, scope, row, names[scope - OF_HEAP]);
     return NM_OK;
 }
 

@@ -7,28 +7,13 @@
 
 #include "store/database.h"
 #include "store/less_detail.h"
+#include "store/merge_plan.sql.h"
 #include "store/plumbing.h"
 #include "store/read_limit.h"
 #include "store/repeats.h"
 #include "store/validate.h"
 
 #define SOURCE "source"
-
-/* A primary key of one integer numbers the rows of its own table, unless it refers to another. */
-static const char plan_sql[] =
-    "CREATE TEMP TABLE IF NOT EXISTS merge_column (owner, place, name, target, is_key);"
-    "CREATE TEMP TABLE IF NOT EXISTS merge_table (name, last_id);"
-    "DELETE FROM merge_column; DELETE FROM merge_table;"
-    "INSERT INTO merge_column SELECT m.name, c.cid, c.name,"
-    " (SELECT f.\"table\" FROM pragma_foreign_key_list(m.name) AS f WHERE f.\"from\" = c.name), c.pk = 1"
-    " AND c.type = 'INTEGER' AND (SELECT count(*) FROM pragma_table_info(m.name) AS k WHERE k.pk > 0) = 1"
-    " FROM main.sqlite_master AS m JOIN pragma_table_info(m.name) AS c"
-    " WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%';"
-    "UPDATE merge_column SET is_key = 0 WHERE target IS NOT NULL;"
-    "UPDATE merge_column SET target = owner WHERE is_key;"
-    "INSERT INTO merge_table WITH RECURSIVE run (name) AS (SELECT 'input' UNION"
-    " SELECT c.owner FROM merge_column AS c JOIN run ON c.target = run.name) SELECT name, 0 FROM run;"
-    "UPDATE merge_column SET target = NULL WHERE target NOT IN (SELECT name FROM merge_table)";
 
 /* One UPDATE for each table whose rows have numbers of their own; another for each whose rows may be left out. A number is never
  * used again, by a row that comes when its first one has gone. */
@@ -68,7 +53,7 @@ static const char rest_sql[] = "INSERT OR IGNORE INTO main.meta SELECT * FROM " 
 
 nm_status nm_merge_plan(sqlite3 *db, nm_error *err)
 {
-    nm_status status = nm_db_exec(db, plan_sql, err);
+    nm_status status = nm_merge_plan_run(db, err);
 
     return status == NM_OK ? nm_repeats_plan(db, err) : status;
 }

@@ -70,6 +70,12 @@ void nm_question_bind_text(sqlite3_stmt *rows, const char *name, const char *val
     sqlite3_bind_text(rows, sqlite3_bind_parameter_index(rows, name), value, -1, SQLITE_STATIC);
 }
 
+void nm_question_bind_bytes(sqlite3_stmt *rows, const char *name, nm_bytes value)
+{
+    sqlite3_bind_text64(rows, sqlite3_bind_parameter_index(rows, name), (const char *)value.data, value.len,
+                        SQLITE_STATIC, SQLITE_UTF8);
+}
+
 static int column_of(sqlite3_stmt *rows, const char *name)
 {
     int count = sqlite3_column_count(rows), at = 0;
@@ -118,4 +124,10 @@ nm_status nm_question_run(sqlite3_stmt *rows, nm_status status, nm_error *err)
     if (status == NM_OK)
         sqlite3_step(rows);
     return nm_question_end(rows, status, err);
+}
+
+nm_status nm_question_step(sqlite3_stmt *rows, nm_error *err)
+{
+    sqlite3_step(rows);
+    return nm_question_pause(rows, NM_OK, err);
 }

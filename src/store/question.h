@@ -12,8 +12,8 @@
  *         status = take(row.site, row.has.tried_bytes ? row.tried_bytes : row.at_least_tried_bytes, err);
  *     return nm_question_end(rows, status, err);
  *
- * nm_NAME_get asks for one row of a statement without texts, nm_NAME_run runs one without rows, nm_NAME_bind gives a prepared
- * one other parameters. Lines behind the first comment of the SQL say more: "-- Rows as: FILE.sql" (its rows are read by the
+ * nm_NAME_get asks for one row of a statement without texts, nm_NAME_run runs one without rows, or all of several, nm_NAME_bind
+ * gives a prepared one other parameters. Lines behind the first comment of the SQL say more: "-- Rows as: FILE.sql" (its rows are read by the
  * functions of that one), "-- With: FILE.part.sql" (tables of a WITH that several statements have), "-- After: FILE.sql" (what
  * it reads is made by that one).
  *
@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "store/database.h"
 
@@ -54,6 +55,7 @@ void nm_question_again(sqlite3_stmt *rows);
 void nm_question_bind_integer(sqlite3_stmt *rows, const char *name, int64_t value);
 void nm_question_bind_real(sqlite3_stmt *rows, const char *name, double value);
 void nm_question_bind_text(sqlite3_stmt *rows, const char *name, const char *value);
+void nm_question_bind_bytes(sqlite3_stmt *rows, const char *name, nm_bytes value); /* a text of its length */
 
 /* Finalizes it (NULL is fine). The status of what was before; where that is NM_OK, how reading its rows went. */
 nm_status nm_question_end(sqlite3_stmt *rows, nm_status status, nm_error *err);
@@ -63,6 +65,9 @@ nm_status nm_question_pause(sqlite3_stmt *rows, nm_status status, nm_error *err)
 
 /* The same as nm_question_end of one that gives no rows, which it runs if `status` is NM_OK. */
 nm_status nm_question_run(sqlite3_stmt *rows, nm_status status, nm_error *err);
+
+/* The same of one that is bound anew later. */
+nm_status nm_question_step(sqlite3_stmt *rows, nm_error *err);
 
 /* A value of the row at hand by the name of its column: 0 or "" for NULL. The name is one of its columns. */
 bool nm_named_has(sqlite3_stmt *rows, const char *name); /* it is not NULL */
@@ -156,6 +161,13 @@ const char *nm_named_text(sqlite3_stmt *rows, const char *name); /* borrowed unt
         if (status == NM_OK)                                                                                           \
             nm_##name##_bind(rows NM_QUESTION_GIVEN(PARAMETERS));                                                      \
         return nm_question_run(rows, status, err);                                                                     \
+    }
+
+/* Of several without rows and parameters: runs them. */
+#define NM_QUESTION_SCRIPT(name, sql)                                                                                  \
+    static inline nm_status nm_##name##_run(sqlite3 *db, nm_error *err)                                                \
+    {                                                                                                                  \
+        return nm_db_exec(db, sql, err);                                                                               \
     }
 
 #endif

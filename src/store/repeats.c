@@ -13,41 +13,22 @@
 
 #include "store/database.h"
 #include "store/prune.h"
+#include "store/repeat_add.sql.h"
+#include "store/repeat_counts.sql.h"
+#include "store/repeat_end.sql.h"
+#include "store/repeat_is_all.sql.h"
+#include "store/repeat_is_kept.sql.h"
+#include "store/repeat_keep.sql.h"
+#include "store/repeat_out.sql.h"
+#include "store/repeat_pairs.sql.h"
+#include "store/repeat_plan.sql.h"
+#include "store/repeat_touched.sql.h"
 #include "store/schema.h"
 
-/* repeat_input: what has been noted, and in kept_id which row stays in its place, or itself. repeat_begin: the largest number of a
- * row that a table had when the rows of a database were copied behind it. */
-static const char plan_sql[] =
-    "CREATE TEMP TABLE IF NOT EXISTS repeat_input (id INTEGER PRIMARY KEY, number, input_id, recording_id, known,"
-    " ingested, is_complete, detail, is_redacted, beside, name, kept_id, is_out, UNIQUE (number, input_id));"
-    "CREATE INDEX IF NOT EXISTS temp.repeat_recording ON repeat_input (recording_id);"
-    "CREATE TEMP TABLE IF NOT EXISTS repeat_begin (number, owner, last_id, PRIMARY KEY (number, owner));"
-    "CREATE TEMP TABLE IF NOT EXISTS repeat_owner (name PRIMARY KEY, depth);"
-    "CREATE TEMP TABLE IF NOT EXISTS repeat_gone (owner, id, PRIMARY KEY (owner, id)) WITHOUT ROWID;"
-    "DELETE FROM repeat_input; DELETE FROM repeat_begin";
-
-static const char inputs_sql[] =
-    "SELECT input_id, recording_id, events_ingested, events_unkept, is_complete, detail,"
-    " (SELECT count(*) FROM \"%w\".meta WHERE key = 'redacted'), (SELECT count(*) FROM \"%w\".input)"
-    " FROM \"%w\".input ORDER BY input_id";
-
-/* What was not kept of the beginning counts as known: the sums of the rest are of all of it. */
-static const char add_sql[] =
-    "INSERT OR IGNORE INTO temp.repeat_input (number, input_id, recording_id, known, ingested, is_complete, detail,"
-    " is_redacted, beside, name, is_out) VALUES (?1, ?2, ?3, ?4 + ?5, ?4, ?6, ?7, ?8, ?9, ?10, 0)";
-
-static const char find_sql[] =
-    "UPDATE temp.repeat_input SET kept_id = coalesce((SELECT k.id FROM temp.repeat_input AS k"
-    " WHERE k.recording_id = repeat_input.recording_id ORDER BY k.known DESC, k.ingested DESC, k.is_complete DESC,"
-    " k.detail DESC, k.is_redacted, k.beside DESC, k.name, k.id LIMIT 1), id)"
-    " WHERE kept_id IS NULL OR recording_id IN"
-    " (SELECT s.recording_id FROM temp.repeat_input AS s WHERE s.number = %" PRId64 ")";
-
-static const char say_sql[] =
-    "SELECT r.number, k.number, count(*), (SELECT count(*) FROM temp.repeat_input AS a WHERE a.number = r.number)"
-    " FROM temp.repeat_input AS r JOIN temp.repeat_input AS k ON k.id = r.kept_id"
-    " WHERE r.kept_id <> r.id AND r.is_out = 0 AND r.number <= ?1"
-    " GROUP BY r.number, k.number ORDER BY r.number, k.number";
+static const char inputs_sql[] = "SELECT input_id, recording_id, events_ingested, events_unkept, is_complete, detail,"
+                                 " (SELECT count(*) FROM \"%w\".meta WHERE key = 'redacted') AS redacted_count,"
+                                 " (SELECT count(*) FROM \"%w\".input) AS input_count"
+                                 " FROM \"%w\".input ORDER BY input_id";
 
 /* The tables that say of rows which name them whose these are, the deepest last. What names a row of a large table names
  * another one too; stacks and frames name nobody. */
@@ -79,18 +60,6 @@ static const char delete_sql[] =
     " WHERE c.owner IN (SELECT name FROM merge_table) AND c.target IN (SELECT name FROM repeat_owner)"
     " GROUP BY c.owner ORDER BY c.owner";
 
-static const char end_sql[] =
-    "UPDATE temp.repeat_input SET is_out = 1 WHERE kept_id <> id AND number IN (SELECT number FROM temp.repeat_begin);"
-    "DELETE FROM repeat_gone;"
-    /* What is said of the whole of nothing. */
-    "DELETE FROM main.meta WHERE key = 'redacted' AND NOT EXISTS (SELECT 1 FROM main.input)";
-
-/* Each database of which something goes now, and whether nothing stays. */
-static const char touched_sql[] =
-    "SELECT number, NOT EXISTS (SELECT 1 FROM temp.repeat_input AS s WHERE s.number = i.number AND s.kept_id = s.id)"
-    " FROM temp.repeat_input AS i WHERE kept_id <> id AND is_out = 0"
-    " AND number IN (SELECT number FROM temp.repeat_begin) GROUP BY number ORDER BY number";
-
 /* What a database has of a table: owner, behind which number, up to which. */
 #define RANGES                                                                                                         \
     " FROM (SELECT b.owner AS owner, b.last_id AS first_id, coalesce((SELECT min(n.last_id)"                           \
@@ -112,7 +81,7 @@ static const char begin_sql[] =
 
 nm_status nm_repeats_plan(sqlite3 *db, nm_error *err)
 {
-    return nm_db_exec(db, plan_sql, err);
+    return nm_repeat_plan_run(db, err);
 }
 
 /* ---- Which -------------------------------------------------------------------------------------------------------- */
@@ -122,119 +91,68 @@ static int detail_order(const char *detail)
     return strcmp(detail, "all") == 0 ? 2 : strcmp(detail, "live") == 0 ? 1 : 0;
 }
 
-static nm_status add_input(sqlite3 *db, const nm_merge_origin *origin, sqlite3_stmt *insert, sqlite3_stmt *row,
-                           nm_error *err)
+/* `row`: of inputs_sql */
+static nm_status add_input(const nm_merge_origin *origin, sqlite3_stmt *insert, sqlite3_stmt *row, nm_error *err)
 {
-    sqlite3_bind_int64(insert, 1, origin->number);
-    sqlite3_bind_int64(insert, 2, sqlite3_column_int64(row, 0));
-    sqlite3_bind_null(insert, 3);
-    if (!nm_db_is_null(row, 1))
-        sqlite3_bind_text(insert, 3, nm_db_text(row, 1), -1, SQLITE_TRANSIENT);
-    sqlite3_bind_int64(insert, 4, sqlite3_column_int64(row, 2));
-    sqlite3_bind_int64(insert, 5, sqlite3_column_int64(row, 3));
-    sqlite3_bind_int64(insert, 6, sqlite3_column_int64(row, 4));
-    sqlite3_bind_int64(insert, 7, detail_order(nm_db_text(row, 5)));
-    sqlite3_bind_int64(insert, 8, sqlite3_column_int64(row, 6));
-    sqlite3_bind_int64(insert, 9, sqlite3_column_int64(row, 7));
-    sqlite3_bind_text(insert, 10, origin->name, -1, SQLITE_TRANSIENT);
-    int code = sqlite3_step(insert);
-    sqlite3_reset(insert);
-    return code == SQLITE_DONE ? NM_OK : nm_db_fail(db, err);
+    const char *recording = nm_named_has(row, "recording_id") ? nm_named_text(row, "recording_id") : NULL;
+
+    nm_repeat_add_bind(insert, origin->number, nm_named_integer(row, "input_id"), recording,
+                       nm_named_integer(row, "events_ingested"), nm_named_integer(row, "events_unkept"),
+                       nm_named_integer(row, "is_complete") != 0, detail_order(nm_named_text(row, "detail")),
+                       nm_named_integer(row, "redacted_count"), nm_named_integer(row, "input_count"), origin->name);
+    return nm_question_step(insert, err);
 }
 
 nm_status nm_repeats_add(sqlite3 *db, const nm_merge_origin *origin, sqlite3 *from, const char *schema, nm_error *err)
 {
     sqlite3_stmt *insert = NULL, *rows = NULL;
-    int code = SQLITE_DONE;
     char *sql = sqlite3_mprintf(inputs_sql, schema, schema, schema);
     nm_status status =
         sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_prepare(from, sql, &rows, err);
 
     sqlite3_free(sql);
     if (status == NM_OK)
-        status = nm_db_prepare(db, add_sql, &insert, err);
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
-        status = add_input(db, origin, insert, rows, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(from, err);
-    sqlite3_finalize(rows);
-    sqlite3_finalize(insert);
-    return status;
+        status = nm_db_prepare(db, NM_REPEAT_ADD_SQL, &insert, err);
+    while (status == NM_OK && sqlite3_step(rows) == SQLITE_ROW)
+        status = add_input(origin, insert, rows, err);
+    return nm_question_end(insert, nm_question_end(rows, status, err), err);
 }
 
 static nm_status say(sqlite3 *db, const nm_merge_origin *origin, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(db, say_sql, &rows, err);
+    nm_repeat_pairs_row row;
+    nm_status status = nm_repeat_pairs_ask(db, origin->number, &rows, err);
 
-    if (status == NM_OK)
-        sqlite3_bind_int64(rows, 1, origin->number);
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        const nm_repeat repeat = {sqlite3_column_int64(rows, 0), sqlite3_column_int64(rows, 1),
-                                  sqlite3_column_int64(rows, 2), sqlite3_column_int64(rows, 3)};
-
+    while (status == NM_OK && nm_repeat_pairs_next(rows, &row))
         if (origin->say != NULL)
-            origin->say(origin->context, &repeat);
-    }
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(rows);
-    return status;
-}
-
-static nm_status get_flag(sqlite3 *db, const char *sql, int64_t number, int64_t input_id, bool *flag, nm_error *err)
-{
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(db, sql, &row, err);
-
-    *flag = false;
-    if (status != NM_OK)
-        return status;
-    sqlite3_bind_int64(row, 1, number);
-    sqlite3_bind_int64(row, 2, input_id);
-    if (sqlite3_step(row) == SQLITE_ROW)
-        *flag = sqlite3_column_int(row, 0) != 0;
-    else
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
-    return status;
-}
-
-static nm_status find_kept(sqlite3 *db, int64_t number, nm_error *err)
-{
-    char sql[sizeof find_sql + 32];
-
-    snprintf(sql, sizeof sql, find_sql, number);
-    return nm_db_exec(db, sql, err);
+            origin->say(origin->context,
+                        &(nm_repeat){row.number, row.kept_number, row.repeated_count, row.input_count});
+    return nm_question_end(rows, status, err);
 }
 
 nm_status nm_repeats_find(sqlite3 *db, const nm_merge_origin *origin, bool *is_all, nm_error *err)
 {
-    char sql[120];
-    nm_status status = find_kept(db, origin->number, err);
+    nm_repeat_is_all_row row = {0};
+    nm_status status = nm_repeat_keep_run(db, origin->number, err);
 
-    *is_all = false;
     if (status == NM_OK)
         status = say(db, origin, err);
     if (status == NM_OK)
-        status = get_flag(db, "SELECT NOT EXISTS (SELECT 1 FROM temp.repeat_input WHERE number = ?1 AND kept_id = id)",
-                          origin->number, 0, is_all, err);
-    if (status != NM_OK || !*is_all)
-        return status;
-    snprintf(sql, sizeof sql, "UPDATE temp.repeat_input SET is_out = 1 WHERE number = %" PRId64, origin->number);
-    return nm_db_exec(db, sql, err);
+        status = nm_repeat_is_all_get(db, origin->number, &row, err);
+    *is_all = row.is_all;
+    return status == NM_OK && *is_all ? nm_repeat_out_run(db, origin->number, err) : status;
 }
 
 nm_status nm_repeats_keep(sqlite3 *db, int64_t number, int64_t input_id, bool *is_kept, nm_error *err)
 {
-    nm_status status = find_kept(db, number, err);
+    nm_repeat_is_kept_row row = {0};
+    nm_status status = nm_repeat_keep_run(db, number, err);
 
-    return status != NM_OK ? status
-                           : get_flag(db,
-                                      "SELECT EXISTS (SELECT 1 FROM temp.repeat_input WHERE number = ?1"
-                                      " AND input_id = ?2 AND kept_id = id)",
-                                      number, input_id, is_kept, err);
+    if (status == NM_OK)
+        status = nm_repeat_is_kept_get(db, number, input_id, &row, err);
+    *is_kept = row.is_kept;
+    return status;
 }
 
 /* ---- Away with them ------------------------------------------------------------------------------------------------ */
@@ -249,35 +167,33 @@ nm_status nm_repeats_begin(sqlite3 *db, int64_t number, nm_error *err)
 
 nm_status nm_repeats_count_kept(sqlite3 *db, int64_t *count, nm_error *err)
 {
-    return nm_db_get_int(db,
-                         "SELECT count(*) FROM temp.repeat_input WHERE kept_id = id AND number IN"
-                         " (SELECT number FROM temp.repeat_begin)",
-                         count, err);
+    nm_repeat_counts_row row;
+    nm_status status = nm_repeat_counts_get(db, &row, err);
+
+    *count = row.kept_count;
+    return status;
 }
 
 nm_status nm_repeats_are_there(sqlite3 *db, bool *are_there, nm_error *err)
 {
-    return get_flag(db,
-                    "SELECT EXISTS (SELECT 1 FROM temp.repeat_input WHERE kept_id <> id AND is_out = 0 AND number IN"
-                    " (SELECT number FROM temp.repeat_begin))",
-                    0, 0, are_there, err);
+    nm_repeat_counts_row row;
+    nm_status status = nm_repeat_counts_get(db, &row, err);
+
+    *are_there = row.has_repeats;
+    return status;
 }
 
 static nm_status remove_unnamed(sqlite3 *db, int64_t number, nm_error *err)
 {
     char sql[sizeof unnamed_sql + 32];
     sqlite3_stmt *rows = NULL;
-    int code = SQLITE_DONE;
 
     snprintf(sql, sizeof sql, unnamed_sql, number);
     nm_status status = nm_db_prepare(db, sql, &rows, err);
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
-        status = nm_prune_unnamed(db, nm_db_text(rows, 0), sqlite3_column_int64(rows, 1), sqlite3_column_int64(rows, 2),
-                                  err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(rows);
-    return status;
+    while (status == NM_OK && sqlite3_step(rows) == SQLITE_ROW)
+        status = nm_prune_unnamed(db, nm_named_text(rows, "owner"), nm_named_integer(rows, "first_id"),
+                                  nm_named_integer(rows, "last_id"), err);
+    return nm_question_end(rows, status, err);
 }
 
 /* What names nobody. */
@@ -285,20 +201,14 @@ static nm_status remove_rest(sqlite3 *db, nm_error *err)
 {
     char sql[sizeof range_sql + 32];
     sqlite3_stmt *rows = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(db, touched_sql, &rows, err);
+    nm_repeat_touched_row row;
+    nm_status status = nm_repeat_touched_ask(db, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        int64_t number = sqlite3_column_int64(rows, 0);
-        bool is_all = sqlite3_column_int(rows, 1) != 0;
-
-        snprintf(sql, sizeof sql, range_sql, number);
-        status = is_all ? nm_db_exec_each(db, sql, err) : remove_unnamed(db, number, err);
+    while (status == NM_OK && nm_repeat_touched_next(rows, &row)) {
+        snprintf(sql, sizeof sql, range_sql, row.number);
+        status = row.is_all ? nm_db_exec_each(db, sql, err) : remove_unnamed(db, row.number, err);
     }
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(rows);
-    return status;
+    return nm_question_end(rows, status, err);
 }
 
 nm_status nm_repeats_remove(sqlite3 *db, nm_error *err)
@@ -311,5 +221,5 @@ nm_status nm_repeats_remove(sqlite3 *db, nm_error *err)
         status = nm_db_exec_each(db, delete_sql, err);
     if (status == NM_OK)
         status = remove_rest(db, err);
-    return status == NM_OK ? nm_db_exec(db, end_sql, err) : status;
+    return status == NM_OK ? nm_repeat_end_run(db, err) : status;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/database.h"
+#include "store/question.h"
 #include "store/validate.h"
 
 #define FIRST_NUMBER_OF_VIEWS 200
@@ -153,11 +153,9 @@ nm_status nm_schema_apply_table(sqlite3 *db, const char *table, nm_error *err)
 
 static nm_status list_view(sqlite3_stmt *insert, const nm_schema_statement *view, nm_error *err)
 {
-    sqlite3_bind_text(insert, 1, (const char *)view->name.data, (int)view->name.len, SQLITE_STATIC);
-    sqlite3_bind_text(insert, 2, (const char *)view->text.data, (int)view->text.len, SQLITE_STATIC);
-    nm_status status = sqlite3_step(insert) == SQLITE_DONE ? NM_OK : nm_db_fail(sqlite3_db_handle(insert), err);
-    sqlite3_reset(insert);
-    return status;
+    nm_question_bind_bytes(insert, ":name", view->name);
+    nm_question_bind_bytes(insert, ":sql", view->text);
+    return nm_question_step(insert, err);
 }
 
 nm_status nm_schema_add_views(sqlite3 *db, nm_error *err)
@@ -169,7 +167,7 @@ nm_status nm_schema_add_views(sqlite3 *db, nm_error *err)
         return nm_schema_apply(db, NM_SCHEMA_VIEWS, err);
     nm_status status = nm_db_exec(db, "PRAGMA writable_schema = ON", err);
     if (status == NM_OK)
-        status = nm_db_prepare(db, "INSERT INTO sqlite_master VALUES ('view', ?1, ?1, 0, ?2)", &insert, err);
+        status = nm_db_prepare(db, "INSERT INTO sqlite_master VALUES ('view', :name, :name, 0, :sql)", &insert, err);
     for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &statement);) {
         if (statement.kind == NM_SCHEMA_VIEW)
             status = list_view(insert, &statement, err);

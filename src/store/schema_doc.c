@@ -11,7 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/door.h"
-#include "store/database.h"
+#include "store/question.h"
 #include "store/schema.h"
 
 typedef struct schema_page { /* of one table or view */
@@ -121,11 +121,11 @@ static int write_pages(sqlite3 *db, const char *type, const char *order, nm_erro
     if (nm_db_prepare(db, sql, &rows, err) != NM_OK)
         return 1;
     while (sqlite3_step(rows) == SQLITE_ROW) {
-        schema_page page = {.name = (const char *)sqlite3_column_text(rows, 0)};
+        schema_page page = {.name = nm_named_text(rows, "name")};
         int column_count = 0;
 
         printf("\n### %s\n\n", page.name);
-        take_lines(&page, (const char *)sqlite3_column_text(rows, 1));
+        take_lines(&page, nm_named_text(rows, "sql"));
         if (nm_db_column_count(db, page.name, &column_count, err) != NM_OK || column_count != page.column_count)
             fault(&page, "", 0, "a column was not found by its line");
         fault_count += page.fault_count;

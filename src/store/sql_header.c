@@ -20,7 +20,8 @@ typedef struct statement {
     char folder[64];        /* below src/, as "report" or "tool/diff" */
     char name[64];          /* of the file without .sql */
     char *text;             /* all of the file; owned */
-    sqlite3_stmt *prepared; /* owned */
+    sqlite3_stmt *prepared; /* owned; the first of several */
+    bool is_script;         /* it has several */
 } statement;
 
 #define LINE_COLUMNS 118
@@ -51,11 +52,12 @@ static bool is_one_of(const char *name, const char *const *names)
 static nm_column_type type_of(const char *name)
 {
     static const char *const reals[] = {"_ratio", "_rate", "_per_step", "_per_hour", "_value", "_hours", NULL};
-    static const char *const integers[] = {"_bytes", "_ns", "_count",  "_seq",  "_id",      "_number", "_status",
-                                           "_code",  "_us", "_offset", "_step", "_ordinal", NULL};
-    static const char *const words[] = {"rank",  "pid",    "tid",    "device",  "ordinal", "seq",
-                                        "ns",    "number", "stream", "address", "bytes",   "amount",
-                                        "count", "offset", "line",   "step",    NULL};
+    static const char *const integers[] = {"_bytes",  "_ns",      "_count",      "_seq",    "_id",
+                                           "_number", "_status",  "_code",       "_us",     "_offset",
+                                           "_step",   "_ordinal", "_generation", "_minute", NULL};
+    static const char *const words[] = {"rank",   "pid",    "tid",        "device", "ordinal", "seq",   "ns",
+                                        "number", "stream", "address",    "bytes",  "amount",  "count", "offset",
+                                        "line",   "step",   "generation", "minute", NULL};
 
     if (strncmp(name, "is_", 3) == 0 || strncmp(name, "has_", 4) == 0)
         return NM_COLUMN_FLAG;
@@ -177,6 +179,25 @@ static int add_parts(statement *to)
     return faults;
 }
 
+/* All statements of one text, which is to run as a whole. */
+static int run_script(const statement *from, sqlite3 *db)
+{
+    int faults = 0;
+
+    for (const char *at = from->text; *at != 0 && faults == 0;) {
+        sqlite3_stmt *one = NULL;
+
+        if (sqlite3_prepare_v2(db, at, -1, &one, &at) != SQLITE_OK)
+            faults = fault(from, "", sqlite3_errmsg(db));
+        else if (one != NULL && (sqlite3_bind_parameter_count(one) > 0 || sqlite3_column_count(one) > 0))
+            faults = fault(from, "one of several statements has rows or parameters: ", sqlite3_sql(one));
+        else if (one != NULL && sqlite3_step(one) != SQLITE_DONE)
+            faults = fault(from, "", sqlite3_errmsg(db));
+        sqlite3_finalize(one);
+    }
+    return faults;
+}
+
 static int prepare(statement *to, sqlite3 *db)
 {
     const char *rest = NULL;
@@ -187,7 +208,8 @@ static int prepare(statement *to, sqlite3 *db)
         return fault(to, "has no statement", "");
     while (isspace((unsigned char)*rest))
         rest++;
-    return *rest == 0 ? 0 : fault(to, "has more than one statement", "");
+    to->is_script = *rest != 0;
+    return to->is_script ? run_script(to, db) : 0;
 }
 
 /* A line "-- Rows as: FILE": its rows are read as those of the statement in a file beside it. *other: that, prepared; NULL: it
@@ -379,6 +401,11 @@ static int put_functions(nm_buffer *out, const statement *from)
 
     bool has_own = column_count > 0 && strstr(from->text, rows_as) == NULL;
 
+    if (from->is_script) {
+        put_macro(out, from, "SCRIPT", (const char *const[]){"_SQL", NULL});
+        return 0;
+    }
+
     if (faults == 0 && has_own)
         faults = put_list(out, from, "_COLUMNS", column_count, sqlite3_column_name);
     if (faults == 0 && parameter_count > 0)
@@ -465,12 +492,25 @@ static int take(sqlite3 *db, const char *path, bool is_check)
     return faults;
 }
 
-/* An empty database, with another attached as `base`, as where two are compared. */
+/* Another like `main`. */
+static nm_status attach(sqlite3 *db, const char *schema, nm_error *err)
+{
+    sqlite3_int64 bytes = 0;
+    char sql[64];
+
+    snprintf(sql, sizeof sql, "ATTACH ':memory:' AS %s", schema);
+    nm_status status = nm_db_exec(db, sql, err);
+    unsigned char *image = status == NM_OK ? sqlite3_serialize(db, "main", &bytes, 0) : NULL;
+    if (status == NM_OK &&
+        sqlite3_deserialize(db, schema, image, bytes, bytes, SQLITE_DESERIALIZE_FREEONCLOSE) != SQLITE_OK)
+        return nm_db_fail(db, err);
+    return status;
+}
+
+/* An empty database, with others attached: `base`, as where two are compared, and `source`, as where one is added. */
 static nm_status open_empty(sqlite3 **db, nm_error *err)
 {
     nm_status status = NM_OK;
-    sqlite3_int64 bytes = 0;
-    unsigned char *image;
 
     if (sqlite3_open(":memory:", db) != SQLITE_OK)
         return nm_db_fail(*db, err);
@@ -478,12 +518,8 @@ static nm_status open_empty(sqlite3 **db, nm_error *err)
     if (status == NM_OK)
         status = nm_schema_apply(*db, NM_SCHEMA_VIEWS, err);
     if (status == NM_OK)
-        status = nm_db_exec(*db, "ATTACH ':memory:' AS base", err);
-    image = status == NM_OK ? sqlite3_serialize(*db, "main", &bytes, 0) : NULL;
-    if (status == NM_OK &&
-        sqlite3_deserialize(*db, "base", image, bytes, bytes, SQLITE_DESERIALIZE_FREEONCLOSE) != SQLITE_OK)
-        return nm_db_fail(*db, err);
-    return status;
+        status = attach(*db, "base", err);
+    return status == NM_OK ? attach(*db, "source", err) : status;
 }
 
 int main(int argc, char **argv)

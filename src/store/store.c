@@ -19,6 +19,7 @@
 #include "store/plumbing.h"
 #include "store/prune.h"
 #include "store/publish.h"
+#include "store/question.h"
 #include "store/redact.h"
 #include "store/schema.h"
 #include "store/validate.h"
@@ -150,36 +151,30 @@ const nm_sink *nm_store_sink(nm_store *store)
  */
 static nm_status check_references(sqlite3 *db, nm_error *err)
 {
-    sqlite3_stmt *rows = NULL;
-    nm_status status = nm_db_prepare(db,
-                                     "SELECT m.name FROM sqlite_master AS m WHERE m.type = 'table' AND m.name NOT IN "
-                                     "(" NM_LARGE_TABLES_SQL ", '_left_out') AND EXISTS"
-                                     " (SELECT 1 FROM pragma_foreign_key_check(m.name) AS k WHERE k.parent NOT IN"
-                                     " ('allocation', 'copy') OR NOT EXISTS (SELECT 1 FROM _left_out))",
-                                     &rows, err);
-    int code = status == NM_OK ? sqlite3_step(rows) : SQLITE_DONE;
+    char *table = NULL;
+    nm_status status = nm_db_get_text(db,
+                                      "SELECT m.name FROM sqlite_master AS m WHERE m.type = 'table' AND m.name NOT IN "
+                                      "(" NM_LARGE_TABLES_SQL ", '_left_out') AND EXISTS"
+                                      " (SELECT 1 FROM pragma_foreign_key_check(m.name) AS k WHERE k.parent NOT IN"
+                                      " ('allocation', 'copy') OR NOT EXISTS (SELECT 1 FROM _left_out))",
+                                      &table, err);
 
-    if (code == SQLITE_ROW)
-        status =
-            nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s names rows that are not there", nm_db_text(rows, 0));
-    else if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(rows);
+    if (status == NM_OK && table != NULL)
+        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s names rows that are not there", table);
+    sqlite3_free(table);
     return status;
 }
 
 /* `sql` is a quick_check of one row, or of one table. */
 static nm_status quick_check(sqlite3 *db, const char *sql, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    nm_status status = nm_db_prepare(db, sql, &row, err);
-    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+    char *said = NULL;
+    nm_status status = nm_db_get_text(db, sql, &said, err);
 
-    if (code == SQLITE_ROW && strcmp(nm_db_text(row, 0), "ok") != 0)
-        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "the new database is damaged: %.100s", nm_db_text(row, 0));
-    else if (status == NM_OK && code != SQLITE_ROW)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
+    if (status == NM_OK && (said == NULL || strcmp(said, "ok") != 0))
+        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "the new database is damaged: %.100s",
+                         said == NULL ? "" : said);
+    sqlite3_free(said);
     return status;
 }
 
@@ -188,18 +183,14 @@ static nm_status check_small_tables(sqlite3 *db, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_status status = nm_db_prepare(db,
-                                     "SELECT printf('PRAGMA quick_check(\"%w\")', name) FROM sqlite_master WHERE"
-                                     " type = 'table' AND name NOT IN (" NM_LARGE_TABLES_SQL ")"
+                                     "SELECT printf('PRAGMA quick_check(\"%w\")', name) AS check_sql FROM sqlite_master"
+                                     " WHERE type = 'table' AND name NOT IN (" NM_LARGE_TABLES_SQL ")"
                                      " UNION ALL SELECT 'PRAGMA quick_check(sqlite_master)'",
                                      &rows, err);
-    int code = SQLITE_DONE;
 
-    while (status == NM_OK && (code = sqlite3_step(rows)) == SQLITE_ROW)
-        status = quick_check(db, nm_db_text(rows, 0), err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(rows);
-    return status;
+    while (status == NM_OK && sqlite3_step(rows) == SQLITE_ROW)
+        status = quick_check(db, nm_named_text(rows, "check_sql"), err);
+    return nm_question_end(rows, status, err);
 }
 
 /* A check of one table is younger than the SQLite that suffices otherwise. */

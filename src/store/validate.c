@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/human.h"
-#include "store/database.h"
 #include "store/merge.h"
+#include "store/merge_numbers.sql.h"
 #include "store/schema.h"
 
 /* The failure at hand; a file that SQLite takes for no database is said to be none of ours. */
@@ -64,17 +64,11 @@ static nm_status ask(sqlite3 *db, const char *format, const char *schema, int64_
 /* The first text that `sql` answers with (owned by sqlite3_free), or NULL when there is no row. Takes `sql` over. */
 static nm_status first_text(sqlite3 *db, char *sql, char **text, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
     nm_status status =
-        sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_prepare(db, sql, &row, err);
-    int code = status == NM_OK ? sqlite3_step(row) : SQLITE_DONE;
+        sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_get_text(db, sql, text, err);
 
-    *text = NULL;
-    if (code == SQLITE_ROW && (*text = sqlite3_mprintf("%s", sqlite3_column_text(row, 0))) == NULL)
-        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    else if (code != SQLITE_ROW && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
+    if (sql == NULL)
+        *text = NULL;
     sqlite3_free(sql);
     return status;
 }
@@ -102,7 +96,8 @@ static nm_status is_stored(sqlite3 *db, const char *schema, const char *table, c
                          : nm_db_prepare(db, sql, &columns, err);
     sqlite3_free(sql);
     while (status == NM_OK && sqlite3_step(columns) == SQLITE_ROW)
-        *is_so = *is_so || (strcmp(nm_db_text(columns, 1), column) == 0 && sqlite3_column_int(columns, 6) == 0);
+        *is_so =
+            *is_so || (strcmp(nm_named_text(columns, "name"), column) == 0 && nm_named_integer(columns, "hidden") == 0);
     sqlite3_finalize(columns);
     return status;
 }
@@ -178,14 +173,10 @@ static nm_status refuse_table(sqlite3 *db, const char *schema, nm_bytes table, n
 /* Has the schema this table, in these words? */
 static nm_status find_table(sqlite3_stmt *same, const nm_schema_statement *table, bool *is_there, nm_error *err)
 {
-    sqlite3_bind_text(same, 1, (const char *)table->name.data, (int)table->name.len, SQLITE_STATIC);
-    sqlite3_bind_text(same, 2, (const char *)table->text.data, (int)table->text.len, SQLITE_STATIC);
-    int found = sqlite3_step(same);
-    nm_status status = found == SQLITE_ROW || found == SQLITE_DONE ? NM_OK : nm_db_fail(sqlite3_db_handle(same), err);
-
-    *is_there = found == SQLITE_ROW;
-    sqlite3_reset(same);
-    return status;
+    nm_question_bind_bytes(same, ":name", table->name);
+    nm_question_bind_bytes(same, ":sql", table->text);
+    *is_there = sqlite3_step(same) == SQLITE_ROW;
+    return nm_question_pause(same, NM_OK, err);
 }
 
 /* Each of our tables is there, in the same words. That nothing else has its name, SQLite sees to when it reads the schema. */
@@ -193,8 +184,8 @@ nm_status nm_validate_tables(sqlite3 *db, const char *schema, nm_error *err)
 {
     nm_schema_statement table;
     sqlite3_stmt *same = NULL;
-    char *sql =
-        sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table' AND name = ?1 AND sql = ?2", schema);
+    char *sql = sqlite3_mprintf(
+        "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table' AND name = :name AND sql = :sql", schema);
     nm_status status =
         sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_prepare(db, sql, &same, err);
 
@@ -253,34 +244,18 @@ static nm_status check_words(sqlite3 *db, const char *schema, const char *table,
     return status;
 }
 
-#define NUMBERS_SQL "SELECT name, target FROM merge_column WHERE owner = ? AND target IS NOT NULL ORDER BY place"
-
-/* The columns of the table that number rows: name, target. */
-static nm_status open_numbers(sqlite3 *db, const char *table, sqlite3_stmt **out, nm_error *err)
-{
-    nm_status status = nm_db_prepare(db, NUMBERS_SQL, out, err);
-
-    if (status == NM_OK)
-        sqlite3_bind_text(*out, 1, table, -1, SQLITE_STATIC);
-    return status;
-}
-
 /* "SELECT min(a), max(a), min(b), ..." of those columns; NULL when there are none. By sqlite3_free. */
 static nm_status range_sql(sqlite3 *db, const char *schema, const char *table, char **sql, nm_error *err)
 {
     sqlite3_str *text = sqlite3_str_new(db);
     sqlite3_stmt *columns = NULL;
-    nm_status status = open_numbers(db, table, &columns, err);
-    int count = 0, code = SQLITE_DONE;
+    nm_merge_numbers_row column;
+    nm_status status = nm_merge_numbers_ask(db, table, &columns, err);
+    int count = 0;
 
-    for (; status == NM_OK && (code = sqlite3_step(columns)) == SQLITE_ROW; count++) {
-        const char *name = (const char *)sqlite3_column_text(columns, 0);
-
-        sqlite3_str_appendf(text, "%s min(\"%w\"), max(\"%w\")", count == 0 ? "SELECT" : ",", name, name);
-    }
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(columns);
+    for (; status == NM_OK && nm_merge_numbers_next(columns, &column); count++)
+        sqlite3_str_appendf(text, "%s min(\"%w\"), max(\"%w\")", count == 0 ? "SELECT" : ",", column.name, column.name);
+    status = nm_question_end(columns, status, err);
     sqlite3_str_appendf(text, " FROM \"%w\".\"%w\"", schema, table);
     *sql = sqlite3_str_finish(text);
     if (status == NM_OK && *sql == NULL)
@@ -326,19 +301,16 @@ static nm_status check_ranges(sqlite3 *db, const char *schema, const char *table
 {
     sqlite3_stmt *columns = NULL;
     int64_t last = 0;
-    int code = SQLITE_DONE;
-    nm_status status = open_numbers(db, table, &columns, err);
+    nm_merge_numbers_row column;
+    nm_status status = nm_merge_numbers_ask(db, table, &columns, err);
 
-    for (int at = 0; status == NM_OK && (code = sqlite3_step(columns)) == SQLITE_ROW; at += 2) {
-        status = last_number(db, schema, (const char *)sqlite3_column_text(columns, 1), &last, err);
+    for (int at = 0; status == NM_OK && nm_merge_numbers_next(columns, &column); at += 2) {
+        status = last_number(db, schema, column.target, &last, err);
         if (status == NM_OK && !(is_number(row, at, last) && is_number(row, at + 1, last)))
             status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%.40s.%.40s names rows that are not there", table,
-                             (const char *)sqlite3_column_text(columns, 0));
+                             column.name);
     }
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(columns);
-    return status;
+    return nm_question_end(columns, status, err);
 }
 
 static nm_status check_numbers(sqlite3 *db, const char *schema, const char *table, nm_error *err)
@@ -358,13 +330,13 @@ static nm_status check_numbers(sqlite3 *db, const char *schema, const char *tabl
 
 #define NOT_LARGE_SQL " AND name NOT IN (" NM_LARGE_TABLES_SQL ")"
 #define ROWS_SQL                                                                                                       \
-    "SELECT name, name IN (SELECT t.name FROM merge_table AS t) FROM main.sqlite_master WHERE type = 'table'"          \
+    "SELECT name, name IN (SELECT t.name FROM merge_table AS t) AS has_numbers FROM main.sqlite_master WHERE type = "  \
+    "'table'"                                                                                                          \
     " AND name NOT LIKE 'sqlite_%' AND name NOT IN ('meta', 'plumbing')"
 
 nm_status nm_validate_rows(sqlite3 *db, const char *schema, bool has_large, nm_error *err)
 {
     sqlite3_stmt *tables = NULL;
-    int code = SQLITE_DONE;
     int64_t input_count = 0;
     nm_status status = ask(db, "SELECT count(*) FROM \"%w\".input", schema, &input_count, err);
 
@@ -372,14 +344,11 @@ nm_status nm_validate_rows(sqlite3 *db, const char *schema, bool has_large, nm_e
         status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "has no input");
     if (status == NM_OK)
         status = nm_db_prepare(db, has_large ? ROWS_SQL : ROWS_SQL NOT_LARGE_SQL, &tables, err);
-    while (status == NM_OK && (code = sqlite3_step(tables)) == SQLITE_ROW) {
-        const char *table = (const char *)sqlite3_column_text(tables, 0);
+    while (status == NM_OK && sqlite3_step(tables) == SQLITE_ROW) {
+        const char *table = nm_named_text(tables, "name");
 
-        status = sqlite3_column_int(tables, 1) != 0 ? check_numbers(db, schema, table, err)
-                                                    : check_words(db, schema, table, err);
+        status = nm_named_integer(tables, "has_numbers") != 0 ? check_numbers(db, schema, table, err)
+                                                              : check_words(db, schema, table, err);
     }
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(tables);
-    return status;
+    return nm_question_end(tables, status, err);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/bulk/column_nulls.sql.h"
 #include "store/bulk/row_order.h"
 #include "store/bulk/sql_rows.h"
 #include "store/bulk/table_check.h"
@@ -68,15 +69,13 @@ static nm_status find_root(nm_bulk *bulk, int64_t *root_page, nm_error *err)
 
 static nm_status find_nulls(nm_bulk *bulk, nm_error *err)
 {
-    sqlite3_stmt *columns = NULL;
-    char sql[128];
+    sqlite3_stmt *rows = NULL;
+    nm_column_nulls_row row;
+    nm_status status = nm_column_nulls_ask(bulk->bulks->db, bulk->table, &rows, err);
 
-    snprintf(sql, sizeof sql, "SELECT c.cid, c.\"notnull\" FROM pragma_table_info('%s') AS c", bulk->table);
-    nm_status status = nm_db_prepare(bulk->bulks->db, sql, &columns, err);
-    while (status == NM_OK && sqlite3_step(columns) == SQLITE_ROW)
-        bulk->has_null[sqlite3_column_int(columns, 0)] = sqlite3_column_int(columns, 1) == 0;
-    sqlite3_finalize(columns);
-    return status;
+    while (status == NM_OK && nm_column_nulls_next(rows, &row))
+        bulk->has_null[row.place_number] = row.is_nullable;
+    return nm_question_end(rows, status, err);
 }
 
 nm_status nm_bulks_open(nm_bulks *bulks, const nm_columns *columns, nm_bulk **out, nm_error *err)

@@ -10,19 +10,11 @@
 
 #include "base/map.h"
 #include "store/database.h"
-
-/* Which steps the line goes through, by heap: from `first` on, `n` of them, without the last. */
-static const char spans_sql[] =
-    "CREATE TEMP TABLE step_span (heap_id INTEGER PRIMARY KEY, first INTEGER, n INTEGER);"
-    "INSERT INTO step_span SELECT h.heap_id, p.first, p.n FROM heap AS h JOIN (SELECT process_id,"
-    "  min(generation) AS first, max(generation) - min(generation) AS n FROM step GROUP BY process_id) AS p"
-    "  ON p.process_id = h.process_id WHERE p.n >= 2";
+#include "store/verdicts/sites_of_stacks.sql.h"
+#include "store/verdicts/step_span.sql.h"
+#include "store/verdicts/step_spans.sql.h"
 
 static const char no_spans_sql[] = "DROP TABLE temp.step_span";
-
-static const char span_sql[] = "SELECT first, n FROM temp.step_span WHERE heap_id = ?1";
-
-static const char sites_sql[] = "SELECT stack_id, site_frame_id FROM stack WHERE site_frame_id IS NOT NULL";
 
 /* Least squares over the steps x = 1 .. n. In double precision throughout: the sums pass 2^63. */
 typedef struct line {
@@ -46,7 +38,6 @@ typedef struct sorted {
 } sorted;
 
 typedef struct writer {
-    sqlite3 *db;
     sqlite3_stmt *span;
     nm_insert steps, growth;
     site_sum site;
@@ -104,17 +95,13 @@ static nm_status write_growth(writer *to, nm_error *err)
 
 static nm_status begin_site(writer *to, uint64_t heap_id, uint64_t frame_id, nm_error *err)
 {
-    double first = 0, n = 0;
+    nm_step_span_row row;
 
-    sqlite3_reset(to->span);
-    sqlite3_bind_int64(to->span, 1, (int64_t)heap_id);
-    int code = sqlite3_step(to->span);
-    if (code == SQLITE_ROW) {
-        first = (double)sqlite3_column_int64(to->span, 0);
-        n = (double)sqlite3_column_int64(to->span, 1);
-    }
-    to->site = (site_sum){.heap_id = heap_id, .frame_id = frame_id, .line = {.first = first, .n = n}};
-    return code == SQLITE_ROW || code == SQLITE_DONE ? NM_OK : nm_db_fail(to->db, err);
+    to->site = (site_sum){.heap_id = heap_id, .frame_id = frame_id};
+    nm_step_span_bind(to->span, (int64_t)heap_id);
+    if (nm_step_span_next(to->span, &row))
+        to->site.line = (line){.first = (double)row.first_generation, .n = (double)row.step_count};
+    return nm_question_pause(to->span, NM_OK, err);
 }
 
 /* The row that waits, once it is known until when it held. */
@@ -199,17 +186,13 @@ static nm_status write_sites(writer *to, const sorted *changes, nm_error *err)
 
 static nm_status read_sites(sqlite3 *db, nm_map *site_of, nm_error *err)
 {
-    sqlite3_stmt *row = NULL;
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_prepare(db, sites_sql, &row, err);
+    sqlite3_stmt *rows = NULL;
+    nm_sites_of_stacks_row row;
+    nm_status status = nm_sites_of_stacks_ask(db, &rows, err);
 
-    while (status == NM_OK && (code = sqlite3_step(row)) == SQLITE_ROW)
-        status = nm_map_put(site_of, (nm_key){0, (uint64_t)sqlite3_column_int64(row, 0)},
-                            (uint64_t)sqlite3_column_int64(row, 1), err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(row);
-    return status;
+    while (status == NM_OK && nm_sites_of_stacks_next(rows, &row))
+        status = nm_map_put(site_of, (nm_key){0, (uint64_t)row.stack_id}, (uint64_t)row.site_frame_id, err);
+    return nm_question_end(rows, status, err);
 }
 
 static int compare(const void *left, const void *right, void *changes)
@@ -253,13 +236,13 @@ nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, 
     static const nm_columns growth = {"_site_growth", "heap_id site_frame_id step_count growth_bytes_per_step "
                                                       "growth_count_per_step growth_fit_ratio "};
     uint32_t *order = NULL;
-    writer to = {.db = db};
-    nm_status status = nm_db_exec(db, spans_sql, err);
+    writer to = {0};
+    nm_status status = nm_step_spans_run(db, err);
 
     if (status == NM_OK)
         status = turn_to_sites(db, settings->step_changes, &order, err);
     if (status == NM_OK)
-        status = nm_db_prepare(db, span_sql, &to.span, err);
+        status = nm_db_prepare(db, NM_STEP_SPAN_SQL, &to.span, err);
     if (status == NM_OK)
         status = nm_insert_open(db, &steps, false, &to.steps, err);
     if (status == NM_OK)

@@ -12,7 +12,13 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "store/database.h"
+#include "store/verdicts/trend_add.sql.h"
+#include "store/verdicts/trend_foreign.sql.h"
+#include "store/verdicts/trend_others.sql.h"
+#include "store/verdicts/trend_processes.sql.h"
+#include "store/verdicts/trend_shared.sql.h"
+#include "store/verdicts/trend_steps.sql.h"
+#include "store/verdicts/trend_values.sql.h"
 #include "trace/event.h"
 
 #define WARM_UP_PART    4 /* one step of so many */
@@ -249,24 +255,21 @@ static nm_status end_heap(device_trends *device, int64_t heap_id, int64_t level,
     return status;
 }
 
-/* generation, last_generation, peak_bytes, live_bytes, peak_reserved_bytes, number, begin_ns, graph_bytes,
- * graph_reserved_bytes of a row, from `column` on */
-static void take_row(device_trends *device, sqlite3_stmt *row, int column)
+static void take_row(device_trends *device, const nm_trend_values_row *row)
 {
-    step_mark mark = {.generation = sqlite3_column_int64(row, column),
-                      .number = sqlite3_column_int64(row, column + 5),
-                      .begin_ns = nm_db_is_null(row, column + 6) ? NM_NO_TIME : sqlite3_column_int64(row, column + 6)};
-    int64_t from = sqlite3_column_int64(row, column);
-    int64_t to = sqlite3_column_int64(row, column + 1);
-    double held = (double)sqlite3_column_int64(row, column + 7);
-    double held_reserved = (double)sqlite3_column_int64(row, column + 8);
-    double peak = (double)sqlite3_column_int64(row, column + 2) - held;
-    double live = (double)sqlite3_column_int64(row, column + 3) - held;
-    double reserved = (double)sqlite3_column_int64(row, column + 4) - held_reserved;
+    step_mark mark = {.generation = row->generation,
+                      .number = row->number,
+                      .begin_ns = row->has.begin_ns ? row->begin_ns : NM_NO_TIME};
+    double held = (double)row->graph_bytes;
+    double held_reserved = (double)row->graph_reserved_bytes;
+    double peak = (double)row->peak_bytes - held;
+    double live = (double)row->live_bytes - held;
+    double reserved = (double)row->peak_reserved_bytes - held_reserved;
+    int64_t from = row->generation, to = row->last_generation;
 
     device->allocated.of_graphs = held;
     device->reserved.of_graphs = held_reserved;
-    device->has_reserved |= !nm_db_is_null(row, column + 4);
+    device->has_reserved |= row->has.peak_reserved_bytes;
     if (from < 1) {
         device->allocated.carried = live;
         device->reserved.carried = reserved;
@@ -335,25 +338,12 @@ static int64_t to_integer(double value)
     return value > INTEGER_MAX ? (int64_t)INTEGER_MAX : value < -INTEGER_MAX ? -(int64_t)INTEGER_MAX : llround(value);
 }
 
-static void bind_text(sqlite3_stmt *insert, int at, const char *text)
-{
-    sqlite3_bind_text(insert, at, text, -1, SQLITE_STATIC);
-}
-
-static void bind_fit(sqlite3_stmt *insert, const process_steps *steps, const nm_trend_fit *fit)
-{
-    double joined = (double)(INT64_C(1) << steps->shift);
-
-    sqlite3_bind_int64(insert, 5, (int64_t)fit->count << steps->shift);
-    sqlite3_bind_double(insert, 6, fit->slope / joined);
-    sqlite3_bind_int64(insert, 7, to_integer(fit->last_line));
-    sqlite3_bind_int64(insert, 8, to_integer(fit->residual));
-    sqlite3_bind_double(insert, 9, fit->t);
-    sqlite3_bind_double(insert, 10, fit->t_needed);
-}
+typedef struct full { /* NM_NULL: not known */
+    int64_t left_step_count, step, ns;
+} full;
 
 /* When the line reaches the limit; false: too far away to say. */
-static bool bind_end(sqlite3_stmt *insert, const process_steps *steps, const nm_trend_fit *fit, double limit)
+static bool find_full(const process_steps *steps, const nm_trend_fit *fit, double limit, full *out)
 {
     double slope = fit->slope / (double)(INT64_C(1) << steps->shift);
     double ahead = ceil((limit - fit->last_line) / slope);
@@ -363,147 +353,101 @@ static bool bind_end(sqlite3_stmt *insert, const process_steps *steps, const nm_
     if (!(ahead <= STEPS_AHEAD_MAX))
         return false;
     ahead = ahead < 0 ? 0 : ahead;
-    sqlite3_bind_int64(insert, 14, (int64_t)ahead);
+    out->left_step_count = (int64_t)ahead;
     if (known <= 0)
         return true;
     double numbers = ((double)steps->last.number - (double)steps->first.number) / known;
-    sqlite3_bind_int64(insert, 15, to_integer((double)steps->last.number + (ahead + behind) * numbers));
+    out->step = to_integer((double)steps->last.number + (ahead + behind) * numbers);
     if (steps->first.begin_ns != NM_NO_TIME && steps->last.begin_ns != NM_NO_TIME) {
         double step_ns = ((double)steps->last.begin_ns - (double)steps->first.begin_ns) / known;
         double full_ns = (double)steps->last.begin_ns + (ahead + behind) * step_ns;
 
         if (full_ns < INTEGER_MAX)
-            sqlite3_bind_int64(insert, 16, to_integer(full_ns));
+            out->ns = to_integer(full_ns);
     }
     return true;
 }
 
-static nm_status write_trend(sqlite3 *db, sqlite3_stmt *insert, const device_trends *device, const trend *row,
-                             nm_error *err)
+static nm_status write_trend(sqlite3_stmt *insert, const device_trends *device, const trend *row, nm_error *err)
 {
+    const process_steps *steps = device->steps;
+    const nm_trend_fit *fit = &row->fit;
     const char *reason = no_trend(device, row);
-    double limit = limit_of(device, row);
-    bool is_growing = reason == NULL;
+    double joined = (double)(INT64_C(1) << steps->shift), limit = limit_of(device, row);
+    full end = {NM_NULL, NM_NULL, NM_NULL};
+    bool is_growing = reason == NULL, has_fit = row->has_fit;
 
-    sqlite3_reset(insert);
-    sqlite3_clear_bindings(insert);
-    sqlite3_bind_int64(insert, 1, device->device_id);
-    if (row->heap_id != 0)
-        sqlite3_bind_int64(insert, 2, row->heap_id);
-    bind_text(insert, 3, row->measure);
-    sqlite3_bind_int64(insert, 4, device->steps->step_count);
-    if (row->has_fit)
-        bind_fit(insert, device->steps, &row->fit);
     if (is_growing && device->capacity_bytes == 0)
         reason = "how large the device is is not known";
-    else if (is_growing && !bind_end(insert, device->steps, &row->fit, limit))
+    else if (is_growing && !find_full(steps, fit, limit, &end))
         reason = "the device is full in more than a thousand million steps";
-    if (device->capacity_bytes != 0)
-        sqlite3_bind_int64(insert, 13, to_integer(limit));
-    bind_text(insert, 11, is_growing ? "growing" : "none");
-    bind_text(insert, 12, reason);
-    return sqlite3_step(insert) == SQLITE_DONE ? NM_OK : nm_db_fail(db, err);
+    nm_trend_add_bind(insert, device->device_id, row->heap_id == 0 ? NM_NULL : row->heap_id, row->measure,
+                      steps->step_count, has_fit ? (int64_t)fit->count << steps->shift : NM_NULL,
+                      has_fit ? fit->slope / joined : NAN, has_fit ? to_integer(fit->last_line) : NM_NULL,
+                      has_fit ? to_integer(fit->residual) : NM_NULL, has_fit ? fit->t : NAN,
+                      has_fit ? fit->t_needed : NAN, is_growing ? "growing" : "none", reason,
+                      device->capacity_bytes == 0 ? NM_NULL : to_integer(limit), end.left_step_count, end.step, end.ns);
+    return nm_question_step(insert, err);
 }
 
 typedef struct statements {
-    sqlite3 *db;
-    sqlite3_stmt *processes, *rows, *insert;
+    sqlite3_stmt *processes, *values, *insert;
     sqlite3_stmt *others, *steps, *foreign;
-    int row_code; /* of `rows` */
+    nm_trend_values_row row; /* the next of `values`, */
+    bool has_row;            /* if there is one */
 } statements;
 
 /* ---- Who else is on the device ------------------------------------------------------------------------------------ */
 
-/* Hardware that several processes of an input use, and how driver memory on it came and went, in order: made once, for a
- * device would else look through all of table usage. Of a process that ended all of it goes, at the next step of anybody. */
-static const char shared_sql[] =
-    "CREATE TEMP TABLE shared_device (device_id INTEGER PRIMARY KEY, process_id, hardware);"
-    "CREATE TEMP TABLE hardware_change (hardware, process_id, seq, change);"
-    "INSERT INTO shared_device SELECT d.device_id, d.process_id, g.hardware FROM device AS d"
-    " JOIN process AS p ON p.process_id = d.process_id JOIN (SELECT w.input_id, w.host, v.physical_ordinal AS number,"
-    " min(v.device_id) AS hardware FROM device AS v JOIN process AS w ON w.process_id = v.process_id"
-    " WHERE v.physical_ordinal IS NOT NULL GROUP BY w.input_id, w.host, v.physical_ordinal"
-    " HAVING count(DISTINCT w.process_id) > 1) AS g"
-    " ON g.input_id = p.input_id AND g.host IS p.host AND g.number = d.physical_ordinal;"
-    "INSERT INTO hardware_change SELECT s.hardware, s.process_id, coalesce(u.last_seq, -1),"
-    " u.live_bytes - lag(u.live_bytes, 1, 0) OVER (PARTITION BY u.heap_id ORDER BY u.last_seq)"
-    " FROM usage AS u JOIN heap AS h ON h.heap_id = u.heap_id AND h.level = 1"
-    " JOIN shared_device AS s ON s.device_id = h.device_id;"
-    "INSERT INTO hardware_change SELECT e.hardware, e.process_id, e.seq, -e.held FROM (SELECT c.hardware, c.process_id,"
-    " (SELECT min(t.begin_seq) FROM step AS t JOIN process AS q ON q.process_id = t.process_id"
-    " WHERE q.input_id = p.input_id AND t.begin_ns >= p.end_ns) AS seq, sum(c.change) AS held FROM hardware_change AS c"
-    " JOIN process AS p ON p.process_id = c.process_id WHERE p.end_ns IS NOT NULL GROUP BY c.hardware, c.process_id)"
-    " AS e WHERE e.seq IS NOT NULL;"
-    "CREATE INDEX temp.hardware_change_order ON hardware_change (hardware, seq)";
-
 static const char unshared_sql[] = "DROP TABLE temp.hardware_change; DROP TABLE temp.shared_device";
 
-static const char others_sql[] = "SELECT c.seq, c.change FROM shared_device AS s JOIN hardware_change AS c"
-                                 " ON c.hardware = s.hardware AND c.process_id <> s.process_id"
-                                 " WHERE s.device_id = ?1 ORDER BY c.seq";
-
-static const char steps_sql[] =
-    "SELECT generation, end_seq, number, begin_ns FROM step WHERE process_id = ?1 AND end_seq IS NOT NULL"
-    " ORDER BY generation";
-
-static const char foreign_sql[] =
-    "SELECT max(0, total_bytes - free_bytes - sample_recorded_bytes), total_bytes FROM _device_sample"
-    " WHERE device_id = ?1 AND sample_recorded_bytes IS NOT NULL"
-    " ORDER BY sample_seq DESC LIMIT 1";
-
-static void clear(sqlite3_stmt *statement, int64_t value)
-{
-    sqlite3_reset(statement);
-    sqlite3_bind_int64(statement, 1, value);
-}
-
 /* A step in which no heap of the process did anything counts as well. */
-static int64_t take_step(const statements *sql, process_steps *steps)
+static void take_step(const nm_trend_steps_row *step, process_steps *steps)
 {
-    step_mark mark = {.generation = sqlite3_column_int64(sql->steps, 0),
-                      .number = sqlite3_column_int64(sql->steps, 2),
-                      .begin_ns = nm_db_is_null(sql->steps, 3) ? NM_NO_TIME : sqlite3_column_int64(sql->steps, 3)};
+    step_mark mark = {.generation = step->generation,
+                      .number = step->number,
+                      .begin_ns = step->has.begin_ns ? step->begin_ns : NM_NO_TIME};
 
     note_step(steps, &mark, mark.generation);
-    return mark.generation;
 }
 
 /* Fills `others`: what they held at the end of each step. */
 static nm_status read_others(const statements *sql, device_trends *device, nm_error *err)
 {
     size_t count = device->steps->value_count, filled = 0;
+    nm_trend_others_row change;
+    nm_trend_steps_row step;
     double held = 0;
-    int change, code = SQLITE_DONE;
 
-    clear(sql->others, device->device_id);
-    clear(sql->steps, device->steps->process_id);
-    change = sqlite3_step(sql->others);
-    device->has_others = change == SQLITE_ROW;
-    while (device->has_others && (code = sqlite3_step(sql->steps)) == SQLITE_ROW) {
-        size_t end = value_at(device->steps, take_step(sql, device->steps)) + 1;
+    nm_trend_others_bind(sql->others, device->device_id);
+    nm_trend_steps_bind(sql->steps, device->steps->process_id);
+    bool has_change = nm_trend_others_next(sql->others, &change);
+    device->has_others = has_change;
+    while (device->has_others && nm_trend_steps_next(sql->steps, &step)) {
+        size_t end = value_at(device->steps, step.generation) + 1;
 
-        for (; change == SQLITE_ROW && sqlite3_column_int64(sql->others, 0) <= sqlite3_column_int64(sql->steps, 1);
-             change = sqlite3_step(sql->others))
-            held += (double)sqlite3_column_int64(sql->others, 1);
+        take_step(&step, device->steps);
+        for (; has_change && change.seq <= step.end_seq; has_change = nm_trend_others_next(sql->others, &change))
+            held += (double)change.change_bytes;
         for (; filled < end && filled < count; filled++)
             device->others[filled] = held;
     }
     for (; filled < count; filled++)
         device->others[filled] = held;
-    return (change == SQLITE_ROW || change == SQLITE_DONE) && code == SQLITE_DONE ? NM_OK : nm_db_fail(sql->db, err);
+    return nm_question_pause(sql->steps, nm_question_pause(sql->others, NM_OK, err), err);
 }
 
 /* What the hardware said that is in use beyond what was recorded of it; and its size, where nothing else tells it. */
 static nm_status read_foreign(const statements *sql, device_trends *device, nm_error *err)
 {
-    int code;
+    nm_trend_foreign_row row;
 
-    clear(sql->foreign, device->device_id);
-    code = sqlite3_step(sql->foreign);
-    device->foreign_bytes = code == SQLITE_ROW ? sqlite3_column_double(sql->foreign, 0) : 0;
-    if (code == SQLITE_ROW && device->capacity_bytes == 0)
-        device->capacity_bytes = sqlite3_column_int64(sql->foreign, 1);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? NM_OK : nm_db_fail(sql->db, err);
+    nm_trend_foreign_bind(sql->foreign, device->device_id);
+    bool has_row = nm_trend_foreign_next(sql->foreign, &row);
+    device->foreign_bytes = has_row ? (double)row.foreign_bytes : 0;
+    if (has_row && device->capacity_bytes == 0)
+        device->capacity_bytes = row.total_bytes;
+    return nm_question_pause(sql->foreign, NM_OK, err);
 }
 
 /* The rows of the device: its own, and where others have memory of it, all of theirs together. */
@@ -530,7 +474,7 @@ static nm_status end_device(const statements *sql, device_trends *device, nm_err
     if (status == NM_OK && device->has_driver)
         status = add_device_trends(device, err);
     for (size_t i = 0; i < device->rows.count && status == NM_OK; i++)
-        status = write_trend(sql->db, sql->insert, device, &device->rows.items[i], err);
+        status = write_trend(sql->insert, device, &device->rows.items[i], err);
     device->rows.count = 0;
     device->has_driver = false;
     memset(device->device, 0, device->steps->value_count * sizeof *device->device);
@@ -540,60 +484,37 @@ static nm_status end_device(const statements *sql, device_trends *device, nm_err
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
-/* In the same order of processes. */
-static const char processes_sql[] =
-    "SELECT heap.process_id, coalesce(max(CASE WHEN t.end_seq IS NOT NULL THEN t.last_generation END), 0),"
-    " max(input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0)) > 0,"
-    " max(input.baseline = 'unknown') FROM _step_sum AS t JOIN heap ON heap.heap_id = t.heap_id"
-    " JOIN process ON process.process_id = heap.process_id JOIN input ON input.input_id = process.input_id"
-    " GROUP BY heap.process_id ORDER BY heap.process_id";
-
-static const char rows_sql[] =
-    "SELECT heap.process_id, heap.device_id, coalesce(device.capacity_bytes, 0), t.heap_id, heap.level, t.generation,"
-    " t.last_generation, t.peak_bytes, t.live_bytes, t.peak_reserved_bytes, t.number, t.begin_ns,"
-    " t.graph_bytes, t.graph_reserved_bytes"
-    " FROM _step_sum AS t JOIN heap ON heap.heap_id = t.heap_id JOIN device ON device.device_id = heap.device_id"
-    " JOIN process ON process.process_id = heap.process_id ORDER BY heap.process_id, heap.device_id, t.heap_id,"
-    " t.generation";
-
-static const char insert_sql[] =
-    "INSERT INTO _step_trend (device_id, heap_id, measure, step_count, fitted_count, growth_bytes, line_bytes,"
-    " scatter_bytes, t_value, t_needed, verdict, reason, limit_bytes, steps_left, full_step, full_ns)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
-
 static nm_status read_rows(statements *sql, device_trends *device, nm_error *err)
 {
-    sqlite3_stmt *row = sql->rows;
-    int64_t heap_id = 0;
-    int64_t level = 0;
+    const nm_trend_values_row *row = &sql->row;
+    int64_t heap_id = 0, level = 0;
     nm_status status = NM_OK;
 
-    while (status == NM_OK && sql->row_code == SQLITE_ROW &&
-           sqlite3_column_int64(row, 0) == device->steps->process_id) {
-        if (heap_id != 0 && sqlite3_column_int64(row, 3) != heap_id)
+    while (status == NM_OK && sql->has_row && row->process_id == device->steps->process_id) {
+        if (heap_id != 0 && row->heap_id != heap_id)
             status = end_heap(device, heap_id, level, err);
-        if (status == NM_OK && heap_id != 0 && sqlite3_column_int64(row, 1) != device->device_id)
+        if (status == NM_OK && heap_id != 0 && row->device_id != device->device_id)
             status = end_device(sql, device, err);
-        device->device_id = sqlite3_column_int64(row, 1);
-        device->capacity_bytes = sqlite3_column_int64(row, 2);
-        heap_id = sqlite3_column_int64(row, 3);
-        level = sqlite3_column_int64(row, 4);
-        take_row(device, row, 5);
-        sql->row_code = sqlite3_step(row);
+        device->device_id = row->device_id;
+        device->capacity_bytes = row->capacity_bytes;
+        heap_id = row->heap_id;
+        level = row->level_code;
+        take_row(device, row);
+        sql->has_row = nm_trend_values_next(sql->values, &sql->row);
     }
     if (status == NM_OK && heap_id != 0)
         status = end_heap(device, heap_id, level, err);
     return status == NM_OK && heap_id != 0 ? end_device(sql, device, err) : status;
 }
 
-static nm_status write_process(statements *sql, nm_error *err)
+static nm_status write_process(statements *sql, const nm_trend_processes_row *process, nm_error *err)
 {
-    process_steps steps = steps_of(sqlite3_column_int64(sql->processes, 0), sqlite3_column_int64(sql->processes, 1));
+    process_steps steps = steps_of(process->process_id, process->step_count);
     size_t count = steps.value_count + 1;
     device_trends device = {
         .steps = &steps,
-        .is_lost = sqlite3_column_int(sql->processes, 2) != 0,
-        .is_late = sqlite3_column_int(sql->processes, 3) != 0,
+        .is_lost = process->is_lost,
+        .is_late = process->is_late,
         .allocated = {.values = calloc(count, sizeof(double))},
         .reserved = {.values = calloc(count, sizeof(double))},
         .device = calloc(count, sizeof(double)),
@@ -616,26 +537,25 @@ static nm_status write_process(statements *sql, nm_error *err)
 
 static nm_status write_processes(statements *sql, nm_error *err)
 {
+    nm_trend_processes_row process;
     nm_status status = NM_OK;
-    int code = SQLITE_DONE;
 
-    sql->row_code = sqlite3_step(sql->rows);
-    while (status == NM_OK && (code = sqlite3_step(sql->processes)) == SQLITE_ROW)
-        status = write_process(sql, err);
-    if (status == NM_OK && (code != SQLITE_DONE || (sql->row_code != SQLITE_DONE && sql->row_code != SQLITE_ROW)))
-        status = nm_db_fail(sql->db, err);
+    sql->has_row = nm_trend_values_next(sql->values, &sql->row);
+    while (status == NM_OK && nm_trend_processes_next(sql->processes, &process))
+        status = write_process(sql, &process, err);
     return status;
 }
 
 nm_status nm_trend_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err)
 {
-    statements sql = {.db = db};
+    statements sql = {0};
     struct {
         const char *text;
         sqlite3_stmt **statement;
-    } all[] = {{processes_sql, &sql.processes}, {rows_sql, &sql.rows},   {insert_sql, &sql.insert},
-               {others_sql, &sql.others},       {steps_sql, &sql.steps}, {foreign_sql, &sql.foreign}};
-    nm_status status = nm_db_exec(db, shared_sql, err);
+    } all[] = {{NM_TREND_PROCESSES_SQL, &sql.processes}, {NM_TREND_VALUES_SQL, &sql.values},
+               {NM_TREND_ADD_SQL, &sql.insert},          {NM_TREND_OTHERS_SQL, &sql.others},
+               {NM_TREND_STEPS_SQL, &sql.steps},         {NM_TREND_FOREIGN_SQL, &sql.foreign}};
+    nm_status status = nm_trend_shared_run(db, err);
 
     (void)settings;
     for (size_t i = 0; i < sizeof all / sizeof all[0] && status == NM_OK; i++)
@@ -643,6 +563,6 @@ nm_status nm_trend_write(sqlite3 *db, const nm_verdict_settings *settings, nm_er
     if (status == NM_OK)
         status = write_processes(&sql, err);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        sqlite3_finalize(*all[i].statement);
+        status = nm_question_end(*all[i].statement, status, err);
     return status == NM_OK ? nm_db_exec(db, unshared_sql, err) : status;
 }

@@ -5,12 +5,16 @@
  */
 #include "store/verdicts/verdict.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
-#include "store/database.h"
+#include "store/verdicts/judged_steps.sql.h"
+#include "store/verdicts/site_births.sql.h"
+#include "store/verdicts/site_levels.sql.h"
+#include "store/verdicts/site_verdict_add.sql.h"
 #include "trace/event.h"
 
 #define MANY_STEPS_MIN  8    /* from here on parts are looked at, below each step */
@@ -305,9 +309,10 @@ static const struct {
 };
 
 typedef struct reading {
-    sqlite3 *db;
     sqlite3_stmt *births, *levels, *insert;
-    int level_code;
+    nm_site_births_row birth; /* these two are of the same site, or of the next ones, */
+    nm_site_levels_row level;
+    bool has_birth, has_level; /* if there are any */
     struct {
         nm_births *items;
         size_t count, capacity;
@@ -318,46 +323,11 @@ typedef struct reading {
     } level_list;
 } reading;
 
-/* Steps behind a pause with which the recording began, and up to the first one that never ended: what was born in them has no
- * site. Where the begin of that one was not kept, no step is. A table, since it is looked up row by row of what is outstanding. */
-static const char steps_sql[] =
-    "CREATE TEMP TABLE judged_steps (process_id INTEGER PRIMARY KEY, steps, unseen);"
-    "INSERT INTO judged_steps SELECT x.process_id, x.steps, coalesce((SELECT max(f.generation) FROM step AS f"
-    "  JOIN _pause AS g ON g.process_id = f.process_id WHERE f.process_id = x.process_id AND f.begin_seq < g.end_seq"
-    "  AND coalesce(g.begin_seq, -1) <= x.first_seq), 0) FROM (SELECT step.process_id,"
-    "  max(step.generation) AS steps, min(step.begin_seq) AS first_seq FROM step LEFT JOIN (SELECT process_id,"
-    "  min(coalesce(begin_seq, -1)) AS seq FROM _pause WHERE end_seq IS NULL GROUP BY process_id) AS q"
-    "  ON q.process_id = step.process_id"
-    "  WHERE step.process_id IS NOT NULL AND (q.seq IS NULL OR step.begin_seq <= q.seq) GROUP BY step.process_id) AS x";
-
 static const char no_steps_sql[] = "DROP TABLE temp.judged_steps";
 
-/* Both in one order, so that they are read side by side. A site that is not known is 0. */
-static const char births_sql[] =
-    "SELECT a.heap_id, coalesce(s.site_frame_id, 0) AS site_key, a.generation, sum(a.allocation_count * a.size_bytes),"
-    " sum(a.allocation_count), coalesce(n.steps, 0), coalesce(max(l.max_steps), -1), h.level IN (1, 7),"
-    " max(i.events_dropped + i.events_damaged + i.events_unrecovered) > 0, coalesce(n.unseen, 0),"
-    " coalesce(f.is_cut, 0)"
-    " FROM _outstanding_sum AS a JOIN heap AS h ON h.heap_id = a.heap_id JOIN process AS p ON p.process_id = "
-    "h.process_id"
-    " JOIN input AS i ON i.input_id = p.input_id LEFT JOIN stack AS s ON s.stack_id = a.stack_id"
-    " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id"
-    " LEFT JOIN judged_steps AS n ON n.process_id = h.process_id"
-    " LEFT JOIN _site_lifetime AS l ON l.heap_id = a.heap_id AND l.site_frame_id IS s.site_frame_id"
-    " WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND NOT EXISTS (SELECT 1 FROM _site_verdict)"
-    " GROUP BY a.heap_id, site_key, a.generation ORDER BY a.heap_id, site_key, a.generation";
-
-static const char levels_sql[] = "SELECT heap_id, coalesce(site_frame_id, 0), generation, live_bytes, live_count"
-                                 " FROM _site_step ORDER BY heap_id, site_frame_id, generation";
-
-static const char insert_sql[] =
-    "INSERT INTO _site_verdict (heap_id, site_frame_id, verdict, reason, growth_bytes) VALUES (?1, ?2, ?3, ?4, ?5)";
-
-static bool is_before(sqlite3_stmt *row, int64_t heap_id, int64_t site)
+static bool is_before(const nm_site_levels_row *row, int64_t heap_id, int64_t site_id)
 {
-    int64_t row_heap = sqlite3_column_int64(row, 0);
-
-    return row_heap < heap_id || (row_heap == heap_id && sqlite3_column_int64(row, 1) < site);
+    return row->heap_id < heap_id || (row->heap_id == heap_id && row->site_id < site_id);
 }
 
 static nm_status add_level(reading *from, nm_level level, nm_error *err)
@@ -371,29 +341,45 @@ static nm_status add_level(reading *from, nm_level level, nm_error *err)
 }
 
 /* Of steps. A replay gives no number beyond these, but what is judged may be of a database that somebody made. */
-static int64_t number_of(sqlite3_stmt *row, int column)
+static int64_t step_of(int64_t number)
 {
-    int64_t number = sqlite3_column_int64(row, column);
-
     return number > INT32_MAX ? INT32_MAX : number < INT32_MIN ? INT32_MIN : number;
 }
 
-static nm_status read_levels(reading *from, int64_t heap_id, int64_t site, int64_t unseen, nm_error *err)
+static nm_status read_levels(reading *from, int64_t heap_id, int64_t site_id, int64_t unseen_count, nm_error *err)
 {
-    sqlite3_stmt *row = from->levels;
+    const nm_site_levels_row *row = &from->level;
     nm_status status = NM_OK;
 
     from->level_list.count = 0;
-    while (from->level_code == SQLITE_ROW && is_before(row, heap_id, site))
-        from->level_code = sqlite3_step(row);
-    while (status == NM_OK && from->level_code == SQLITE_ROW && sqlite3_column_int64(row, 0) == heap_id &&
-           sqlite3_column_int64(row, 1) == site) {
+    while (from->has_level && is_before(row, heap_id, site_id))
+        from->has_level = nm_site_levels_next(from->levels, &from->level);
+    while (status == NM_OK && from->has_level && row->heap_id == heap_id && row->site_id == site_id) {
         status = add_level(from,
-                           (nm_level){.generation = number_of(row, 2) - unseen,
-                                      .bytes = sqlite3_column_double(row, 3),
-                                      .count = sqlite3_column_double(row, 4)},
+                           (nm_level){.generation = step_of(row->generation) - unseen_count,
+                                      .bytes = (double)row->live_bytes,
+                                      .count = (double)row->live_count},
                            err);
-        from->level_code = sqlite3_step(row);
+        from->has_level = nm_site_levels_next(from->levels, &from->level);
+    }
+    return status;
+}
+
+static nm_status read_births(reading *from, int64_t heap_id, int64_t site_id, int64_t unseen_count, nm_error *err)
+{
+    const nm_site_births_row *row = &from->birth;
+    nm_status status = NM_OK;
+
+    from->birth_list.count = 0;
+    while (status == NM_OK && from->has_birth && row->heap_id == heap_id && row->site_id == site_id) {
+        status = nm_array_grow(&from->birth_list.items, &from->birth_list.capacity, from->birth_list.count + 1,
+                               sizeof *from->birth_list.items, err);
+        if (status == NM_OK)
+            from->birth_list.items[from->birth_list.count++] =
+                (nm_births){.generation = step_of(row->generation) - unseen_count,
+                            .bytes = (double)row->born_bytes,
+                            .count = (double)row->born_count};
+        from->has_birth = nm_site_births_next(from->births, &from->birth);
     }
     return status;
 }
@@ -450,86 +436,59 @@ static nm_status take_births_for_levels(reading *from, nm_error *err)
     return status;
 }
 
-static nm_status write_verdict(reading *from, int64_t heap_id, int64_t site, nm_verdict_reason reason, double growth,
-                               nm_error *err)
+/* All rows of one site; the next row is then the first of another. */
+static nm_status read_site(reading *from, nm_error *err)
 {
-    sqlite3_reset(from->insert);
-    sqlite3_clear_bindings(from->insert);
-    sqlite3_bind_int64(from->insert, 1, heap_id);
-    if (site != 0)
-        sqlite3_bind_int64(from->insert, 2, site);
-    sqlite3_bind_text(from->insert, 3, texts[reason].verdict, -1, SQLITE_STATIC);
-    sqlite3_bind_text(from->insert, 4, texts[reason].reason, -1, SQLITE_STATIC);
-    if (growth > 0)
-        sqlite3_bind_double(from->insert, 5, growth);
-    return sqlite3_step(from->insert) == SQLITE_DONE ? NM_OK : nm_db_fail(from->db, err);
-}
-
-/* All rows of one site; the statement stands on the first of the next one then. */
-static nm_status read_site(reading *from, int *code, nm_error *err)
-{
-    sqlite3_stmt *row = from->births;
-    int64_t heap_id = sqlite3_column_int64(row, 0);
-    int64_t site = sqlite3_column_int64(row, 1);
-    nm_site_history history = {.step_count = number_of(row, 5),
-                               .freed_max_steps = number_of(row, 6),
-                               .needs_births = sqlite3_column_int(row, 7) != 0};
-    bool is_lost = sqlite3_column_int(row, 8) != 0;
-    int64_t unseen = number_of(row, 9);
-    bool is_cut = sqlite3_column_int(row, 10) != 0;
+    const nm_site_births_row of = from->birth;
+    nm_site_history history = {.step_count = step_of(of.step_count),
+                               .freed_max_steps = step_of(of.longest_step_count),
+                               .needs_births = of.is_by_births};
+    int64_t unseen_count = step_of(of.unseen_count);
     double growth = 0;
-    nm_status status = read_levels(from, heap_id, site, unseen, err);
+    nm_status status = read_levels(from, of.heap_id, of.site_id, unseen_count, err);
 
-    from->birth_list.count = 0;
-    while (status == NM_OK && *code == SQLITE_ROW && sqlite3_column_int64(row, 0) == heap_id &&
-           sqlite3_column_int64(row, 1) == site) {
-        status = nm_array_grow(&from->birth_list.items, &from->birth_list.capacity, from->birth_list.count + 1,
-                               sizeof *from->birth_list.items, err);
-        if (status == NM_OK)
-            from->birth_list.items[from->birth_list.count++] = (nm_births){.generation = number_of(row, 2) - unseen,
-                                                                           .bytes = sqlite3_column_double(row, 3),
-                                                                           .count = sqlite3_column_double(row, 4)};
-        *code = sqlite3_step(row);
-    }
-    if (status == NM_OK && is_lost)
+    if (status == NM_OK)
+        status = read_births(from, of.heap_id, of.site_id, unseen_count, err);
+    if (status == NM_OK && of.is_lost)
         status = take_births_for_levels(from, err);
     if (status == NM_OK && history.step_count > 0)
         status = raise_levels(from, err);
     if (status != NM_OK)
         return status;
-    history.step_count = history.step_count > unseen ? history.step_count - unseen : 0;
+    history.step_count = history.step_count > unseen_count ? history.step_count - unseen_count : 0;
     history.births = from->birth_list.items;
     history.birth_count = from->birth_list.count;
     history.levels = from->level_list.items;
     history.level_count = from->level_list.count;
-    nm_verdict_reason reason = is_cut ? NM_REASON_CUT : nm_verdict_judge(&history, &growth);
-    return reason == NM_REASON_HELD ? NM_OK : write_verdict(from, heap_id, site, reason, growth, err);
+    nm_verdict_reason reason = of.is_cut ? NM_REASON_CUT : nm_verdict_judge(&history, &growth);
+    if (reason == NM_REASON_HELD)
+        return NM_OK;
+    nm_site_verdict_add_bind(from->insert, of.heap_id, of.site_id == 0 ? NM_NULL : of.site_id, texts[reason].verdict,
+                             texts[reason].reason, growth > 0 ? growth : NAN);
+    return nm_question_step(from->insert, err);
 }
 
 nm_status nm_verdict_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err)
 {
-    reading from = {.db = db, .level_code = SQLITE_DONE};
-    int code = SQLITE_DONE;
-    nm_status status = nm_db_exec(db, steps_sql, err);
+    reading from = {0};
+    nm_status status = nm_judged_steps_run(db, err);
 
     (void)settings;
     if (status == NM_OK)
-        status = nm_db_prepare(db, births_sql, &from.births, err);
+        status = nm_site_births_ask(db, &from.births, err);
     if (status == NM_OK)
-        status = nm_db_prepare(db, levels_sql, &from.levels, err);
+        status = nm_site_levels_ask(db, &from.levels, err);
     if (status == NM_OK)
-        status = nm_db_prepare(db, insert_sql, &from.insert, err);
+        status = nm_db_prepare(db, NM_SITE_VERDICT_ADD_SQL, &from.insert, err);
     if (status == NM_OK) {
-        from.level_code = sqlite3_step(from.levels);
-        code = sqlite3_step(from.births);
+        from.has_level = nm_site_levels_next(from.levels, &from.level);
+        from.has_birth = nm_site_births_next(from.births, &from.birth);
     }
-    while (status == NM_OK && code == SQLITE_ROW)
-        status = read_site(&from, &code, err);
-    if (status == NM_OK && code != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_finalize(from.births);
-    sqlite3_finalize(from.levels);
-    sqlite3_finalize(from.insert);
+    while (status == NM_OK && from.has_birth)
+        status = read_site(&from, err);
+    status = nm_question_end(from.births, status, err);
+    status = nm_question_end(from.levels, status, err);
+    status = nm_question_end(from.insert, status, err);
     free(from.birth_list.items);
     free(from.level_list.items);
     return status == NM_OK ? nm_db_exec(db, no_steps_sql, err) : status;

@@ -133,6 +133,37 @@ START_TEST(loss_stands_in_the_first_lines)
 }
 END_TEST
 
+#define PROCESS(number)    "process " #number " pid=10" #number " host=h1\n"
+#define KILLED(ns, number) "@" #ns " process_end process=" #number " detail=signal error=9\n"
+
+/* No more than three ends are told: one whose reason is known is among them, even of the last process. */
+START_TEST(an_end_whose_reason_is_known_comes_first)
+{
+    nm_input_row input = load_whole_input(8);
+    char *screen = show(
+        PROCESS(1) PROCESS(2) PROCESS(3) PROCESS(4) PROCESS(
+            5) "device 1 process=1 ordinal=0 kind=npu\n"
+               "device 2 process=2 ordinal=1 kind=npu\n"
+               "heap 1 process=1 device=1 level=driver basis=block name=memory\n"
+               "heap 2 process=2 device=2 level=driver basis=block name=memory\n"
+               "thread 1 process=5 tid=105 name=main\n"
+               "@1000 alloc heap=1 address=0x1000000 block=4096\n"
+               "@2000 alloc heap=2 address=0x1000000 block=4096\n"
+               "@3000 mark thread=1 name=\"host out of memory: process 105 was killed, limit 1 GiB\"\n" KILLED(4000, 1)
+                   KILLED(5000, 2) KILLED(6000, 3) KILLED(7000, 4) KILLED(8000, 5),
+        &input, NM_ENGLISH, false);
+    const char *first = strstr(screen, "was killed by signal 9");
+
+    ck_assert_msg(first != NULL && strstr(screen, "process 105 was killed by signal 9: host out of memory") ==
+                                       first - strlen("process 105 "),
+                  "%s", screen);
+    ck_assert_msg(strstr(screen, "process 101 was killed") < strstr(screen, "process 102 was killed") &&
+                      strstr(screen, "; 2 more did not end") != NULL,
+                  "%s", screen);
+    free(screen);
+}
+END_TEST
+
 /* Heaps, more than fit, with names of wide characters and of what moves a cursor. */
 static void many_heaps(nm_buffer *text)
 {
@@ -266,6 +297,7 @@ TEST_SUITE(test_screen)
     tcase_add_test(tcase, colour_is_of_labels_alone);
     tcase_add_test(tcase, loss_stands_in_the_first_lines);
     tcase_add_test(tcase, no_screen_is_larger_than_it_may_be);
+    tcase_add_test(tcase, an_end_whose_reason_is_known_comes_first);
     tcase_add_test(tcase, sentences_take_words_by_name_and_number);
     tcase_add_test(tcase, the_environment_says_which_language);
     tcase_add_test(tcase, numbers_are_short_and_exact_enough);

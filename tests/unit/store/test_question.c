@@ -34,6 +34,12 @@ NM_QUESTION_RUN(costs, COSTS_SQL, COSTS_PARAMETERS)
 NM_QUESTION_ROW(broken, BROKEN_COLUMNS)
 NM_QUESTION_ASK(broken, BROKEN_SQL, NM_QUESTION_NONE)
 
+#define NAMES_SQL                                   "UPDATE thing SET name = :name WHERE thing_id = :thing_id"
+#define NAMES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(name) INTEGER(thing_id)
+NM_QUESTION_RUN(names, NAMES_SQL, NAMES_PARAMETERS)
+
+NM_QUESTION_SCRIPT(fewer, "CREATE TEMP TABLE few (id); DELETE FROM thing WHERE thing_id > 1;")
+
 static sqlite3 *db;
 static nm_error err;
 
@@ -114,6 +120,56 @@ START_TEST(one_row_is_got_and_a_statement_without_rows_is_run)
 }
 END_TEST
 
+START_TEST(one_without_rows_is_run_again_and_a_text_has_its_length)
+{
+    sqlite3_stmt *names = NULL;
+    int64_t count = 0;
+
+    ck_assert_int_eq(nm_db_prepare(db, NAMES_SQL, &names, &err), NM_OK);
+    for (int64_t id = 1; id <= 2; id++) {
+        nm_names_bind(names, "", id);
+        nm_question_bind_bytes(names, ":name", (nm_bytes){(const uint8_t *)"twice", 2});
+        ck_assert_int_eq(nm_question_step(names, &err), NM_OK);
+    }
+    ck_assert_int_eq(nm_db_get_int(db, "SELECT count(*) FROM thing WHERE name = 'tw'", &count, &err), NM_OK);
+    ck_assert_int_eq(count, 2);
+    ck_assert_int_eq(
+        nm_db_exec(db, "CREATE TRIGGER no UPDATE ON thing BEGIN SELECT raise(ABORT, 'not now'); END", &err), NM_OK);
+    nm_names_bind(names, "", 1);
+    ck_assert_int_eq(nm_question_step(names, &err), NM_ERR_DATABASE);
+    ck_assert_str_eq(err.text, "not now");
+    ck_assert_int_eq(nm_question_end(names, NM_OK, &err), NM_OK);
+}
+END_TEST
+
+START_TEST(several_statements_are_run)
+{
+    int64_t count = 0;
+
+    ck_assert_int_eq(nm_fewer_run(db, &err), NM_OK);
+    ck_assert_int_eq(nm_db_get_int(db, "SELECT count(*) FROM thing, (SELECT count(*) FROM few)", &count, &err), NM_OK);
+    ck_assert_int_eq(count, 1);
+    ck_assert_int_eq(nm_fewer_run(db, &err), NM_ERR_DATABASE); /* the table is there */
+}
+END_TEST
+
+START_TEST(one_text_is_got_and_where_there_is_no_row_none)
+{
+    char *text = NULL;
+
+    ck_assert_int_eq(nm_db_get_text(db, "SELECT name FROM thing ORDER BY thing_id", &text, &err), NM_OK);
+    ck_assert_str_eq(text, "one");
+    sqlite3_free(text);
+    ck_assert_int_eq(nm_db_get_text(db, "SELECT name FROM thing WHERE thing_id = 3", &text, &err), NM_OK);
+    ck_assert_str_eq(text, "");
+    sqlite3_free(text);
+    ck_assert_int_eq(nm_db_get_text(db, "SELECT name FROM thing WHERE thing_id = 4", &text, &err), NM_OK);
+    ck_assert_ptr_null(text);
+    ck_assert_int_eq(nm_db_get_text(db, "SELECT nothing FROM thing", &text, &err), NM_ERR_DATABASE);
+    ck_assert_ptr_null(text);
+}
+END_TEST
+
 START_TEST(a_row_that_cannot_be_had_is_told_at_the_end)
 {
     sqlite3_stmt *rows = NULL;
@@ -140,6 +196,9 @@ TEST_SUITE(test_question)
     tcase_add_test(test_case, a_member_for_each_column_and_null_is_told_from_zero);
     tcase_add_test(test_case, parameters_are_bound_anew);
     tcase_add_test(test_case, one_row_is_got_and_a_statement_without_rows_is_run);
+    tcase_add_test(test_case, one_without_rows_is_run_again_and_a_text_has_its_length);
+    tcase_add_test(test_case, several_statements_are_run);
+    tcase_add_test(test_case, one_text_is_got_and_where_there_is_no_row_none);
     tcase_add_test(test_case, a_row_that_cannot_be_had_is_told_at_the_end);
     return suite;
 }

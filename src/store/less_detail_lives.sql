@@ -1,0 +1,9 @@
+-- less_detail_lives.sql: what is asked of each allocation that is to be added, whether it stays.
+SELECT
+    allocation_id,
+    heap_id,
+    end_kind AS end_code,
+    alloc_seq,
+    free_seq
+FROM source.allocation
+ORDER BY allocation_id;

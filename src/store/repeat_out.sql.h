@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of repeat_out.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_STORE_REPEAT_OUT_SQL_H
+#define NM_STORE_REPEAT_OUT_SQL_H
+
+#include "store/question.h"
+
+#define NM_REPEAT_OUT_SQL \
+    "UPDATE temp.repeat_input SET is_out = 1 WHERE number = :number;"
+#define NM_REPEAT_OUT_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(number)
+NM_QUESTION_RUN(repeat_out, NM_REPEAT_OUT_SQL, NM_REPEAT_OUT_PARAMETERS)
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of repeat_pairs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_STORE_REPEAT_PAIRS_SQL_H
+#define NM_STORE_REPEAT_PAIRS_SQL_H
+
+#include "store/question.h"
+
+#define NM_REPEAT_PAIRS_SQL \
+    "SELECT r.number AS number, k.number AS kept_number, count(*) AS repeated_count, (SELECT count(*) FROM " \
+    "temp.repeat_input AS a WHERE a.number = r.number) AS input_count FROM temp.repeat_input AS r JOIN " \
+    "temp.repeat_input AS k ON k.id = r.kept_id WHERE r.kept_id <> r.id AND r.is_out = 0 AND r.number <= " \
+    ":last_number GROUP BY r.number, k.number ORDER BY r.number, k.number;"
+#define NM_REPEAT_PAIRS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(number) INTEGER(kept_number) \
+    INTEGER(repeated_count) INTEGER(input_count)
+#define NM_REPEAT_PAIRS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(last_number)
+NM_QUESTION_ROW(repeat_pairs, NM_REPEAT_PAIRS_COLUMNS)
+NM_QUESTION_ASK(repeat_pairs, NM_REPEAT_PAIRS_SQL, NM_REPEAT_PAIRS_PARAMETERS)
+NM_QUESTION_GET(repeat_pairs, NM_REPEAT_PAIRS_PARAMETERS)
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of rising_say.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_STORE_VERDICTS_RISING_SAY_SQL_H
+#define NM_STORE_VERDICTS_RISING_SAY_SQL_H
+
+#include "store/question.h"
+
+#define NM_RISING_SAY_SQL \
+    "UPDATE _site_verdict SET verdict = 'rising', reason = 'it rises', hourly_bytes = :hourly_value WHERE rowid = " \
+    ":verdict_id;"
+#define NM_RISING_SAY_PARAMETERS(INTEGER, FLAG, REAL, TEXT) REAL(hourly_value) INTEGER(verdict_id)
+NM_QUESTION_RUN(rising_say, NM_RISING_SAY_SQL, NM_RISING_SAY_PARAMETERS)
+
+#endif

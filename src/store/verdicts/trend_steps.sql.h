@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of trend_steps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_STORE_VERDICTS_TREND_STEPS_SQL_H
+#define NM_STORE_VERDICTS_TREND_STEPS_SQL_H
+
+#include "store/question.h"
+
+#define NM_TREND_STEPS_SQL \
+    "SELECT generation, end_seq, number, begin_ns FROM step WHERE process_id = :process_id AND end_seq IS NOT NULL " \
+    "ORDER BY generation;"
+#define NM_TREND_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(generation) INTEGER(end_seq) INTEGER(number) \
+    INTEGER(begin_ns)
+#define NM_TREND_STEPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id)
+NM_QUESTION_ROW(trend_steps, NM_TREND_STEPS_COLUMNS)
+NM_QUESTION_ASK(trend_steps, NM_TREND_STEPS_SQL, NM_TREND_STEPS_PARAMETERS)
+NM_QUESTION_GET(trend_steps, NM_TREND_STEPS_PARAMETERS)
+
+#endif
