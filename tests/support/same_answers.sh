@@ -3,8 +3,9 @@
 #
 # same_answers.sh OLD NEW [WORK]: do two builds answer alike, to the byte? OLD and NEW are build folders, as build/dev of two
 # checkouts. Loads every text trace of tests/sql, every released trace of fixtures/, and the samples (NPUMEM_SAMPLES_DIR) with
-# both, and compares the text of the database, each CSV file, the screen in both languages, the page, the exports and what
-# check, diff, stack and whatif say. For whoever moves code and means to change nothing; no test, since it needs two builds.
+# both, and compares the text of the database, each CSV file, the screen in both languages, the page but for its script (which
+# tests/web has), the exports and what check, diff, stack and whatif say. For whoever moves code and means to change nothing;
+# no test, since it needs two builds.
 #
 # What a change means to change is told, one sed expression a line, and applied before the comparison: SAME_ANSWERS_OLD names
 # a file of them for what OLD gives, SAME_ANSWERS_NEW for what NEW gives.
@@ -80,18 +81,21 @@ answer() {
     rm -f run.db redacted.db ./*.zst ./*.pickle ./*.pkl
 }
 
-# Two runs in one picture: the first two inputs that have the most in them.
+# Two runs in one picture, compared, and as two ranks: of inputs that allow it.
 pair() {
     local bin=$1/bin to=$2
     mkdir -p "$to" && cd "$to" || exit 2
     "$bin/npumem-ingest" --quiet -o a.db "$work"/inputs/text.leak/*.zst
-    "$bin/npumem-ingest" --quiet -o b.db "$work"/inputs/text.fragmentation_verdict/*.zst
+    "$bin/npumem-ingest" --quiet -o b.db "$work"/inputs/text.leak_causes/*.zst
+    "$bin/npumem-ingest" --quiet -o first.db "$work/inputs/text.runs_compared/run.zst"
+    "$bin/npumem-ingest" --quiet -o second.db "$work/inputs/text.runs_compared/run2.zst"
     "$bin/npumem-diff" --top 0 --csv diff a.db b.db >diff.out 2>diff.err
     "$bin/npumem-report" --against b.db -o against.html a.db >against.out 2>&1
-    "$bin/npumem-report" -o ranks.html a.db b.db >ranks.out 2>&1
+    "$bin/npumem-report" -o ranks.html first.db second.db >ranks.out 2>&1
     "$bin/npumem-ingest" --lang en -o both.db a.db b.db >both.out 2>both.err
     "$bin/npumem-ingest" --lang zh both.db >both_zh.out 2>&1
     sqlite3 both.db .dump >both.sql
+    [ -s against.html ] && [ -s ranks.html ] || echo "same_answers.sh: no page of two runs: $(cat against.out ranks.out)" >&2
     rm -f ./*.db
 }
 
@@ -101,11 +105,18 @@ settle() {
     [ -z "$script" ] || find "$to" -type f ! -name '*.html' ! -name 'run.pprof' -exec sed -E -i -f "$script" {} +
 }
 
+# A page's script is its modules with their comments, and no answer.
+drop_script() {
+    find "$1" -name '*.html' -exec sed -i -e '/^<script type="module">$/,/^<\/script>$/d' -e '/^<script .*{"name":"engine"}/d' {} +
+}
+
 failures=0 count=0
 compare() {
     local name=$1
     settle "${SAME_ANSWERS_OLD:-}" "$work/old/$name"
     settle "${SAME_ANSWERS_NEW:-}" "$work/new/$name"
+    drop_script "$work/old/$name"
+    drop_script "$work/new/$name"
     if diff -rq "$work/old/$name" "$work/new/$name" >"$work/differs"; then
         rm -rf "$work/old/$name" "$work/new/$name"
     else

@@ -4,8 +4,8 @@
 # truth.sh SCRIPT INGEST WORK_DIR: the script beside it, with floors.
 set -eu
 script=$1 ingest=$2 work=$3
-seeds=(--seeds 1 --first 1)
-[ -z "${NPUMEM_NIGHTLY:-}" ] || seeds=(--seeds 3)
+seeds=(--seeds 3)
+[ -n "${NPUMEM_NIGHTLY:-}" ] || seeds+=(--in-turn) # a third of the runs: each program, and each seed
 
 command -v python3 >/dev/null || { echo "skipped: no python3 here" && exit 77; }
 PYTHONDONTWRITEBYTECODE=1 exec python3 "$script" "$ingest" "$work" "${seeds[@]}" --jobs 2 --floors --summary --samples "${NPUMEM_SAMPLES_DIR:-}"
