@@ -15,7 +15,8 @@ Without a preset: build/dev (Debug, warnings are errors) and every test. Presets
     --coverage     every test, then the lines of src/ that ran
     --aarch64      cross-build, unit tests under qemu, and each architecture reads the other's trace. Adds the
                    architecture arm64 to dpkg (Debian, Ubuntu)
-    --nightly      the tests with label nightly in their whole length: every package, ten times as many kills, more seeds
+    --nightly      the tests with label nightly in their whole length: every package, ten times as many kills, more seeds;
+                   with --asan, all of them
     -L LABELS      only tests with these labels: unit, sql, tool, faults, threads, ... (a regular expression)
     -R TESTS       only tests with these names (a regular expression)
 
@@ -27,7 +28,7 @@ END
 preset=dev labels="" names="" targets=all
 while [ $# -gt 0 ]; do
     case $1 in
-    --asan) preset=asan labels=${labels:-'^(unit|tool)$'} ;;
+    --asan) preset=asan ;;
     --tsan) preset=tsan labels=${labels:-'^threads$'} ;;
     --coverage) preset=coverage ;;
     --aarch64) preset=aarch64 labels=${labels:-'^(unit|exchange)$'} ;;
@@ -43,6 +44,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+[ "$preset" != asan ] || labels=${labels:-"^(unit|tool${NPUMEM_NIGHTLY:+|nightly})\$"}
 samples=${NPUMEM_SAMPLES_DIR:+$(realpath -e -- "$NPUMEM_SAMPLES_DIR")}
 cd "$(dirname "$(realpath "$0")")"
 . cmake/setup.sh
