@@ -82,7 +82,7 @@ FROM (
         g.step_id,
         g.heap_id
     FROM by_site AS g
-    JOIN _heap_place AS p ON p.heap_id = g.heap_id
+    JOIN z_heap_place AS p ON p.heap_id = g.heap_id
     LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
     WHERE NOT EXISTS (SELECT 1 FROM fault)
 ) AS r

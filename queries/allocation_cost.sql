@@ -14,7 +14,7 @@ WITH
         WHERE allocation.cost_ns IS NOT NULL
     )
 SELECT
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     count(*) AS call_count,
     min(CASE WHEN ranked.place * 2 >= ranked.call_count THEN ranked.cost_ns END) AS p50_ns,
     min(CASE WHEN ranked.place * 10 >= ranked.call_count * 9 THEN ranked.cost_ns END) AS p90_ns,
@@ -22,6 +22,6 @@ SELECT
     max(ranked.cost_ns) AS max_ns,
     sum(ranked.cost_ns) AS total_ns
 FROM ranked
-JOIN _heap_place ON _heap_place.heap_id = ranked.heap_id
+JOIN z_heap_place ON z_heap_place.heap_id = ranked.heap_id
 GROUP BY ranked.heap_id
 ORDER BY ranked.heap_id;

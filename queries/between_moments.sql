@@ -27,7 +27,7 @@ WITH
             heap.heap_id,
             CASE
                 WHEN asked.text = 'peak' THEN coalesce(
-                    (SELECT _heap_sum.peak_seq FROM _heap_sum WHERE _heap_sum.heap_id = heap.heap_id),
+                    (SELECT z_heap_sum.peak_seq FROM z_heap_sum WHERE z_heap_sum.heap_id = heap.heap_id),
                     -1
                 )
                 WHEN asked.text = 'end' THEN 9223372036854775807

@@ -46,8 +46,8 @@ FROM (
     ) AS a
     GROUP BY a.heap_id, a.block_bytes
 ) AS g
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
-JOIN _heap_sum AS h ON h.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_sum AS h ON h.heap_id = g.heap_id
 LEFT JOIN (
     SELECT
         u.heap_id,

@@ -24,9 +24,9 @@ WITH
         WHERE allocation.alloc_seq IS NOT NULL
     )
 SELECT
-    _heap_place.pid AS pid,
+    z_heap_place.pid AS pid,
     step.number AS step,
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     count(*) AS allocation_count,
     sum(born.size_bytes) AS allocated_bytes,
     coalesce(sum(born.is_miss), 0) AS miss_count,
@@ -37,7 +37,7 @@ SELECT
     END) AS left_bytes
 FROM born
 JOIN step ON step.step_id = born.step_id
-JOIN _heap_place ON _heap_place.heap_id = born.heap_id
+JOIN z_heap_place ON z_heap_place.heap_id = born.heap_id
 WHERE born.alloc_seq < coalesce(step.end_seq, 9223372036854775807)
 GROUP BY born.step_id, born.heap_id
 ORDER BY born.step_id, born.heap_id

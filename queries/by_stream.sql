@@ -6,7 +6,7 @@
 --             for
 --             another stream
 SELECT
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     allocation.stream AS stream,
     count(*) AS allocation_count,
     sum(allocation.size_bytes) AS allocated_bytes,
@@ -14,7 +14,7 @@ SELECT
     sum(CASE WHEN allocation.end_kind = 0 THEN allocation.size_bytes ELSE 0 END) AS outstanding_bytes,
     sum(allocation.free_requested_seq IS NOT NULL) AS pending_count
 FROM allocation
-JOIN _heap_place ON _heap_place.heap_id = allocation.heap_id
+JOIN z_heap_place ON z_heap_place.heap_id = allocation.heap_id
 WHERE allocation.alloc_seq IS NOT NULL AND allocation.is_segment = 0 AND allocation.split_from_id IS NULL
 GROUP BY allocation.heap_id, allocation.stream
 ORDER BY allocated_bytes DESC, allocation.heap_id, allocation.stream

@@ -5,15 +5,15 @@
 SELECT
     process.pid AS pid,
     coalesce(thread.name, CAST(thread.tid AS TEXT), '(unknown)') AS thread,
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     count(*) AS allocation_count,
     sum(allocation.size_bytes) AS allocated_bytes,
     sum(allocation.free_thread_id IS NOT NULL AND allocation.free_thread_id <> allocation.thread_id)
         AS freed_elsewhere_count,
     sum(CASE WHEN allocation.end_kind = 0 THEN allocation.size_bytes ELSE 0 END) AS outstanding_bytes
 FROM allocation
-JOIN _heap_place ON _heap_place.heap_id = allocation.heap_id
-LEFT JOIN process ON process.process_id = _heap_place.process_id
+JOIN z_heap_place ON z_heap_place.heap_id = allocation.heap_id
+LEFT JOIN process ON process.process_id = z_heap_place.process_id
 LEFT JOIN thread ON thread.thread_id = allocation.thread_id
 WHERE allocation.alloc_seq IS NOT NULL AND allocation.split_from_id IS NULL
 GROUP BY allocation.heap_id, allocation.thread_id

@@ -38,23 +38,23 @@ FROM (
             t.call_count,
             t.cost_ns,
             sum(y.call_count) AS place
-        FROM _cost_histogram AS x
-        JOIN _cost_histogram AS y ON y.heap_id = x.heap_id AND y.min_ns <= x.min_ns
+        FROM z_cost_histogram AS x
+        JOIN z_cost_histogram AS y ON y.heap_id = x.heap_id AND y.min_ns <= x.min_ns
         JOIN (
             SELECT
                 z.heap_id,
                 sum(z.call_count) AS call_count,
                 sum(z.cost_ns) AS cost_ns
-            FROM _cost_histogram AS z
+            FROM z_cost_histogram AS z
             GROUP BY z.heap_id
         ) AS t ON t.heap_id = x.heap_id
         GROUP BY x.heap_id, x.min_ns
     ) AS g
     GROUP BY g.heap_id
 ) AS c
-JOIN _cost_histogram AS r ON r.heap_id = c.heap_id
-JOIN _heap_place AS p ON p.heap_id = c.heap_id
-JOIN _slowest_call AS m ON m.heap_id = c.heap_id AND m.place = 1
+JOIN z_cost_histogram AS r ON r.heap_id = c.heap_id
+JOIN z_heap_place AS p ON p.heap_id = c.heap_id
+JOIN z_slowest_call AS m ON m.heap_id = c.heap_id AND m.place = 1
 LEFT JOIN stack AS s ON s.stack_id = m.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 GROUP BY c.heap_id

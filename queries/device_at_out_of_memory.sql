@@ -20,7 +20,7 @@ SELECT
     c.is_estimate AS is_estimate,
     c.free_bytes / 1073741824.0 AS pool_free_gib
 FROM out_of_memory AS o
-JOIN _out_of_memory_component AS c ON c.out_of_memory_id = o.out_of_memory_id AND c.bytes <> 0
+JOIN z_out_of_memory_component AS c ON c.out_of_memory_id = o.out_of_memory_id AND c.bytes <> 0
 WHERE c.component <> 'DEVICE USED' AND (:outcome IS NULL OR o.outcome = :outcome)
 ORDER BY o.out_of_memory_id, c.bytes DESC, c.component, c.heap
 LIMIT CASE

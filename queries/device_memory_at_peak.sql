@@ -13,7 +13,7 @@ SELECT
     c.bytes AS bytes,
     (
         SELECT CAST(c.bytes AS REAL) / d.used_bytes
-        FROM _device_moment AS d
+        FROM z_device_moment AS d
         WHERE d.moment_id = c.moment_id AND d.pid IS c.pid AND d.device IS c.device AND d.used_bytes > 0
     ) AS used_share_ratio,
     c.is_estimate AS is_estimate
@@ -26,7 +26,7 @@ LIMIT CASE
         THEN 'error: unknown parameter'
     WHEN coalesce(:at, :moment) IS NOT NULL
         AND coalesce(:at, :moment) NOT IN (
-            SELECT x.name FROM _moment_kind AS x
+            SELECT x.name FROM z_moment_kind AS x
             UNION ALL
             SELECT coalesce(y.name, '') FROM moment AS y WHERE y.kind = 3
         )

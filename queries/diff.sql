@@ -62,28 +62,28 @@ WITH
     run_part (moment, heap_id, stack_id, is_baseline, bytes) AS (
         SELECT
             1,
-            _peak_stack.heap_id,
-            _peak_stack.stack_id,
-            _peak_stack.is_baseline,
-            _peak_stack.live_bytes
-        FROM main._peak_stack
+            z_peak_stack.heap_id,
+            z_peak_stack.stack_id,
+            z_peak_stack.is_baseline,
+            z_peak_stack.live_bytes
+        FROM main.z_peak_stack
         UNION ALL
         SELECT
             2,
-            _stack_sum.heap_id,
-            _stack_sum.stack_id,
+            z_stack_sum.heap_id,
+            z_stack_sum.stack_id,
             0,
-            _stack_sum.allocated_bytes - _stack_sum.freed_bytes
-        FROM main._stack_sum
+            z_stack_sum.allocated_bytes - z_stack_sum.freed_bytes
+        FROM main.z_stack_sum
         UNION ALL
         SELECT
             3,
-            _stack_sum.heap_id,
-            _stack_sum.stack_id,
+            z_stack_sum.heap_id,
+            z_stack_sum.stack_id,
             0,
-            CAST(_stack_sum.in_step_bytes AS REAL) / run_heap.step_count
-        FROM main._stack_sum
-        JOIN run_heap ON run_heap.heap_id = _stack_sum.heap_id
+            CAST(z_stack_sum.in_step_bytes AS REAL) / run_heap.step_count
+        FROM main.z_stack_sum
+        JOIN run_heap ON run_heap.heap_id = z_stack_sum.heap_id
         WHERE run_heap.step_count > 0
         UNION ALL
         SELECT
@@ -166,28 +166,28 @@ WITH
     base_part (moment, heap_id, stack_id, is_baseline, bytes) AS (
         SELECT
             1,
-            _peak_stack.heap_id,
-            _peak_stack.stack_id,
-            _peak_stack.is_baseline,
-            _peak_stack.live_bytes
-        FROM base._peak_stack
+            z_peak_stack.heap_id,
+            z_peak_stack.stack_id,
+            z_peak_stack.is_baseline,
+            z_peak_stack.live_bytes
+        FROM base.z_peak_stack
         UNION ALL
         SELECT
             2,
-            _stack_sum.heap_id,
-            _stack_sum.stack_id,
+            z_stack_sum.heap_id,
+            z_stack_sum.stack_id,
             0,
-            _stack_sum.allocated_bytes - _stack_sum.freed_bytes
-        FROM base._stack_sum
+            z_stack_sum.allocated_bytes - z_stack_sum.freed_bytes
+        FROM base.z_stack_sum
         UNION ALL
         SELECT
             3,
-            _stack_sum.heap_id,
-            _stack_sum.stack_id,
+            z_stack_sum.heap_id,
+            z_stack_sum.stack_id,
             0,
-            CAST(_stack_sum.in_step_bytes AS REAL) / base_heap.step_count
-        FROM base._stack_sum
-        JOIN base_heap ON base_heap.heap_id = _stack_sum.heap_id
+            CAST(z_stack_sum.in_step_bytes AS REAL) / base_heap.step_count
+        FROM base.z_stack_sum
+        JOIN base_heap ON base_heap.heap_id = z_stack_sum.heap_id
         WHERE base_heap.step_count > 0
         UNION ALL
         SELECT

@@ -25,7 +25,7 @@ WITH
             e.source,
             e.name,
             e.value
-        FROM main._process_environment AS e
+        FROM main.z_process_environment AS e
         JOIN run_process AS p ON p.process_id = e.process_id
         UNION ALL
         SELECT 3, 'run', 'command', p.command FROM run_process AS p
@@ -97,7 +97,7 @@ WITH
             e.source,
             e.name,
             e.value
-        FROM base._process_environment AS e
+        FROM base.z_process_environment AS e
         JOIN base_process AS p ON p.process_id = e.process_id
         UNION ALL
         SELECT 3, 'run', 'command', p.command FROM base_process AS p

@@ -29,48 +29,48 @@ WITH
             2,
             run_heap.level,
             run_heap.level_name,
-            sum(_heap_sum.peak_bytes),
-            sum(_heap_sum.peak_reserved_bytes),
-            sum(CASE WHEN _heap_sum.peak_reserved_bytes > 0 THEN _heap_sum.peak_bytes END),
-            sum(_heap_sum.cost_count),
-            sum(_heap_sum.cost_ns)
+            sum(z_heap_sum.peak_bytes),
+            sum(z_heap_sum.peak_reserved_bytes),
+            sum(CASE WHEN z_heap_sum.peak_reserved_bytes > 0 THEN z_heap_sum.peak_bytes END),
+            sum(z_heap_sum.cost_count),
+            sum(z_heap_sum.cost_ns)
         FROM run_heap
-        JOIN main._heap_sum ON _heap_sum.heap_id = run_heap.heap_id
+        JOIN main.z_heap_sum ON z_heap_sum.heap_id = run_heap.heap_id
         GROUP BY run_heap.level
         UNION ALL
         SELECT
             1,
             base_heap.level,
             base_heap.level_name,
-            sum(_heap_sum.peak_bytes),
-            sum(_heap_sum.peak_reserved_bytes),
-            sum(CASE WHEN _heap_sum.peak_reserved_bytes > 0 THEN _heap_sum.peak_bytes END),
-            sum(_heap_sum.cost_count),
-            sum(_heap_sum.cost_ns)
+            sum(z_heap_sum.peak_bytes),
+            sum(z_heap_sum.peak_reserved_bytes),
+            sum(CASE WHEN z_heap_sum.peak_reserved_bytes > 0 THEN z_heap_sum.peak_bytes END),
+            sum(z_heap_sum.cost_count),
+            sum(z_heap_sum.cost_ns)
         FROM base_heap
-        JOIN base._heap_sum ON _heap_sum.heap_id = base_heap.heap_id
+        JOIN base.z_heap_sum ON z_heap_sum.heap_id = base_heap.heap_id
         GROUP BY base_heap.level
     ),
     hits (side, level, level_name, request_count, miss_count) AS (
-        SELECT 2, run_heap.level, run_heap.level_name, sum(_pool_hit.allocation_count), sum(_pool_hit.miss_count)
+        SELECT 2, run_heap.level, run_heap.level_name, sum(z_pool_hit.allocation_count), sum(z_pool_hit.miss_count)
         FROM run_heap
-        JOIN main._pool_hit ON _pool_hit.heap_id = run_heap.heap_id
+        JOIN main.z_pool_hit ON z_pool_hit.heap_id = run_heap.heap_id
         GROUP BY run_heap.level
         UNION ALL
-        SELECT 1, base_heap.level, base_heap.level_name, sum(_pool_hit.allocation_count), sum(_pool_hit.miss_count)
+        SELECT 1, base_heap.level, base_heap.level_name, sum(z_pool_hit.allocation_count), sum(z_pool_hit.miss_count)
         FROM base_heap
-        JOIN base._pool_hit ON _pool_hit.heap_id = base_heap.heap_id
+        JOIN base.z_pool_hit ON z_pool_hit.heap_id = base_heap.heap_id
         GROUP BY base_heap.level
     ),
     copies (side, cost_ns) AS (
-        SELECT 2, sum(_copy_sum.cost_ns)
-        FROM main._copy_sum
-        LEFT JOIN main.process ON process.process_id = _copy_sum.process_id
+        SELECT 2, sum(z_copy_sum.cost_ns)
+        FROM main.z_copy_sum
+        LEFT JOIN main.process ON process.process_id = z_copy_sum.process_id
         WHERE :level IS NULL AND (:rank IS NULL OR process.rank = :rank)
         UNION ALL
-        SELECT 1, sum(_copy_sum.cost_ns)
-        FROM base._copy_sum
-        LEFT JOIN base.process ON process.process_id = _copy_sum.process_id
+        SELECT 1, sum(z_copy_sum.cost_ns)
+        FROM base.z_copy_sum
+        LEFT JOIN base.process ON process.process_id = z_copy_sum.process_id
         WHERE :level IS NULL AND (:rank IS NULL OR process.rank = :rank)
     ),
     figure (place, side, name, level, level_name, unit, value) AS (

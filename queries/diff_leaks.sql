@@ -43,14 +43,14 @@ WITH
             process.rank,
             heap_level.name,
             coalesce(frame.label, '(no stack)'),
-            _leak_sum.verdict,
-            _leak_sum.size_bytes,
-            _leak_sum.allocation_count
-        FROM main._leak_sum
-        JOIN main.heap ON heap.heap_id = _leak_sum.heap_id
+            z_leak_sum.verdict,
+            z_leak_sum.size_bytes,
+            z_leak_sum.allocation_count
+        FROM main.z_leak_sum
+        JOIN main.heap ON heap.heap_id = z_leak_sum.heap_id
         LEFT JOIN main.process ON process.process_id = heap.process_id
         LEFT JOIN main.heap_level ON heap_level.level = heap.level
-        LEFT JOIN main.frame ON frame.frame_id = _leak_sum.site_frame_id
+        LEFT JOIN main.frame ON frame.frame_id = z_leak_sum.site_frame_id
     ),
     run_row (rank, level, path, function, line, verdict, bytes, leak_count) AS (
         SELECT
@@ -97,14 +97,14 @@ WITH
             process.rank,
             heap_level.name,
             coalesce(frame.label, '(no stack)'),
-            _leak_sum.verdict,
-            _leak_sum.size_bytes,
-            _leak_sum.allocation_count
-        FROM base._leak_sum
-        JOIN base.heap ON heap.heap_id = _leak_sum.heap_id
+            z_leak_sum.verdict,
+            z_leak_sum.size_bytes,
+            z_leak_sum.allocation_count
+        FROM base.z_leak_sum
+        JOIN base.heap ON heap.heap_id = z_leak_sum.heap_id
         LEFT JOIN base.process ON process.process_id = heap.process_id
         LEFT JOIN base.heap_level ON heap_level.level = heap.level
-        LEFT JOIN base.frame ON frame.frame_id = _leak_sum.site_frame_id
+        LEFT JOIN base.frame ON frame.frame_id = z_leak_sum.site_frame_id
     ),
     base_row (rank, level, path, function, line, verdict, bytes, leak_count) AS (
         SELECT

@@ -28,7 +28,7 @@ WITH
             n.ns
         FROM asked AS q
         CROSS JOIN heap AS h
-        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
+        LEFT JOIN z_named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
     ),
     -- DISTINCT, CROSS and the + keep SQLite from an index of its own over all allocations: one pass over them is enough.
     span (heap_id, from_seq, from_ns, to_seq, to_ns) AS (
@@ -76,7 +76,7 @@ WITH
         GROUP BY l.heap_id, l.is_baseline, s.site_frame_id
     ),
     fault (text) AS (
-        SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
+        SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view z_named_moment'
         FROM asked AS q
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = q.place AND coalesce(p.seq, p.ns) IS NOT NULL)
         UNION ALL
@@ -126,7 +126,7 @@ FROM (
         g.stayed_bytes,
         g.heap_id
     FROM by_site AS g
-    JOIN _heap_place AS p ON p.heap_id = g.heap_id
+    JOIN z_heap_place AS p ON p.heap_id = g.heap_id
     LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
     WHERE NOT EXISTS (SELECT 1 FROM fault)
 ) AS r

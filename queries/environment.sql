@@ -10,7 +10,7 @@ SELECT
     v.source AS source,
     v.name AS name,
     v.value AS value
-FROM _environment AS v
+FROM z_environment AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.pid, v.source DESC, v.name, v.value
 LIMIT CASE

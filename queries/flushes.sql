@@ -6,17 +6,17 @@
 --             though it had held enough before; driver_cost_ns what the driver took for them, nanoseconds, NULL where
 --             unknown; is_partial 1 when some of what the pool did is not in the recording
 SELECT
-    _heap_place.heap AS heap,
-    _pool_sum.flush_count AS flush_count,
-    _pool_sum.released_bytes AS released_bytes,
-    _pool_sum.retry_count AS retry_count,
-    _pool_sum.failed_retry_count AS failed_retry_count,
-    coalesce(sum(_pool_miss_sum.miss_count), 0) AS miss_count,
-    nullif(sum(_pool_miss_sum.driver_cost_ns), 0) AS driver_cost_ns,
-    _pool_sum.is_partial AS is_partial
-FROM _pool_sum
-JOIN _heap_place ON _heap_place.heap_id = _pool_sum.heap_id
-LEFT JOIN _pool_miss_sum ON _pool_miss_sum.heap_id = _pool_sum.heap_id AND _pool_miss_sum.cause = 3
-WHERE _pool_sum.flush_count > 0
-GROUP BY _pool_sum.heap_id
-ORDER BY _pool_sum.heap_id;
+    z_heap_place.heap AS heap,
+    z_pool_sum.flush_count AS flush_count,
+    z_pool_sum.released_bytes AS released_bytes,
+    z_pool_sum.retry_count AS retry_count,
+    z_pool_sum.failed_retry_count AS failed_retry_count,
+    coalesce(sum(z_pool_miss_sum.miss_count), 0) AS miss_count,
+    nullif(sum(z_pool_miss_sum.driver_cost_ns), 0) AS driver_cost_ns,
+    z_pool_sum.is_partial AS is_partial
+FROM z_pool_sum
+JOIN z_heap_place ON z_heap_place.heap_id = z_pool_sum.heap_id
+LEFT JOIN z_pool_miss_sum ON z_pool_miss_sum.heap_id = z_pool_sum.heap_id AND z_pool_miss_sum.cause = 3
+WHERE z_pool_sum.flush_count > 0
+GROUP BY z_pool_sum.heap_id
+ORDER BY z_pool_sum.heap_id;

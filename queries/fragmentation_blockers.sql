@@ -59,7 +59,7 @@ LIMIT CASE
         THEN 'error: unknown parameter'
     WHEN coalesce(:at, :moment) IS NOT NULL
         AND coalesce(:at, :moment) NOT IN (
-            SELECT x.name FROM _moment_kind AS x
+            SELECT x.name FROM z_moment_kind AS x
             UNION ALL
             SELECT coalesce(y.name, '') FROM moment AS y WHERE y.kind = 3
         )

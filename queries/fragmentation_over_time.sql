@@ -21,14 +21,14 @@ SELECT
     coalesce(w.max_stuck_seq BETWEEN g.first_seq AND g.last_seq, 0) AS is_worst,
     (
         SELECT min(u.max_stuck_seq)
-        FROM _fragmentation_usage AS u
+        FROM z_fragmentation_usage AS u
         WHERE u.heap_id = g.heap_id AND u.part_id IS NULL
             AND u.max_stuck_bytes = g.max_stuck_bytes
             AND u.first_seq BETWEEN g.first_seq AND g.last_seq
     ) AS worst_seq,
     (
         SELECT min(u.max_stuck_ns)
-        FROM _fragmentation_usage AS u
+        FROM z_fragmentation_usage AS u
         WHERE u.heap_id = g.heap_id AND u.part_id IS NULL
             AND u.max_stuck_bytes = g.max_stuck_bytes
             AND u.first_seq BETWEEN g.first_seq AND g.last_seq
@@ -46,30 +46,30 @@ FROM (
         max(u.max_stuck_bytes) AS max_stuck_bytes,
         min(u.min_largest_free_bytes) AS min_largest_bytes,
         max(u.is_estimate + u.is_doubtful + u.is_partial) = 0 AS is_exact
-    FROM _fragmentation_usage AS u
+    FROM z_fragmentation_usage AS u
     JOIN (
         SELECT
             x.heap_id,
             min(x.first_seq) AS first_seq,
             max(x.last_seq) AS last_seq
-        FROM _fragmentation_usage AS x
+        FROM z_fragmentation_usage AS x
         WHERE x.part_id IS NULL
         GROUP BY x.heap_id
     ) AS e ON e.heap_id = u.heap_id
     WHERE u.part_id IS NULL
     GROUP BY u.heap_id, (u.first_seq - e.first_seq) * coalesce(:parts, 20) / (e.last_seq - e.first_seq + 1)
 ) AS g
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN (
     SELECT
         u.heap_id,
         min(u.max_stuck_seq) AS max_stuck_seq
-    FROM _fragmentation_usage AS u
+    FROM z_fragmentation_usage AS u
     JOIN (
         SELECT
             x.heap_id,
             max(x.max_stuck_bytes) AS bytes
-        FROM _fragmentation_usage AS x
+        FROM z_fragmentation_usage AS x
         WHERE x.part_id IS NULL
         GROUP BY x.heap_id
     ) AS m ON m.heap_id = u.heap_id AND m.bytes = u.max_stuck_bytes AND m.bytes > 0

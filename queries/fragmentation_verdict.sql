@@ -19,7 +19,7 @@ SELECT
     v.max_ratio AS max_ratio,
     v.verdict AS verdict,
     v.reason AS reason
-FROM _fragmentation_verdict AS v
+FROM z_fragmentation_verdict AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.min_ratio DESC, v.pid, v.device, v.heap_id, v.moment
 LIMIT CASE

@@ -16,7 +16,7 @@ SELECT
     v.block_bytes AS block_bytes,
     v.host_bytes AS host_bytes,
     v.stack_id AS stack_id
-FROM _graph_memory AS v
+FROM z_graph_memory AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.driver_bytes DESC, v.block_bytes DESC, v.graph_id
 LIMIT CASE

@@ -23,14 +23,14 @@ WITH
         LIMIT coalesce(:top, 10)
     )
 SELECT
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     live.site AS site,
     live.generation AS generation,
     count(*) AS live_count,
     sum(live.size_bytes) AS live_bytes
 FROM live
 JOIN leading ON leading.heap_id = live.heap_id AND leading.site = live.site
-JOIN _heap_place ON _heap_place.heap_id = live.heap_id
+JOIN z_heap_place ON z_heap_place.heap_id = live.heap_id
 GROUP BY live.heap_id, live.site, live.generation
 ORDER BY live.heap_id, live.site, live.generation
 LIMIT CASE

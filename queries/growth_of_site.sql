@@ -17,7 +17,7 @@ SELECT
         ELSE g.live_bytes - coalesce(
             (
                 SELECT b.live_bytes
-                FROM _site_step AS b
+                FROM z_site_step AS b
                 WHERE b.heap_id = g.heap_id AND b.site_frame_id IS g.site_frame_id AND b.generation < g.generation
                 ORDER BY b.generation DESC
                 LIMIT 1
@@ -29,7 +29,7 @@ FROM (
     SELECT
         w.heap_id,
         w.site_frame_id
-    FROM _site_step AS w
+    FROM z_site_step AS w
     LEFT JOIN frame AS o ON o.frame_id = w.site_frame_id
     WHERE :site IS NOT NULL AND instr(coalesce(o.label, '(no stack)'), :site) > 0
     GROUP BY w.heap_id, w.site_frame_id
@@ -41,14 +41,14 @@ FROM (
         SELECT
             y.heap_id,
             y.site_frame_id
-        FROM _site_growth AS y
+        FROM z_site_growth AS y
         WHERE :site IS NULL AND y.growth_bytes_per_step > 0
         ORDER BY y.growth_bytes_per_step DESC, y.heap_id, y.site_frame_id
         LIMIT 1
     ) AS m
 ) AS v
-JOIN _site_step AS g ON g.heap_id = v.heap_id AND g.site_frame_id IS v.site_frame_id
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_site_step AS g ON g.heap_id = v.heap_id AND g.site_frame_id IS v.site_frame_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 JOIN step
     ON step.process_id = p.process_id
     AND step.generation >= g.generation
@@ -59,7 +59,7 @@ LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 WHERE step.generation = last.generation
     OR step.generation % (
         SELECT x.stride
-        FROM _step_stride AS x
+        FROM z_step_stride AS x
         WHERE x.first_generation <= step.generation
         ORDER BY x.first_generation DESC
         LIMIT 1

@@ -17,7 +17,7 @@ WITH
             sum(r.physical_bytes),
             sum(r.rounding_bytes),
             sum(r.peak_bytes)
-        FROM _rank_summary AS r
+        FROM z_rank_summary AS r
         WHERE r.rank IS NOT NULL AND r.peak_bytes IS NOT NULL
         GROUP BY r.rank
     ),

@@ -13,7 +13,7 @@ SELECT
     g.peak_bytes AS peak_bytes,
     (
         SELECT max(o.peak_bytes)
-        FROM _step_sum AS o
+        FROM z_step_sum AS o
         WHERE o.heap_id = g.heap_id AND o.generation > 0 AND o.generation IS NOT g.generation
     ) AS other_peak_bytes,
     CASE WHEN g.is_baseline = 1 THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END AS site,
@@ -25,7 +25,7 @@ SELECT
             THEN coalesce(
                 (
                     SELECT max(b.live_bytes)
-                    FROM _site_step AS b
+                    FROM z_site_step AS b
                     WHERE b.heap_id = g.heap_id
                         AND b.site_frame_id IS g.site_frame_id
                         AND b.generation < g.generation
@@ -44,10 +44,10 @@ FROM (
         s.site_frame_id,
         sum(k.live_count) AS live_count,
         sum(k.live_bytes) AS live_bytes
-    FROM _heap_sum AS w
-    JOIN _peak_stack AS k ON k.heap_id = w.heap_id
+    FROM z_heap_sum AS w
+    JOIN z_peak_stack AS k ON k.heap_id = w.heap_id
     LEFT JOIN stack AS s ON s.stack_id = k.stack_id
-    LEFT JOIN _step_sum AS t
+    LEFT JOIN z_step_sum AS t
         ON t.heap_id = w.heap_id
         AND t.generation > 0
         AND t.begin_seq <= w.peak_seq
@@ -55,7 +55,7 @@ FROM (
     WHERE w.peak_bytes > 0
     GROUP BY w.heap_id, k.is_baseline, s.site_frame_id
 ) AS g
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 WHERE g.live_bytes >= coalesce(:share, 0.01) * g.peak_bytes
 ORDER BY g.heap_id, g.live_bytes DESC, g.is_baseline, g.site_frame_id

@@ -77,7 +77,7 @@ FROM (
         1.0 - CAST(g.miss_count AS REAL) / g.allocation_count,
         g.heap_id
     FROM by_part AS g
-    JOIN _heap_place AS p ON p.heap_id = g.heap_id
+    JOIN z_heap_place AS p ON p.heap_id = g.heap_id
     WHERE NOT EXISTS (SELECT 1 FROM fault)
 ) AS r
 ORDER BY r.heap_id, r.part, r.bucket = 'large', r.bucket = 'medium'

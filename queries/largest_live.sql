@@ -27,7 +27,7 @@ WITH
             n.ns
         FROM asked AS q
         CROSS JOIN heap AS h
-        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
+        LEFT JOIN z_named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
     ),
     span (heap_id, seq, ns, moment_ns) AS (
         SELECT DISTINCT
@@ -47,7 +47,7 @@ WITH
         WHERE coalesce(s.seq, s.ns) IS NOT NULL
     ),
     fault (text) AS (
-        SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
+        SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view z_named_moment'
         FROM asked AS q
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = q.place AND coalesce(p.seq, p.ns) IS NOT NULL)
         UNION ALL
@@ -83,7 +83,7 @@ FROM (
         a.allocation_id
     FROM allocation AS a
     CROSS JOIN span AS s ON s.heap_id = a.heap_id
-    JOIN _heap_place AS p ON p.heap_id = a.heap_id
+    JOIN z_heap_place AS p ON p.heap_id = a.heap_id
     LEFT JOIN stack AS w ON w.stack_id = a.stack_id
     LEFT JOIN frame AS f ON f.frame_id = w.site_frame_id
     WHERE +a.is_segment = 0

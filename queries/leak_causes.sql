@@ -40,8 +40,8 @@ LEFT JOIN (
         coalesce(f.label, '(no stack)') AS site,
         x.median_at_most_ns,
         x.max_ns
-    FROM _site_lifetime AS x
-    JOIN _heap_place AS p ON p.heap_id = x.heap_id
+    FROM z_site_lifetime AS x
+    JOIN z_heap_place AS p ON p.heap_id = x.heap_id
     LEFT JOIN frame AS f ON f.frame_id = x.site_frame_id
 ) AS t
     ON t.site = l.site

@@ -46,14 +46,14 @@ WITH
         WHERE lifetime.length >= 0
     )
 SELECT
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     sized.unit AS unit,
     CASE sized.bits WHEN 0 THEN 0 ELSE 1 << (sized.bits - 1) END AS at_least,
     1 << sized.bits AS below,
     count(*) AS allocation_count,
     sum(sized.size_bytes) AS size_bytes
 FROM sized
-JOIN _heap_place ON _heap_place.heap_id = sized.heap_id
+JOIN z_heap_place ON z_heap_place.heap_id = sized.heap_id
 GROUP BY sized.heap_id, sized.bits
 ORDER BY sized.heap_id, sized.bits
 LIMIT CASE

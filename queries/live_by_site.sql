@@ -24,7 +24,7 @@ WITH
             n.ns
         FROM asked AS q
         CROSS JOIN heap AS h
-        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
+        LEFT JOIN z_named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
     ),
     span (heap_id, seq, ns) AS (
         SELECT DISTINCT
@@ -49,7 +49,7 @@ WITH
         GROUP BY a.heap_id, site
     ),
     fault (text) AS (
-        SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
+        SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view z_named_moment'
         FROM asked AS q
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = q.place AND coalesce(p.seq, p.ns) IS NOT NULL)
         UNION ALL
@@ -78,7 +78,7 @@ FROM (
         g.live_bytes,
         g.heap_id
     FROM by_site AS g
-    JOIN _heap_place AS p ON p.heap_id = g.heap_id
+    JOIN z_heap_place AS p ON p.heap_id = g.heap_id
     WHERE NOT EXISTS (SELECT 1 FROM fault)
 ) AS r
 ORDER BY r.heap_id, r.live_bytes DESC, r.site

@@ -25,9 +25,9 @@ FROM (
         sum(x.size_bytes) AS missed_bytes,
         coalesce(sum(x.generation > u.warm_up_count), 0) AS warm_count,
         coalesce(sum(x.driver_cost_ns), 0) AS driver_ns
-    FROM _pool_miss AS x
+    FROM z_pool_miss AS x
     JOIN heap AS o ON o.heap_id = x.heap_id
-    LEFT JOIN _warm_up AS u ON u.process_id = o.process_id
+    LEFT JOIN z_warm_up AS u ON u.process_id = o.process_id
     LEFT JOIN stack AS s ON s.stack_id = x.stack_id
     GROUP BY x.heap_id, x.cause, s.site_frame_id
 ) AS m
@@ -35,11 +35,11 @@ JOIN (
     SELECT
         y.heap_id,
         sum(y.driver_cost_ns) AS driver_ns
-    FROM _pool_miss_sum AS y
+    FROM z_pool_miss_sum AS y
     GROUP BY y.heap_id
 ) AS t ON t.heap_id = m.heap_id
-JOIN _heap_place AS p ON p.heap_id = m.heap_id
-LEFT JOIN _miss_cause AS c ON c.cause = m.cause
+JOIN z_heap_place AS p ON p.heap_id = m.heap_id
+LEFT JOIN z_miss_cause AS c ON c.cause = m.cause
 LEFT JOIN frame AS f ON f.frame_id = m.site_frame_id
 ORDER BY m.driver_ns DESC, m.miss_count DESC, m.heap_id, m.cause, m.site_frame_id
 LIMIT CASE

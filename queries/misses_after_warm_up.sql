@@ -5,23 +5,23 @@
 --             unknown; size_bytes bytes; cause why the pool had to grow (view pool_by), NULL where unknown;
 --             driver_cost_ns what the driver took for it, nanoseconds, NULL where unknown; site file, line and function
 SELECT
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     step.number AS step,
-    _pool_miss.seq AS seq,
-    _pool_miss.ns AS ns,
-    _pool_miss.size_bytes AS size_bytes,
-    _miss_cause.name AS cause,
-    _pool_miss.driver_cost_ns AS driver_cost_ns,
+    z_pool_miss.seq AS seq,
+    z_pool_miss.ns AS ns,
+    z_pool_miss.size_bytes AS size_bytes,
+    z_miss_cause.name AS cause,
+    z_pool_miss.driver_cost_ns AS driver_cost_ns,
     coalesce(frame.label, '(no stack)') AS site
-FROM _pool_miss
-JOIN _heap_place ON _heap_place.heap_id = _pool_miss.heap_id
-JOIN _warm_up ON _warm_up.process_id = _heap_place.process_id
-LEFT JOIN step ON step.process_id = _heap_place.process_id AND step.generation = _pool_miss.generation
-LEFT JOIN _miss_cause ON _miss_cause.cause = _pool_miss.cause
-LEFT JOIN stack ON stack.stack_id = _pool_miss.stack_id
+FROM z_pool_miss
+JOIN z_heap_place ON z_heap_place.heap_id = z_pool_miss.heap_id
+JOIN z_warm_up ON z_warm_up.process_id = z_heap_place.process_id
+LEFT JOIN step ON step.process_id = z_heap_place.process_id AND step.generation = z_pool_miss.generation
+LEFT JOIN z_miss_cause ON z_miss_cause.cause = z_pool_miss.cause
+LEFT JOIN stack ON stack.stack_id = z_pool_miss.stack_id
 LEFT JOIN frame ON frame.frame_id = stack.site_frame_id
-WHERE _pool_miss.generation > coalesce(:warm_up, _warm_up.warm_up_count)
-ORDER BY _pool_miss.seq DESC, _pool_miss.heap_id
+WHERE z_pool_miss.generation > coalesce(:warm_up, z_warm_up.warm_up_count)
+ORDER BY z_pool_miss.seq DESC, z_pool_miss.heap_id
 LIMIT CASE
     WHEN coalesce(:top, :warm_up) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')

@@ -18,14 +18,14 @@ WITH
         WHERE allocation.is_miss IS NOT NULL AND allocation.alloc_seq IS NOT NULL
     )
 SELECT
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     block.part AS part,
     min(block.alloc_seq) AS first_seq,
     count(*) AS allocation_count,
     sum(block.is_miss) AS miss_count,
     1.0 - CAST(sum(block.is_miss) AS REAL) / count(*) AS hit_rate
 FROM block
-JOIN _heap_place ON _heap_place.heap_id = block.heap_id
+JOIN z_heap_place ON z_heap_place.heap_id = block.heap_id
 GROUP BY block.heap_id, block.part
 ORDER BY block.heap_id, block.part
 LIMIT CASE

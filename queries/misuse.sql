@@ -12,7 +12,7 @@ SELECT
     process.pid AS pid,
     anomaly_kind.name AS kind,
     anomaly.detail AS detail,
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     count(*) AS count,
     max(anomaly.size_bytes) AS max_bytes,
     min(anomaly.seq) AS first_seq,
@@ -28,7 +28,7 @@ SELECT
 FROM anomaly
 JOIN anomaly_kind ON anomaly_kind.kind = anomaly.kind
 LEFT JOIN process ON process.process_id = anomaly.process_id
-LEFT JOIN _heap_place ON _heap_place.heap_id = anomaly.heap_id
+LEFT JOIN z_heap_place ON z_heap_place.heap_id = anomaly.heap_id
 LEFT JOIN allocation ON allocation.allocation_id = anomaly.allocation_id
 LEFT JOIN stack ON stack.stack_id = anomaly.stack_id
 LEFT JOIN frame ON frame.frame_id = stack.site_frame_id

@@ -12,7 +12,7 @@ SELECT
     v.seq AS seq,
     v.ns AS ns,
     v.mark_count AS mark_count
-FROM _named_moment AS v
+FROM z_named_moment AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.seq, v.moment, v.pid, v.heap_id
 LIMIT CASE

@@ -43,20 +43,20 @@ FROM (
         w.wanted_bytes,
         max(f.min_largest_free_bytes) AS largest_bytes,
         max(CASE WHEN f.min_largest_free_bytes >= w.wanted_bytes THEN f.last_seq END) AS last_seq
-    FROM _fragmentation_usage AS f
+    FROM z_fragmentation_usage AS f
     JOIN (SELECT coalesce(:bytes, (SELECT max(x.requested_bytes) FROM failure AS x), 1048576) AS wanted_bytes) AS w
     GROUP BY f.heap_id, f.part_id
 ) AS l
-JOIN _heap_place AS p ON p.heap_id = l.heap_id
-LEFT JOIN _pool_part AS q ON q.part_id = l.part_id
-LEFT JOIN _segment_kind AS c ON c.segment_kind = q.segment_kind
-LEFT JOIN _fragmentation_usage AS b ON b.heap_id = l.heap_id AND b.part_id IS l.part_id AND b.last_seq = l.last_seq
-LEFT JOIN _fragmentation_usage AS n
+JOIN z_heap_place AS p ON p.heap_id = l.heap_id
+LEFT JOIN z_pool_part AS q ON q.part_id = l.part_id
+LEFT JOIN z_segment_kind AS c ON c.segment_kind = q.segment_kind
+LEFT JOIN z_fragmentation_usage AS b ON b.heap_id = l.heap_id AND b.part_id IS l.part_id AND b.last_seq = l.last_seq
+LEFT JOIN z_fragmentation_usage AS n
     ON n.heap_id = l.heap_id
     AND n.part_id IS l.part_id
     AND n.last_seq = (
         SELECT min(x.last_seq)
-        FROM _fragmentation_usage AS x
+        FROM z_fragmentation_usage AS x
         WHERE x.heap_id = l.heap_id AND x.part_id IS l.part_id AND x.last_seq > coalesce(l.last_seq, -1)
     )
 ORDER BY l.heap_id, l.part_id

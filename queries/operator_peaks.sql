@@ -15,7 +15,7 @@ WITH
             s.generation,
             s.number,
             s.max_rise_bytes
-        FROM _operation_step_sum AS s
+        FROM z_operation_step_sum AS s
         WHERE s.kind IS NOT NULL AND s.max_rise_bytes IS NOT NULL
     ),
     extent (process_id, heap_id, kind, name, bytes, first_generation, last_generation, step_count) AS (
@@ -46,7 +46,7 @@ SELECT
 FROM extent AS e
 JOIN measured AS m
     ON m.process_id = e.process_id AND m.heap_id = e.heap_id AND m.kind = e.kind AND m.name IS e.name
-JOIN _heap_place AS p ON p.heap_id = e.heap_id
+JOIN z_heap_place AS p ON p.heap_id = e.heap_id
 JOIN operation_kind AS k ON k.kind = e.kind
 WHERE e.bytes > 0
 GROUP BY e.process_id, e.heap_id, e.kind, e.name

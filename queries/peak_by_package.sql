@@ -14,7 +14,7 @@ SELECT
     v.live_count AS live_count,
     v.live_bytes AS live_bytes,
     v.share_ratio AS share_ratio
-FROM _peak_by_package AS v
+FROM z_peak_by_package AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.pid, v.device, v.heap, v.live_bytes DESC, v.package, v.module
 LIMIT CASE

@@ -4,19 +4,19 @@
 --             missed_bytes the size of all misses of the site and cause, bytes; cause why the pool had to grow (view
 --             pool_by), NULL where unknown; site file, line and function
 SELECT
-    _heap_place.heap AS heap,
-    sum(_pool_miss_sum.pending_miss_count) AS miss_count,
-    sum(_pool_miss_sum.missed_bytes) AS missed_bytes,
-    _miss_cause.name AS cause,
+    z_heap_place.heap AS heap,
+    sum(z_pool_miss_sum.pending_miss_count) AS miss_count,
+    sum(z_pool_miss_sum.missed_bytes) AS missed_bytes,
+    z_miss_cause.name AS cause,
     coalesce(frame.label, '(no stack)') AS site
-FROM _pool_miss_sum
-JOIN _heap_place ON _heap_place.heap_id = _pool_miss_sum.heap_id
-LEFT JOIN _miss_cause ON _miss_cause.cause = _pool_miss_sum.cause
-LEFT JOIN stack ON stack.stack_id = _pool_miss_sum.stack_id
+FROM z_pool_miss_sum
+JOIN z_heap_place ON z_heap_place.heap_id = z_pool_miss_sum.heap_id
+LEFT JOIN z_miss_cause ON z_miss_cause.cause = z_pool_miss_sum.cause
+LEFT JOIN stack ON stack.stack_id = z_pool_miss_sum.stack_id
 LEFT JOIN frame ON frame.frame_id = stack.site_frame_id
-GROUP BY _pool_miss_sum.heap_id, stack.site_frame_id, _pool_miss_sum.cause
-HAVING sum(_pool_miss_sum.pending_miss_count) > 0
-ORDER BY miss_count DESC, _pool_miss_sum.heap_id, stack.site_frame_id, _pool_miss_sum.cause
+GROUP BY z_pool_miss_sum.heap_id, stack.site_frame_id, z_pool_miss_sum.cause
+HAVING sum(z_pool_miss_sum.pending_miss_count) > 0
+ORDER BY miss_count DESC, z_pool_miss_sum.heap_id, stack.site_frame_id, z_pool_miss_sum.cause
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')

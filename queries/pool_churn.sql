@@ -15,22 +15,22 @@ SELECT
     CASE WHEN h.allocation_count > 0 THEN CAST(g.request_count AS REAL) / h.allocation_count END AS again_ratio,
     (
         SELECT min((1 << r.distance_class) - 1)
-        FROM _pool_reuse AS r
+        FROM z_pool_reuse AS r
         WHERE r.heap_id = g.heap_id AND r.is_same_address = g.is_same_address AND r.distance_unit = g.distance_unit
             AND 2 * (
                 SELECT sum(t.request_count)
-                FROM _pool_reuse AS t
+                FROM z_pool_reuse AS t
                 WHERE t.heap_id = r.heap_id AND t.is_same_address = r.is_same_address
                     AND t.distance_unit = r.distance_unit AND t.distance_class <= r.distance_class
             ) >= g.request_count
     ) AS half_within,
     (
         SELECT min((1 << r.distance_class) - 1)
-        FROM _pool_reuse AS r
+        FROM z_pool_reuse AS r
         WHERE r.heap_id = g.heap_id AND r.is_same_address = g.is_same_address AND r.distance_unit = g.distance_unit
             AND 10 * (
                 SELECT sum(t.request_count)
-                FROM _pool_reuse AS t
+                FROM z_pool_reuse AS t
                 WHERE t.heap_id = r.heap_id AND t.is_same_address = r.is_same_address
                     AND t.distance_unit = r.distance_unit AND t.distance_class <= r.distance_class
             ) >= 9 * g.request_count
@@ -41,9 +41,9 @@ FROM (
         u.is_same_address,
         u.distance_unit,
         sum(u.request_count) AS request_count
-    FROM _pool_reuse AS u
+    FROM z_pool_reuse AS u
     GROUP BY u.heap_id, u.is_same_address, u.distance_unit
 ) AS g
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
-JOIN _heap_sum AS h ON h.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_sum AS h ON h.heap_id = g.heap_id
 ORDER BY g.heap_id, g.is_same_address, g.distance_unit;

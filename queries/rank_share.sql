@@ -12,7 +12,7 @@ WITH
             min(r.host),
             sum(r.peak_bytes),
             max(r.share_ratio)
-        FROM _rank_summary AS r
+        FROM z_rank_summary AS r
         WHERE r.rank IS NOT NULL AND r.peak_bytes IS NOT NULL
         GROUP BY r.rank
     ),

@@ -25,7 +25,7 @@ SELECT
     v.end_status AS end_status,
     v.failure AS failure,
     v.failure_order AS failure_order
-FROM _rank_summary AS v
+FROM z_rank_summary AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.peak_bytes DESC, v.rank, v.pid, v.device
 LIMIT CASE

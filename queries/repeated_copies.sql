@@ -37,7 +37,7 @@ FROM (
         max(c.longest_count) AS longest_count,
         c.longest_address,
         c.longest_bytes
-    FROM _copy_sum AS c
+    FROM z_copy_sum AS c
     LEFT JOIN device AS d ON d.device_id = c.device_id
     LEFT JOIN stack AS s ON s.stack_id = c.stack_id
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal), c.kind, s.site_frame_id
@@ -49,7 +49,7 @@ LEFT JOIN (
         c.kind,
         sum(c.timed_bytes) AS timed_bytes,
         sum(c.timed_ns) AS timed_ns
-    FROM _copy_sum AS c
+    FROM z_copy_sum AS c
     GROUP BY c.process_id, c.kind
 ) AS a ON a.process_id IS g.process_id AND a.kind = g.kind
 LEFT JOIN process ON process.process_id = g.process_id

@@ -4,24 +4,24 @@
 --             after one
 --             of the same size had been freed; cost_ns time spent in those calls, nanoseconds, NULL where unknown
 SELECT
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     allocation.size_bytes AS size_bytes,
     count(*) AS allocation_count,
     sum(allocation.alloc_seq > first_free.free_seq) AS again_count,
     sum(CASE WHEN allocation.alloc_seq > first_free.free_seq THEN allocation.cost_ns END) AS cost_ns
 FROM allocation
-JOIN _heap_place ON _heap_place.heap_id = allocation.heap_id
+JOIN z_heap_place ON z_heap_place.heap_id = allocation.heap_id
 JOIN (
     SELECT
         allocation.heap_id AS heap_id,
         allocation.size_bytes AS size_bytes,
         min(allocation.free_seq) AS free_seq
     FROM allocation
-    JOIN _heap_place ON _heap_place.heap_id = allocation.heap_id
-    WHERE allocation.end_kind = 1 AND _heap_place.level IN ('driver', 'pinned')
+    JOIN z_heap_place ON z_heap_place.heap_id = allocation.heap_id
+    WHERE allocation.end_kind = 1 AND z_heap_place.level IN ('driver', 'pinned')
     GROUP BY allocation.heap_id, allocation.size_bytes
 ) AS first_free ON first_free.heap_id = allocation.heap_id AND first_free.size_bytes = allocation.size_bytes
-WHERE _heap_place.level IN ('driver', 'pinned') AND allocation.alloc_seq IS NOT NULL AND allocation.split_from_id IS NULL
+WHERE z_heap_place.level IN ('driver', 'pinned') AND allocation.alloc_seq IS NOT NULL AND allocation.split_from_id IS NULL
 GROUP BY allocation.heap_id, allocation.size_bytes
 HAVING sum(allocation.alloc_seq > first_free.free_seq) > 0
 ORDER BY again_count DESC, allocation.heap_id, size_bytes

@@ -18,7 +18,7 @@ SELECT
         SELECT CAST(r.peak_bytes AS REAL) / nullif(max(w.peak_bytes), 0) - 1
         FROM heap AS h
         JOIN process AS p ON p.process_id = h.process_id
-        JOIN _heap_sum AS w ON w.heap_id = h.heap_id
+        JOIN z_heap_sum AS w ON w.heap_id = h.heap_id
         WHERE h.name IS r.name AND h.level IS r.level AND p.input_id = (
             SELECT min(q.input_id)
             FROM heap AS g
@@ -46,12 +46,12 @@ FROM (
         max(coalesce(s.step_count, 0)) AS step_count
     FROM heap AS h
     JOIN process AS p ON p.process_id = h.process_id
-    JOIN _heap_sum AS w ON w.heap_id = h.heap_id
+    JOIN z_heap_sum AS w ON w.heap_id = h.heap_id
     LEFT JOIN (
         SELECT
             n.heap_id,
             sum(n.miss_count) AS miss_count
-        FROM _pool_hit AS n
+        FROM z_pool_hit AS n
         GROUP BY n.heap_id
     ) AS m ON m.heap_id = h.heap_id
     LEFT JOIN (

@@ -29,7 +29,7 @@ WITH
             n.ns
         FROM asked AS q
         CROSS JOIN heap AS h
-        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
+        LEFT JOIN z_named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
     ),
     live (allocation_id, heap_id, segment_id, address, size_bytes, stack_id, alloc_ns, moment_ns) AS (
         SELECT
@@ -60,7 +60,7 @@ WITH
         LIMIT 1
     ),
     fault (text) AS (
-        SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view _named_moment'
+        SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view z_named_moment'
         FROM asked AS q
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = q.place AND coalesce(p.seq, p.ns) IS NOT NULL)
         UNION ALL
@@ -112,7 +112,7 @@ FROM (
     FROM block AS b
     JOIN live AS l ON l.segment_id = b.segment_id
     JOIN allocation AS d ON d.allocation_id = b.segment_id
-    JOIN _heap_place AS p ON p.heap_id = l.heap_id
+    JOIN z_heap_place AS p ON p.heap_id = l.heap_id
     LEFT JOIN stack AS s ON s.stack_id = l.stack_id
     LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
     LEFT JOIN stack AS c ON c.stack_id = d.stack_id

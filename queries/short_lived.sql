@@ -14,7 +14,7 @@ WITH
             s.site_frame_id,
             sum(t.allocation_count),
             sum(t.allocated_bytes)
-        FROM _stack_sum AS t
+        FROM z_stack_sum AS t
         LEFT JOIN stack AS s ON s.stack_id = t.stack_id
         GROUP BY t.heap_id, s.site_frame_id
     ),
@@ -62,8 +62,8 @@ FROM (
         w.max_steps,
         g.heap_id
     FROM site_sum AS g
-    JOIN _site_lifetime AS w ON w.heap_id = g.heap_id AND w.site_frame_id IS g.site_frame_id
-    JOIN _heap_place AS p ON p.heap_id = g.heap_id
+    JOIN z_site_lifetime AS w ON w.heap_id = g.heap_id AND w.site_frame_id IS g.site_frame_id
+    JOIN z_heap_place AS p ON p.heap_id = g.heap_id
     LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
     WHERE w.median_at_most_ns <= coalesce(:life_ns, 10000000)
         AND g.allocated_bytes >= g.allocation_count * coalesce(:bytes, 65536)

@@ -20,7 +20,7 @@ WITH RECURSIVE
         GROUP BY allocation.heap_id, allocation.size_bytes
     )
 SELECT
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     power.at_least AS at_least_bytes,
     power.below AS below_bytes,
     sum(size.allocation_count) AS allocation_count,
@@ -28,6 +28,6 @@ SELECT
     sum(size.miss_count) AS miss_count
 FROM size
 JOIN power ON size.size_bytes >= power.at_least AND size.size_bytes < power.below
-JOIN _heap_place ON _heap_place.heap_id = size.heap_id
+JOIN z_heap_place ON z_heap_place.heap_id = size.heap_id
 GROUP BY size.heap_id, power.at_least
 ORDER BY size.heap_id, power.at_least;

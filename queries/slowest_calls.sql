@@ -6,15 +6,15 @@
 WITH RECURSIVE
     call (heap_id, place, cost_ns, size_bytes, ns, thread_id, stack_id) AS (
         SELECT
-            _slowest_call.heap_id,
-            _slowest_call.place,
-            _slowest_call.cost_ns,
-            _slowest_call.size_bytes,
-            _slowest_call.ns,
-            _slowest_call.thread_id,
-            _slowest_call.stack_id
-        FROM _slowest_call
-        WHERE _slowest_call.place <= coalesce(:top, 5)
+            z_slowest_call.heap_id,
+            z_slowest_call.place,
+            z_slowest_call.cost_ns,
+            z_slowest_call.size_bytes,
+            z_slowest_call.ns,
+            z_slowest_call.thread_id,
+            z_slowest_call.stack_id
+        FROM z_slowest_call
+        WHERE z_slowest_call.place <= coalesce(:top, 5)
     ),
     walk (heap_id, place, depth, parent_id, frames) AS (
         SELECT call.heap_id, call.place, 1, stack.parent_id, coalesce(frame.label, '?')
@@ -34,14 +34,14 @@ WITH RECURSIVE
         WHERE walk.depth < 32
     )
 SELECT
-    _heap_place.heap AS heap,
+    z_heap_place.heap AS heap,
     call.cost_ns AS cost_ns,
     call.size_bytes AS size_bytes,
     call.ns AS ns,
     coalesce(thread.name, CAST(thread.tid AS TEXT)) AS thread,
     walk.frames AS frames
 FROM call
-JOIN _heap_place ON _heap_place.heap_id = call.heap_id
+JOIN z_heap_place ON z_heap_place.heap_id = call.heap_id
 LEFT JOIN thread ON thread.thread_id = call.thread_id
 LEFT JOIN walk ON walk.heap_id = call.heap_id AND walk.place = call.place
     AND (walk.parent_id IS NULL OR walk.depth = 32)

@@ -28,7 +28,7 @@ FROM (
         a.recur_count AS met_count,
         a.step_count,
         a.reason
-    FROM _step_anchor AS a
+    FROM z_step_anchor AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
     LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
     UNION ALL
@@ -43,9 +43,9 @@ FROM (
         sum(t.allocation_count),
         a.step_count,
         NULL
-    FROM _step_anchor AS a
+    FROM z_step_anchor AS a
     JOIN heap AS h ON h.process_id = a.process_id
-    JOIN _stack_sum AS t ON t.heap_id = h.heap_id
+    JOIN z_stack_sum AS t ON t.heap_id = h.heap_id
     JOIN stack AS s ON s.stack_id = t.stack_id
     JOIN frame AS f ON f.frame_id = s.site_frame_id
     LEFT JOIN stack AS o ON o.stack_id = a.stack_id
@@ -64,8 +64,8 @@ FROM (
         o.run_count,
         a.step_count,
         NULL
-    FROM _step_anchor AS a
-    JOIN _operation_sum AS o ON o.process_id = a.process_id
+    FROM z_step_anchor AS a
+    JOIN z_operation_sum AS o ON o.process_id = a.process_id
     WHERE a.step_count > 1 AND o.kind = 0 AND o.name IS NOT a.name
         AND abs(o.run_count - a.step_count) <= coalesce(:slack, 1)
 ) AS c

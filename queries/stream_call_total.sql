@@ -12,7 +12,7 @@ SELECT
     v.call_count AS call_count,
     v.cost_ns AS cost_ns,
     v.error_count AS error_count
-FROM _stream_call_total AS v
+FROM z_stream_call_total AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.cost_ns IS NULL, v.cost_ns DESC, v.kind, v.pid, v.device, v.stream
 LIMIT CASE

@@ -14,7 +14,7 @@ WITH
             sum(w.cost_count),
             sum(w.cost_ns)
         FROM heap AS h
-        JOIN _heap_sum AS w ON w.heap_id = h.heap_id
+        JOIN z_heap_sum AS w ON w.heap_id = h.heap_id
         GROUP BY h.process_id, h.name
         UNION ALL
         SELECT
@@ -23,7 +23,7 @@ WITH
             k.name,
             sum(c.copy_count),
             sum(c.cost_ns)
-        FROM _copy_sum AS c
+        FROM z_copy_sum AS c
         JOIN copy_kind AS k ON k.kind = c.kind
         WHERE c.cost_ns IS NOT NULL
         GROUP BY c.process_id, c.kind
@@ -34,8 +34,8 @@ WITH
             NULL,
             sum(s.call_count),
             sum(s.cost_ns)
-        FROM _stream_call_sum AS s
-        JOIN _stream_call_kind AS k ON k.kind = s.kind
+        FROM z_stream_call_sum AS s
+        JOIN z_stream_call_kind AS k ON k.kind = s.kind
         WHERE s.cost_ns IS NOT NULL
         GROUP BY s.process_id, s.kind
     )

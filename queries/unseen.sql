@@ -14,7 +14,7 @@ SELECT
     v.unseen_count AS unseen_count,
     v.process_count AS process_count,
     v.first_seq AS first_seq
-FROM _unseen AS v
+FROM z_unseen AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.first_seq, v.kind, v.text
 LIMIT CASE

@@ -17,7 +17,7 @@ SELECT
     v.mean_idle_ratio AS mean_idle_ratio,
     v.mean_to_peak_ratio AS mean_to_peak_ratio,
     v.is_estimate AS is_estimate
-FROM _usage_average AS v
+FROM z_usage_average AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.mean_live_bytes DESC, v.pid, v.device, v.heap
 LIMIT CASE

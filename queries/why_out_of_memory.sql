@@ -13,7 +13,7 @@ WITH
             s.live_bytes,
             s.share_ratio,
             row_number() OVER (PARTITION BY s.out_of_memory_id ORDER BY s.live_bytes DESC, s.heap, s.site)
-        FROM _out_of_memory_site AS s
+        FROM z_out_of_memory_site AS s
     ),
     told (out_of_memory_id, heap, site, live_bytes, share_ratio, place) AS (
         SELECT
@@ -33,11 +33,11 @@ WITH
             NULL,
             NULL,
             NULL
-        FROM _out_of_memory_chain AS c
+        FROM z_out_of_memory_chain AS c
         WHERE coalesce(:top, 3) < 1
             OR NOT EXISTS (
                 SELECT 1
-                FROM _out_of_memory_stack AS k
+                FROM z_out_of_memory_stack AS k
                 WHERE k.out_of_memory_chain_id = c.out_of_memory_chain_id
             )
     )

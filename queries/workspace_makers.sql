@@ -73,7 +73,7 @@ SELECT
     f.block_bytes AS largest_block_bytes
 FROM first_name AS f
 JOIN next_bytes AS n ON n.heap_id = f.heap_id AND n.stream IS f.stream
-JOIN _heap_place AS p ON p.heap_id = f.heap_id
+JOIN z_heap_place AS p ON p.heap_id = f.heap_id
 ORDER BY spared_bytes DESC, f.heap_id, f.stream
 LIMIT CASE
     WHEN :top IS NULL

@@ -5,8 +5,8 @@
 --             kept_ns from the begin of the last of them to its end or that of the trace, nanoseconds, NULL where
 --             unknown; operation that it belongs to, NULL where unknown; site where it was allocated
 SELECT
-    _heap_place.pid AS pid,
-    _heap_place.heap AS heap,
+    z_heap_place.pid AS pid,
+    z_heap_place.heap AS heap,
     printf('0x%x', allocation.address) AS address,
     coalesce(allocation.block_bytes, allocation.size_bytes) AS block_bytes,
     used.run_count AS run_count,
@@ -26,7 +26,7 @@ FROM (
     GROUP BY workspace.allocation_id
 ) AS used
 JOIN allocation ON allocation.allocation_id = used.allocation_id
-JOIN _heap_place ON _heap_place.heap_id = allocation.heap_id
+JOIN z_heap_place ON z_heap_place.heap_id = allocation.heap_id
 JOIN moment AS trace_end ON trace_end.kind = 2
 LEFT JOIN operation ON operation.operation_id = allocation.operation_id
 LEFT JOIN stack ON stack.stack_id = allocation.stack_id

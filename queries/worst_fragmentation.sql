@@ -17,7 +17,7 @@ WITH
             u.heap_id,
             coalesce(
                 :at_seq,
-                (SELECT n.seq FROM _named_moment AS n WHERE n.heap_id = u.heap_id AND n.moment = :at),
+                (SELECT n.seq FROM z_named_moment AS n WHERE n.heap_id = u.heap_id AND n.moment = :at),
                 CASE WHEN 'seq:' || CAST(substr(:at, 5) AS INTEGER) = :at THEN CAST(substr(:at, 5) AS INTEGER) END,
                 CASE
                     WHEN CAST(CAST(:at AS INTEGER) AS TEXT) = CAST(:at AS TEXT)
@@ -31,12 +31,12 @@ WITH
                 END,
                 CASE WHEN :at IS NULL THEN min(u.max_stuck_seq) END
             )
-        FROM _fragmentation_usage AS u
+        FROM z_fragmentation_usage AS u
         JOIN (
             SELECT
                 x.heap_id,
                 max(x.max_stuck_bytes) AS bytes
-            FROM _fragmentation_usage AS x
+            FROM z_fragmentation_usage AS x
             WHERE x.part_id IS NULL
             GROUP BY x.heap_id
         ) AS m ON m.heap_id = u.heap_id AND m.bytes = u.max_stuck_bytes
@@ -133,7 +133,7 @@ FROM (
     LEFT JOIN frame AS f ON f.frame_id = k.site_frame_id
     GROUP BY c.heap_id, c.seq, k.site_frame_id
 ) AS r
-JOIN _heap_place AS p ON p.heap_id = r.heap_id
+JOIN z_heap_place AS p ON p.heap_id = r.heap_id
 ORDER BY r.hostage_bytes DESC, r.heap_id, r.site
 LIMIT CASE
     WHEN coalesce(:at, :at_seq, :top) IS NULL

@@ -32,7 +32,7 @@ SELECT
             THEN coalesce(
                 (
                     SELECT sum(CASE WHEN g.class_bytes >= f.wanted_bytes THEN g.gap_count ELSE 1 END)
-                    FROM _gap AS g
+                    FROM z_gap AS g
                     WHERE g.moment_id = f.moment_id
                         AND g.heap_id = f.heap_id
                         AND g.part_id = coalesce(f.part_id, g.part_id)
@@ -71,8 +71,8 @@ FROM (
             x.part_id,
             x.largest_free_bytes,
             x.free_bytes
-        FROM _part_sample AS x
-        JOIN _pool_part AS y ON y.part_id = x.part_id
+        FROM z_part_sample AS x
+        JOIN z_pool_part AS y ON y.part_id = x.part_id
         UNION ALL
         SELECT
             z.moment_id,
@@ -84,10 +84,10 @@ FROM (
         WHERE z.reserved_bytes > 0
     ) AS s ON s.moment_id = w.moment_id AND s.heap_id = w.heap_id
     JOIN moment AS m ON m.moment_id = w.moment_id
-    JOIN _moment_kind AS k ON k.kind = m.kind
-    JOIN _heap_place AS p ON p.heap_id = w.heap_id
-    LEFT JOIN _pool_part AS q ON q.part_id = s.part_id
-    LEFT JOIN _segment_kind AS c ON c.segment_kind = q.segment_kind
+    JOIN z_moment_kind AS k ON k.kind = m.kind
+    JOIN z_heap_place AS p ON p.heap_id = w.heap_id
+    LEFT JOIN z_pool_part AS q ON q.part_id = s.part_id
+    LEFT JOIN z_segment_kind AS c ON c.segment_kind = q.segment_kind
 ) AS f
 WHERE f.moment = coalesce(:at, :moment)
     OR (coalesce(:at, :moment) IS NULL AND f.moment_id IN (SELECT n.moment_id FROM moment AS n WHERE n.kind <> 3))
@@ -98,7 +98,7 @@ LIMIT CASE
         THEN 'error: unknown parameter'
     WHEN coalesce(:at, :moment) IS NOT NULL
         AND coalesce(:at, :moment) NOT IN (
-            SELECT x.name FROM _moment_kind AS x
+            SELECT x.name FROM z_moment_kind AS x
             UNION ALL
             SELECT coalesce(y.name, '') FROM moment AS y WHERE y.kind = 3
         )

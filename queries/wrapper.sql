@@ -8,8 +8,8 @@ SELECT
     p.heap AS heap,
     w.function AS function,
     'function ' || w.function AS rule
-FROM _wrapper AS w
-JOIN _heap_place AS p ON p.heap_id = w.heap_id
+FROM z_wrapper AS w
+JOIN z_heap_place AS p ON p.heap_id = w.heap_id
 WHERE p.pid IS coalesce(:pid, p.pid)
 ORDER BY p.pid, w.heap_id, w.function
 LIMIT CASE

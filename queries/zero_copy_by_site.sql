@@ -28,7 +28,7 @@ FROM (
         sum(c.registered_count) AS registered_count,
         sum(c.registered_bytes) AS registered_bytes,
         sum(c.cost_ns) AS cost_ns
-    FROM _copy_sum AS c
+    FROM z_copy_sum AS c
     LEFT JOIN device AS d ON d.device_id = c.device_id
     LEFT JOIN stack AS s ON s.stack_id = c.stack_id
     WHERE c.host_bytes > 0
@@ -40,7 +40,7 @@ JOIN (
         coalesce(d.physical_ordinal, d.ordinal) AS device,
         sum(c.host_bytes) AS size_bytes,
         sum(c.registered_bytes) AS registered_bytes
-    FROM _copy_sum AS c
+    FROM z_copy_sum AS c
     LEFT JOIN device AS d ON d.device_id = c.device_id
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal)
 ) AS t ON t.process_id IS g.process_id AND t.device IS g.device
@@ -49,7 +49,7 @@ LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 WHERE EXISTS (
         SELECT 1
         FROM heap AS h
-        JOIN _heap_sum AS w ON w.heap_id = h.heap_id
+        JOIN z_heap_sum AS w ON w.heap_id = h.heap_id
         WHERE h.process_id = g.process_id AND h.level = 5 AND w.allocation_count + w.baseline_count > 0
     )
 ORDER BY gain_ratio DESC, g.size_bytes DESC, g.process_id, g.device, g.site_frame_id

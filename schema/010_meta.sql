@@ -118,7 +118,7 @@ CREATE TABLE end_kind (
 );
 INSERT INTO end_kind VALUES (0, 'none'), (1, 'freed'), (2, 'unmapped'), (3, 'reset'), (4, 'replaced');
 
-CREATE TABLE _category (
+CREATE TABLE z_category (
     -- Words for allocation.category_id: what memory is for, and whether that is known.
     --
     -- Code.
@@ -132,7 +132,7 @@ CREATE TABLE _category (
     -- program told it, or it is known by where the memory comes from.
     is_estimate INTEGER NOT NULL
 );
-INSERT INTO _category VALUES
+INSERT INTO z_category VALUES
     (2, 'weight', 0), (3, 'weight', 1), (4, 'gradient', 0), (5, 'gradient', 1), (6, 'optimizer state', 0),
     (7, 'optimizer state', 1), (8, 'activation', 0), (9, 'activation', 1), (10, 'KV cache', 0), (11, 'KV cache', 1),
     (12, 'workspace', 0), (13, 'workspace', 1), (14, 'communication', 0), (15, 'communication', 1), (16, 'graph', 0),
@@ -164,7 +164,7 @@ CREATE TABLE operation_kind (
 INSERT INTO operation_kind VALUES (0, 'range'), (1, 'operator'), (2, 'annotation'), (3, 'model'), (4, 'category'),
     (5, 'module'), (6, 'model load'), (7, 'model unload');
 
-CREATE TABLE _operation_source (
+CREATE TABLE z_operation_source (
     -- Words for allocation.operation_source: how it is known which operation an allocation belongs to.
     --
     -- Code.
@@ -175,9 +175,9 @@ CREATE TABLE _operation_source (
     -- lay between), and neither streams nor order leave room for another block.
     name TEXT NOT NULL
 );
-INSERT INTO _operation_source VALUES (1, 'thread'), (2, 'workspace'), (3, 'queue');
+INSERT INTO z_operation_source VALUES (1, 'thread'), (2, 'workspace'), (3, 'queue');
 
-CREATE TABLE _stream_call_kind (
+CREATE TABLE z_stream_call_kind (
     -- Words for stream_call.kind.
     --
     -- Code.
@@ -185,13 +185,13 @@ CREATE TABLE _stream_call_kind (
     -- What was asked for.
     name TEXT NOT NULL
 );
-INSERT INTO _stream_call_kind VALUES
+INSERT INTO z_stream_call_kind VALUES
     (0, 'other'), (1, 'create stream'), (2, 'destroy stream'), (3, 'synchronize stream'), (4, 'synchronize device'),
     (5, 'wait for event'), (6, 'create event'), (7, 'destroy event'), (8, 'record event'), (9, 'synchronize event'),
     (10, 'reset event'), (11, 'register allocator'), (12, 'unregister allocator'), (13, 'begin capture'),
     (14, 'end capture'), (15, 'execute graph'), (16, 'destroy graph');
 
-CREATE TABLE _note_kind (
+CREATE TABLE z_note_kind (
     -- Words for note.kind.
     --
     -- Code.
@@ -203,12 +203,12 @@ CREATE TABLE _note_kind (
     -- to the recording, their events are among those dropped; unseen process: it could not join the recording.
     name TEXT NOT NULL
 );
-INSERT INTO _note_kind VALUES
+INSERT INTO z_note_kind VALUES
     (0, 'other'), (1, 'missing function'), (2, 'other tool'), (3, 'unseen library'), (4, 'unseen operator'),
     (5, 'no pool events'), (6, 'Python unreadable'), (7, 'Python unchecked'), (8, 'no ring'),
     (9, 'unseen process');
 
-CREATE TABLE _moment_kind (
+CREATE TABLE z_moment_kind (
     -- Words for moment.kind.
     --
     -- Code.
@@ -217,9 +217,9 @@ CREATE TABLE _moment_kind (
     -- memory of a device, as in view device_peak.
     name TEXT NOT NULL
 );
-INSERT INTO _moment_kind VALUES (1, 'peak'), (2, 'end'), (3, 'mark'), (4, 'failure'), (5, 'device peak');
+INSERT INTO z_moment_kind VALUES (1, 'peak'), (2, 'end'), (3, 'mark'), (4, 'failure'), (5, 'device peak');
 
-CREATE TABLE _malloc_policy (
+CREATE TABLE z_malloc_policy (
     -- Words for allocation.policy of device memory that was not mapped.
     --
     -- Code: aclrtMemMallocPolicy, without its flags.
@@ -227,11 +227,11 @@ CREATE TABLE _malloc_policy (
     -- The pages that were asked for: huge are 2 MiB; P2P: memory that other devices reach.
     name TEXT NOT NULL
 );
-INSERT INTO _malloc_policy VALUES
+INSERT INTO z_malloc_policy VALUES
     (0, 'huge first'), (1, 'huge only'), (2, 'normal only'), (3, 'huge first for P2P'), (4, 'huge only for P2P'),
     (5, 'normal only for P2P'), (6, '1 GiB only'), (7, '1 GiB only for P2P');
 
-CREATE TABLE _memory_kind (
+CREATE TABLE z_memory_kind (
     -- Words for memory_sample.kind, and for allocation.policy of physical and mapped memory.
     --
     -- Code: aclrtMemAttr; from 100 on host memory of a process.
@@ -241,7 +241,7 @@ CREATE TABLE _memory_kind (
     -- also by what it was before an exec).
     name TEXT NOT NULL
 );
-INSERT INTO _memory_kind VALUES
+INSERT INTO z_memory_kind VALUES
     (0, 'DDR'), (1, 'HBM'), (2, 'DDR huge pages'), (3, 'DDR normal pages'), (4, 'HBM huge pages'),
     (5, 'HBM normal pages'), (6, 'DDR huge pages for P2P'), (7, 'DDR normal pages for P2P'),
     (8, 'HBM huge pages for P2P'), (9, 'HBM normal pages for P2P'), (10, 'HBM 1 GiB pages'),
@@ -249,7 +249,7 @@ INSERT INTO _memory_kind VALUES
     (15, 'normal pages for P2P'), (16, 'huge pages for P2P'), (17, '1 GiB pages for P2P'), (100, 'host resident'),
     (101, 'host anonymous'), (102, 'host shared'), (103, 'host stack'), (104, 'host peak');
 
-CREATE TABLE _cann_module (
+CREATE TABLE z_cann_module (
     -- Words for heap.module_id: the modules of CANN, as its public headers and tools number them.
     --
     -- Number of the module.
@@ -257,7 +257,7 @@ CREATE TABLE _cann_module (
     -- Its name.
     name TEXT NOT NULL
 );
-INSERT INTO _cann_module VALUES
+INSERT INTO z_cann_module VALUES
     (1, 'IDEDD'), (2, 'SCC'), (3, 'HCCL'), (4, 'FMK'), (5, 'CCU'), (6, 'DVPP'), (7, 'RUNTIME'), (8, 'CCE'),
     (9, 'HDC'), (10, 'DRV'), (11, 'NET'), (22, 'DEVMM'), (23, 'KERNEL'), (24, 'LIBMEDIA'), (25, 'CCECPU'),
     (27, 'ROS'), (28, 'HCCP'), (29, 'ROCE'), (30, 'TEFUSION'), (31, 'PROFILING'), (32, 'DP'), (33, 'APP'), (34, 'TS'),
@@ -281,12 +281,12 @@ INSERT INTO anomaly_kind VALUES
     (5, 'use after free'), (6, 'overlapping allocation'), (7, 'unmap of unknown memory'), (8, 'zero size allocation'),
     (9, 'unregister of unknown memory'), (10, 'stream never destroyed'), (11, 'copy of unallocated memory');
 
-CREATE TABLE _pool_bucket (
-    -- Words for _pool_hit.bucket.
+CREATE TABLE z_pool_bucket (
+    -- Words for z_pool_hit.bucket.
     --
     -- Code, by requested size.
     bucket INTEGER PRIMARY KEY,
     -- small: below 4 KiB; medium; large: above 1 MiB; unless the pool was declared with other bounds.
     name TEXT NOT NULL
 );
-INSERT INTO _pool_bucket VALUES (0, 'small'), (1, 'medium'), (2, 'large');
+INSERT INTO z_pool_bucket VALUES (0, 'small'), (1, 'medium'), (2, 'large');

@@ -47,7 +47,7 @@ CREATE TABLE thread (
     name TEXT
 );
 
-CREATE TABLE _process_environment (
+CREATE TABLE z_process_environment (
     -- What a process was told, and what it ran on: settings that change how its memory behaves.
     --
     -- Number of the entry in this database.

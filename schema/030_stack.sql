@@ -17,7 +17,7 @@ CREATE TABLE plumbing (
     origin TEXT NOT NULL
 );
 
-CREATE TABLE _wrapper (
+CREATE TABLE z_wrapper (
     -- Functions that may be wrappers through which the program allocates: three quarters of the stacks of a heap go through
     -- them on the way in, from at least three other functions, and from more places than lie inside. They are sites all the
     -- same: in another run the share is another. `function NAME` in a file of --site-rules says that one is a wrapper, here
@@ -29,7 +29,7 @@ CREATE TABLE _wrapper (
     function TEXT NOT NULL
 );
 
-CREATE TABLE _module (
+CREATE TABLE z_module (
     -- A program or library that a process had loaded. Python code has none.
     --
     -- Number of the module in this database.
@@ -70,7 +70,7 @@ CREATE TABLE frame (
     -- The frame of the function that this one was inlined into. NULL: it was not, or it is not known.
     inlined_in INTEGER REFERENCES frame (frame_id),
     -- The module, in one of the processes that have it. NULL: not known, or the code is interpreted.
-    module_id INTEGER REFERENCES _module (module_id),
+    module_id INTEGER REFERENCES z_module (module_id),
     -- 1: no place in the code, but the site of stacks that are cut (stack.is_cut) and have no frame but plumbing:
     -- '(stack cut)', with the name of the thread where there is one. What was allocated there is neither judged nor
     -- compared between runs or ranks; 0: not.

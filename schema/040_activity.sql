@@ -1,5 +1,6 @@
 -- What the program was doing: ranges, steps and moments.
 
+-- catalog: large
 CREATE TABLE operation (
     -- A range of the program: an operator, a phase, an annotation. Its times are those of the call or range on the host that
     -- submits the work, not those of the device, which may begin later and go on after it.
@@ -58,9 +59,9 @@ CREATE TABLE step (
     source TEXT NOT NULL
 );
 
-CREATE TABLE _graph (
+CREATE TABLE z_graph (
     -- A graph of the program: work of a stream that was captured, to be executed later. What was born in the capture is held
-    -- by it until it is destroyed. Shown by the view _graph_memory.
+    -- by it until it is destroyed. Shown by the view z_graph_memory.
     --
     -- Number of the graph.
     graph_id INTEGER PRIMARY KEY,
@@ -137,7 +138,7 @@ CREATE TABLE moment (
     moment_id INTEGER PRIMARY KEY,
     -- 1: the peak of a heap; 2: the end of the trace; 3: a mark; 4: a failed allocation; 5: the peak of all driver memory of a
     -- device, as in view device_peak.
-    kind INTEGER NOT NULL REFERENCES _moment_kind (kind),
+    kind INTEGER NOT NULL REFERENCES z_moment_kind (kind),
     -- Text of a mark. NULL: not a mark.
     name TEXT,
     -- The process that it belongs to. NULL: all, or a device's peak.
@@ -156,7 +157,7 @@ CREATE TABLE moment (
     input_id INTEGER NOT NULL REFERENCES input (input_id)
 );
 
-CREATE TABLE _pause (
+CREATE TABLE z_pause (
     -- When a process was not recorded in full (npumem-record --start-paused, --from-step, --ctl stop, npumem_pause): no
     -- copies, operations and stacks are here of that time. Steps, failures and samples are.
     --
@@ -177,8 +178,8 @@ CREATE TABLE _pause (
     is_end_known INTEGER
 );
 
-CREATE TABLE _note (
-    -- Something that the recorder could not see, or saw in another way than usual. Shown by the view _unseen.
+CREATE TABLE z_note (
+    -- Something that the recorder could not see, or saw in another way than usual. Shown by the view z_unseen.
     --
     -- Number of the note.
     note_id INTEGER PRIMARY KEY,
@@ -190,8 +191,8 @@ CREATE TABLE _note (
     seq INTEGER,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns INTEGER,
-    -- A code of _note_kind.
-    kind INTEGER NOT NULL REFERENCES _note_kind (kind),
+    -- A code of z_note_kind.
+    kind INTEGER NOT NULL REFERENCES z_note_kind (kind),
     -- What it is about: a function, a library, an operator or a reason. NULL: not known.
     text TEXT,
     -- How many things it stands for; of unseen operators: how many more than the one in text. NULL: not said.

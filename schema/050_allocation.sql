@@ -1,5 +1,6 @@
 -- Every allocation, copy, workspace and call about streams.
 
+-- catalog: large
 CREATE TABLE allocation (
     -- One allocation, from its birth to its end. The largest table: integers only.
     --
@@ -67,17 +68,18 @@ CREATE TABLE allocation (
     -- Private pool of the framework that it belongs to. NULL: none known.
     private_pool INTEGER,
     -- How operation_id is known: a code of operation_source. NULL: it is not known.
-    operation_source INTEGER REFERENCES _operation_source (operation_source),
+    operation_source INTEGER REFERENCES z_operation_source (operation_source),
     -- 1: other processes may open it; 0: that was not seen.
     is_exported INTEGER NOT NULL,
     -- 1: physical memory that was mapped, and can be unmapped in part; 0: not.
     is_mapped INTEGER NOT NULL,
     -- The graph in whose capture it was born. NULL: in none.
-    graph_id INTEGER REFERENCES _graph (graph_id),
+    graph_id INTEGER REFERENCES z_graph (graph_id),
     -- What it is for. NULL: not known.
-    category_id INTEGER REFERENCES _category (category_id)
+    category_id INTEGER REFERENCES z_category (category_id)
 );
 
+-- catalog: large
 CREATE TABLE copy (
     -- One transfer or memset. A large table: integers only.
     --
@@ -150,7 +152,7 @@ CREATE TABLE workspace (
     is_reused INTEGER
 );
 
-CREATE TABLE _stream_call (
+CREATE TABLE z_stream_call (
     -- One call about streams or events. A large table: integers only.
     --
     -- Number of the call.
@@ -165,8 +167,8 @@ CREATE TABLE _stream_call (
     stack_id INTEGER REFERENCES stack (stack_id),
     -- The device. NULL: not known.
     device_id INTEGER REFERENCES device (device_id),
-    -- A code of _stream_call_kind.
-    kind INTEGER NOT NULL REFERENCES _stream_call_kind (kind),
+    -- A code of z_stream_call_kind.
+    kind INTEGER NOT NULL REFERENCES z_stream_call_kind (kind),
     -- The stream. NULL: none, or not known.
     stream INTEGER,
     -- The event's handle. NULL: none, or not known.

@@ -1,6 +1,6 @@
 -- Sums that need the order of events, or all rows of a large table, computed once while loading. The views of the same topics show them with names.
 
-CREATE TABLE _heap_sum (
+CREATE TABLE z_heap_sum (
     -- Totals and peaks of one heap. Shown by the views heap_total and peak.
     --
     -- The heap.
@@ -64,7 +64,7 @@ CREATE TABLE _heap_sum (
     released_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _step_sum (
+CREATE TABLE z_step_sum (
     -- What each heap did in each step of its process, over the whole recording. Steps in which a heap did nothing have no
     -- row. Shown by the view step_total.
     --
@@ -112,8 +112,8 @@ CREATE TABLE _step_sum (
     PRIMARY KEY (heap_id, generation) ON CONFLICT REPLACE
 ) WITHOUT ROWID;
 
-CREATE TABLE _stack_sum (
-    -- Allocations of one heap by stack, over the whole recording, without the baseline. Shown by the view _site_total.
+CREATE TABLE z_stack_sum (
+    -- Allocations of one heap by stack, over the whole recording, without the baseline. Shown by the view z_site_total.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -132,7 +132,7 @@ CREATE TABLE _stack_sum (
     in_step_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _peak_stack (
+CREATE TABLE z_peak_stack (
     -- What was live at the peak of a heap, by stack. Shown by the view peak_by_site.
     --
     -- The heap.
@@ -147,14 +147,14 @@ CREATE TABLE _peak_stack (
     live_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _peak_category (
+CREATE TABLE z_peak_category (
     -- What was live at the peak of a heap by what it was for, where that is known. Shown by the view peak_by_category.
     --
     -- The heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
     -- What it was for.
-    category_id INTEGER NOT NULL REFERENCES _category (category_id),
-    -- The program's own word for it. NULL: it is one of table _category.
+    category_id INTEGER NOT NULL REFERENCES z_category (category_id),
+    -- The program's own word for it. NULL: it is one of table z_category.
     own_name TEXT,
     -- Allocations that were live. Unit: allocations.
     live_count INTEGER NOT NULL,
@@ -162,7 +162,7 @@ CREATE TABLE _peak_category (
     live_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _peak_module (
+CREATE TABLE z_peak_module (
     -- What was live at the peak of a heap by the innermost part of a model in whose forward it was made. Shown by the view
     -- peak_by_module.
     --
@@ -176,13 +176,13 @@ CREATE TABLE _peak_module (
     live_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _pool_hit (
+CREATE TABLE z_pool_hit (
     -- How often a pool served a request by itself, by size of the request. Shown by the view pool_hit_rate.
     --
     -- The pool's heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
-    -- A code of _pool_bucket.
-    bucket INTEGER NOT NULL REFERENCES _pool_bucket (bucket),
+    -- A code of z_pool_bucket.
+    bucket INTEGER NOT NULL REFERENCES z_pool_bucket (bucket),
     -- Requests of that size. Unit: allocations.
     allocation_count INTEGER NOT NULL,
     -- Requests for which the pool had to grow. Unit: allocations.
@@ -193,12 +193,12 @@ CREATE TABLE _pool_hit (
     last_miss_ns INTEGER
 );
 
-CREATE TABLE _allocation_kind_sum (
-    -- Allocations of one heap by kind of memory. Shown by the view _allocation_kind.
+CREATE TABLE z_allocation_kind_sum (
+    -- Allocations of one heap by kind of memory. Shown by the view z_allocation_kind.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
-    -- 1: mapped memory, whose policy is a code of _memory_kind; 0: not.
+    -- 1: mapped memory, whose policy is a code of z_memory_kind; 0: not.
     is_mapped INTEGER NOT NULL,
     -- As allocation.policy. NULL: not known.
     policy INTEGER,
@@ -212,8 +212,8 @@ CREATE TABLE _allocation_kind_sum (
     live_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _operation_sum (
-    -- Runs of one name in one process, and their workspaces. Shown by the view _workspace_by_operator.
+CREATE TABLE z_operation_sum (
+    -- Runs of one name in one process, and their workspaces. Shown by the view z_workspace_by_operator.
     --
     -- The process. NULL: not known.
     process_id INTEGER REFERENCES process (process_id),
@@ -245,7 +245,7 @@ CREATE TABLE _operation_sum (
     block_requested_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _operation_memory_sum (
+CREATE TABLE z_operation_memory_sum (
     -- Allocations of one heap by the name of their operation. Shown by the view operation_memory.
     --
     -- The heap.
@@ -289,15 +289,15 @@ CREATE TABLE _operation_memory_sum (
     doubtful_count INTEGER NOT NULL
 );
 
-CREATE TABLE _stream_call_sum (
-    -- Calls about streams of one process, by device, kind and stream. Shown by the view _stream_call_total.
+CREATE TABLE z_stream_call_sum (
+    -- Calls about streams of one process, by device, kind and stream. Shown by the view z_stream_call_total.
     --
     -- The process. NULL: not known.
     process_id INTEGER REFERENCES process (process_id),
     -- The device. NULL: not known.
     device_id INTEGER REFERENCES device (device_id),
-    -- A code of _stream_call_kind.
-    kind INTEGER NOT NULL REFERENCES _stream_call_kind (kind),
+    -- A code of z_stream_call_kind.
+    kind INTEGER NOT NULL REFERENCES z_stream_call_kind (kind),
     -- The stream. NULL: none, or not known.
     stream INTEGER,
     -- Calls. Unit: calls.
@@ -308,7 +308,7 @@ CREATE TABLE _stream_call_sum (
     error_count INTEGER NOT NULL
 );
 
-CREATE TABLE _device_sum (
+CREATE TABLE z_device_sum (
     -- Peak of a physical device over its driver heaps and all processes of an input. Shown by the view device_peak.
     --
     -- The device, as the first process that used it sees it.
@@ -389,7 +389,7 @@ CREATE TABLE fragmentation_sample (
     max_rounding_bytes INTEGER
 );
 
-CREATE TABLE _heap_sample (
+CREATE TABLE z_heap_sample (
     -- What a heap held from one event on, until its next row: not every change, but what moments need. What a heap held
     -- at a moment stands in its last row at or before the moment's place; without such a row it held nothing yet. That is
     -- exact at the end; at a mark or failure of the heap's process, or of another one on the same hardware; at peaks of
@@ -419,10 +419,10 @@ CREATE TABLE _heap_sample (
     PRIMARY KEY (heap_id, since_seq) ON CONFLICT REPLACE
 ) WITHOUT ROWID;
 
-CREATE TABLE _device_sample (
+CREATE TABLE z_device_sample (
     -- The devices that a moment concerns, and what each said of itself. A process's device is concerned while the
     -- process runs, and at the end if the process still ran when the device was asked last. Shown by the view
-    -- _device_moment.
+    -- z_device_moment.
     --
     -- The moment.
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
@@ -453,12 +453,12 @@ CREATE TABLE _device_sample (
     PRIMARY KEY (moment_id, device_id)
 ) WITHOUT ROWID;
 
-CREATE TABLE _hardware_sample (
-    -- Sums of _device_sample: what all recorded processes together took of a piece of hardware at a moment.
+CREATE TABLE z_hardware_sample (
+    -- Sums of z_device_sample: what all recorded processes together took of a piece of hardware at a moment.
     --
     -- The moment.
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
-    -- As _device_sample.hardware_id.
+    -- As z_device_sample.hardware_id.
     hardware_id INTEGER NOT NULL REFERENCES device (device_id),
     -- Devices of processes that are this hardware. Unit: devices.
     device_count INTEGER NOT NULL,
@@ -467,7 +467,7 @@ CREATE TABLE _hardware_sample (
     PRIMARY KEY (moment_id, hardware_id) ON CONFLICT REPLACE
 ) WITHOUT ROWID;
 
-CREATE TABLE _module_sample (
+CREATE TABLE z_module_sample (
     -- What the runtime said of the memory that a module of it holds (aclrtGetMemUsageInfo).
     --
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
@@ -488,7 +488,7 @@ CREATE TABLE _module_sample (
     recorded_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _device_module (
+CREATE TABLE z_device_module (
     -- The modules of CANN that hold memory of a device, by what was recorded or by what the runtime said.
     --
     -- The device.

@@ -1,6 +1,6 @@
 -- Where steps come from.
 
-CREATE TABLE _step_anchor (
+CREATE TABLE z_step_anchor (
     -- How it is known where the steps of a process begin; a row for each process that allocated memory of a device, unless
     -- npumem-ingest --step-at none was asked for. Shown by the view step_origin.
     --
@@ -29,7 +29,7 @@ CREATE TABLE _step_anchor (
     reason TEXT NOT NULL
 );
 
-CREATE TABLE _step_trend (
+CREATE TABLE z_step_trend (
     -- A straight line through what each heap of a device, and each device, held at most in each step: without the first
     -- quarter of the steps, which is warm-up, and without a last step that did not end. Steps in which a heap did nothing
     -- count with what it held, and what graphs held in the last step of it is taken for what they held in each. Shown by the
@@ -39,7 +39,7 @@ CREATE TABLE _step_trend (
     device_id INTEGER NOT NULL REFERENCES device (device_id),
     -- The heap. NULL: driver memory of the process on the device, all heaps of it together.
     heap_id INTEGER REFERENCES heap (heap_id),
-    -- 'allocated': _step_sum.peak_bytes; 'reserved': _step_sum.peak_reserved_bytes of a pool, where it is known; 'device':
+    -- 'allocated': z_step_sum.peak_bytes; 'reserved': z_step_sum.peak_reserved_bytes of a pool, where it is known; 'device':
     -- peak_bytes of all driver heaps, added up; 'all processes': that, and what other recorded processes held of the same
     -- hardware at the end of each step, where there are others.
     measure TEXT NOT NULL,

@@ -1,7 +1,7 @@
 -- How pools are cut up: their parts, free ranges by size, who is in the way, and all of it over time.
 
-CREATE TABLE _segment_kind (
-    -- Words for _pool_part.segment_kind. They go by the size of the segment alone, as PyTorch's caching allocators
+CREATE TABLE z_segment_kind (
+    -- Words for z_pool_part.segment_kind. They go by the size of the segment alone, as PyTorch's caching allocators
     -- choose it, and by whether it was mapped.
     --
     -- Code.
@@ -10,9 +10,9 @@ CREATE TABLE _segment_kind (
     -- requests; expandable: mapped, for either; other.
     name TEXT NOT NULL
 );
-INSERT INTO _segment_kind VALUES (1, 'small'), (2, 'large'), (3, 'expandable'), (4, 'other');
+INSERT INTO z_segment_kind VALUES (1, 'small'), (2, 'large'), (3, 'expandable'), (4, 'other');
 
-CREATE TABLE _pool_part (
+CREATE TABLE z_pool_part (
     -- A part of a pool: its segments of one kind, stream and private pool. A request is served from one part alone;
     -- what is free in another is of no use to it. A pool with more than 64 has the others as one, with NULL for all
     -- three.
@@ -22,7 +22,7 @@ CREATE TABLE _pool_part (
     -- The pool's heap.
     heap_id INTEGER REFERENCES heap (heap_id),
     -- A code of segment_kind. NULL: of several.
-    segment_kind INTEGER REFERENCES _segment_kind (segment_kind),
+    segment_kind INTEGER REFERENCES z_segment_kind (segment_kind),
     -- The stream that the segments were allocated for, or where the driver was not told that of the first block in them.
     -- NULL: not known, or several.
     stream INTEGER,
@@ -30,14 +30,14 @@ CREATE TABLE _pool_part (
     private_pool INTEGER
 );
 
-CREATE TABLE _part_sample (
+CREATE TABLE z_part_sample (
     -- Figures of a part of a pool at a moment; none where it held nothing. They add up to those of
-    -- fragmentation_sample. Shown by the view _fragmentation_part.
+    -- fragmentation_sample. Shown by the view z_fragmentation_part.
     --
     -- The moment.
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
     -- The part.
-    part_id INTEGER NOT NULL REFERENCES _pool_part (part_id),
+    part_id INTEGER NOT NULL REFERENCES z_pool_part (part_id),
     -- Bytes of its segments. Unit: bytes.
     reserved_bytes INTEGER NOT NULL,
     -- Bytes of them outside blocks. Unit: bytes.
@@ -53,14 +53,14 @@ CREATE TABLE _part_sample (
     waste_bytes INTEGER
 );
 
-CREATE TABLE _pool_growth (
+CREATE TABLE z_pool_growth (
     -- The request that took a part of a pool to the largest that it ever was, and what was free in that part although it had
-    -- to grow; of several to the same size the one with most of it. Shown by the view _fragmentation_verdict.
+    -- to grow; of several to the same size the one with most of it. Shown by the view z_fragmentation_verdict.
     --
     -- The pool's heap.
     heap_id INTEGER REFERENCES heap (heap_id),
     -- The part.
-    part_id INTEGER NOT NULL REFERENCES _pool_part (part_id),
+    part_id INTEGER NOT NULL REFERENCES z_pool_part (part_id),
     -- Place of the request in the order of events.
     seq INTEGER NOT NULL,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
@@ -83,16 +83,16 @@ CREATE TABLE _pool_growth (
     is_partial INTEGER NOT NULL
 );
 
-CREATE TABLE _gap (
+CREATE TABLE z_gap (
     -- Free ranges of a part of a pool at a moment, by size: a range of N bytes or more is one in which N bytes would
-    -- have fitted. Only where fragmentation_sample.has_detail is 1. Shown by the view _free_range.
+    -- have fitted. Only where fragmentation_sample.has_detail is 1. Shown by the view z_free_range.
     --
     -- The moment.
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
     -- The pool's heap.
     heap_id INTEGER REFERENCES heap (heap_id),
     -- The part.
-    part_id INTEGER NOT NULL REFERENCES _pool_part (part_id),
+    part_id INTEGER NOT NULL REFERENCES z_pool_part (part_id),
     -- A power of two: the ranges have so many bytes or more, and less than twice as many. Unit: bytes.
     class_bytes INTEGER NOT NULL,
     -- Free ranges of that size. Unit: ranges.
@@ -103,14 +103,14 @@ CREATE TABLE _gap (
     largest_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _fragmentation_usage (
+CREATE TABLE z_fragmentation_usage (
     -- The timeline of how a pool and its parts are cut up, in at most 4096 buckets a pool and 1024 a part; extremes are
-    -- exact. Shown by the view _fragmentation_timeline.
+    -- exact. Shown by the view z_fragmentation_timeline.
     --
     -- The pool's heap.
     heap_id INTEGER REFERENCES heap (heap_id),
     -- The part. NULL: the whole pool.
-    part_id INTEGER REFERENCES _pool_part (part_id),
+    part_id INTEGER REFERENCES z_pool_part (part_id),
     -- First event of the bucket, in the order of events.
     first_seq INTEGER NOT NULL,
     -- Last event of the bucket.
@@ -161,7 +161,7 @@ CREATE TABLE _fragmentation_usage (
     is_partial INTEGER NOT NULL
 );
 
-CREATE TABLE _blocker_sample (
+CREATE TABLE z_blocker_sample (
     -- Blocks of one stack that keep segments from being empty, at a moment. The free bytes of a segment that holds
     -- blocks are split evenly over these blocks, however large they are, for each of them is as much in the way; what
     -- is left over goes, a byte each, to those with the lowest addresses. So the hostage_bytes of a pool at a moment

@@ -1,10 +1,10 @@
 -- What pools did beside serving: who asked, why they grew, what they gave back, and what calls cost. All of it is summed
--- in one pass while loading; table _pool_miss alone has a row for each event of its kind. The views of 372_view_pool_detail
+-- in one pass while loading; table z_pool_miss alone has a row for each event of its kind. The views of 372_view_pool_detail
 -- show it with names.
 
-CREATE TABLE _miss_cause (
-    -- Words for _pool_miss.cause: why a pool had to grow. The first rule that fits names the cause; a group is what a block
-    -- of its private pool, stream and class can be cut from (table _pool_group). Where something of the process was lost,
+CREATE TABLE z_miss_cause (
+    -- Words for z_pool_miss.cause: why a pool had to grow. The first rule that fits names the cause; a group is what a block
+    -- of its private pool, stream and class can be cut from (table z_pool_group). Where something of the process was lost,
     -- not told or before its recording began, no cause is named. Where only what was live at the begin is known, neither
     -- 'cold' nor 'growth' is.
     --
@@ -13,14 +13,14 @@ CREATE TABLE _miss_cause (
     -- cold: the first miss of its group. after_flush: the group holds less of the driver's memory than it once did, and the
     -- most it held would have been enough for what the program holds of it with this request. cold, too: no step of the
     -- process had ended (where steps are known). growth: with this request the program holds more of the group than ever before.
-    -- _pending_free: memory of the group that was given up and not yet reusable would have served it. fragmentation: none of
+    -- z_pending_free: memory of the group that was given up and not yet reusable would have served it. fragmentation: none of
     -- these, so the group held enough free memory, and not in one piece that it would use.
     name TEXT NOT NULL
 );
-INSERT INTO _miss_cause VALUES
+INSERT INTO z_miss_cause VALUES
     (1, 'cold'), (2, 'growth'), (3, 'after_flush'), (4, 'pending_free'), (5, 'fragmentation');
 
-CREATE TABLE _pool_sum (
+CREATE TABLE z_pool_sum (
     -- What a pool got from the driver, gave back, and could not use yet. Shown by the view pool_summary.
     --
     -- The pool's heap.
@@ -59,7 +59,7 @@ CREATE TABLE _pool_sum (
     max_pending_ns INTEGER,
     -- Longest that one was pending, up to the end of the trace. Unit: nanoseconds.
     max_wait_ns INTEGER NOT NULL,
-    -- Frees of sizes that _pool_reuse left out: of one pool 65536 sizes are kept. Unit: allocations.
+    -- Frees of sizes that z_pool_reuse left out: of one pool 65536 sizes are kept. Unit: allocations.
     untracked_count INTEGER NOT NULL,
     -- 1: some of what the pool did is not in this trace (it began late, lost events, was paused, or kept only a part); these
     -- are figures of what is; 0: it is all there.
@@ -68,9 +68,9 @@ CREATE TABLE _pool_sum (
     is_estimate INTEGER NOT NULL
 );
 
-CREATE TABLE _pool_group (
+CREATE TABLE z_pool_group (
     -- A pool's blocks that can take each other's place. Only requests of which it is known whether they are misses are
-    -- counted. Shown by the views _pool_by_stream and _pool_by_class.
+    -- counted. Shown by the views z_pool_by_stream and z_pool_by_class.
     --
     -- The pool's heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
@@ -99,22 +99,22 @@ CREATE TABLE _pool_group (
     held_bytes INTEGER NOT NULL,
     -- Most of them at once. Unit: bytes.
     peak_held_bytes INTEGER NOT NULL,
-    -- As in _pool_sum. Unit: allocations.
+    -- As in z_pool_sum. Unit: allocations.
     pending_count INTEGER NOT NULL,
-    -- As in _pool_sum. Unit: bytes.
+    -- As in z_pool_sum. Unit: bytes.
     pending_bytes INTEGER NOT NULL,
-    -- As in _pool_sum. Unit: bytes times milliseconds.
+    -- As in z_pool_sum. Unit: bytes times milliseconds.
     pending_byte_ms INTEGER NOT NULL,
     -- Most that was pending at once. Unit: bytes.
     max_pending_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _pool_class (
-    -- Requests of a pool by size, in powers of two. Shown by the view _pool_by_size.
+CREATE TABLE z_pool_class (
+    -- Requests of a pool by size, in powers of two. Shown by the view z_pool_by_size.
     --
     -- The pool's heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
-    -- As in _pool_group.
+    -- As in z_pool_group.
     is_large INTEGER NOT NULL,
     -- n: requests above 2^(n-1), up to 2^n bytes; 0: of one byte. By requested size where that is known.
     size_class INTEGER NOT NULL,
@@ -132,9 +132,9 @@ CREATE TABLE _pool_class (
     last_miss_ns INTEGER
 );
 
-CREATE TABLE _pool_step (
-    -- What a pool did in each step of its process; steps in which it did nothing have no row. Table _step_sum says when a step
-    -- was. Shown by the view _pool_by_step.
+CREATE TABLE z_pool_step (
+    -- What a pool did in each step of its process; steps in which it did nothing have no row. Table z_step_sum says when a step
+    -- was. Shown by the view z_pool_by_step.
     --
     -- The pool's heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
@@ -159,10 +159,10 @@ CREATE TABLE _pool_step (
     PRIMARY KEY (heap_id, generation) ON CONFLICT REPLACE
 ) WITHOUT ROWID;
 
-CREATE TABLE _pool_reuse (
+CREATE TABLE z_pool_reuse (
     -- How soon freed memory of a pool was asked for again: requests by how much the pool handed out between the last free of
     -- that size, or at that address, and the request. A free that no such request followed counts nowhere, nor does a
-    -- request before which no such free came since the one before. Shown by the view _pool_reuse_distance.
+    -- request before which no such free came since the one before. Shown by the view z_pool_reuse_distance.
     --
     -- The pool's heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
@@ -176,7 +176,7 @@ CREATE TABLE _pool_reuse (
     request_count INTEGER NOT NULL
 );
 
-CREATE TABLE _pool_miss (
+CREATE TABLE z_pool_miss (
     -- Each request for which a pool had to grow, in order. The row of table allocation with this alloc_seq has the rest.
     --
     -- Place in the order of events.
@@ -195,13 +195,13 @@ CREATE TABLE _pool_miss (
     stream INTEGER,
     -- The private pool. NULL: the default one, or not known.
     private_pool INTEGER,
-    -- As in _pool_group.
+    -- As in z_pool_group.
     is_large INTEGER NOT NULL,
     -- Its size, by the heap's size_basis. Unit: bytes.
     size_bytes INTEGER NOT NULL,
-    -- A code of _miss_cause. NULL: not known. Of a pool of view _early_free what was pending is not in it: views
-    -- _pool_miss_by_cause and _pool_miss_by_site leave out what may be another cause.
-    cause INTEGER REFERENCES _miss_cause (cause),
+    -- A code of z_miss_cause. NULL: not known. Of a pool of view z_early_free what was pending is not in it: views
+    -- z_pool_miss_by_cause and z_pool_miss_by_site leave out what may be another cause.
+    cause INTEGER REFERENCES z_miss_cause (cause),
     -- 1: pending memory of its group would have served it, whatever the cause; 0: not.
     is_pending_enough INTEGER NOT NULL,
     -- Driver allocations and mappings that it is the first block in. Unit: calls.
@@ -215,15 +215,15 @@ CREATE TABLE _pool_miss (
     most_held_bytes INTEGER
 );
 
-CREATE TABLE _pool_miss_sum (
-    -- Misses of one pool by stack and cause. Shown by the views _pool_miss_by_cause and _pool_miss_by_site.
+CREATE TABLE z_pool_miss_sum (
+    -- Misses of one pool by stack and cause. Shown by the views z_pool_miss_by_cause and z_pool_miss_by_site.
     --
     -- The pool's heap.
     heap_id INTEGER REFERENCES heap (heap_id),
     -- Where. NULL: no stack was recorded.
     stack_id INTEGER REFERENCES stack (stack_id),
-    -- A code of _miss_cause. NULL: not known.
-    cause INTEGER REFERENCES _miss_cause (cause),
+    -- A code of z_miss_cause. NULL: not known.
+    cause INTEGER REFERENCES z_miss_cause (cause),
     -- Misses. Unit: allocations.
     miss_count INTEGER NOT NULL,
     -- Their size, by the heap's size_basis. Unit: bytes.
@@ -238,9 +238,9 @@ CREATE TABLE _pool_miss_sum (
     last_seq INTEGER NOT NULL
 );
 
-CREATE TABLE _pending_sum (
+CREATE TABLE z_pending_sum (
     -- Blocks of one pool that were given up and not yet reusable, by stack of their allocation and stream. Shown by the view
-    -- _pending_free.
+    -- z_pending_free.
     --
     -- The pool's heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -258,10 +258,10 @@ CREATE TABLE _pending_sum (
     max_wait_ns INTEGER
 );
 
-CREATE TABLE _cost_histogram (
+CREATE TABLE z_cost_histogram (
     -- What allocation calls cost, by heap: how many took how long. Frees have no cost in a trace, and neither have mappings
     -- and what a framework's pool tells of itself. Up to 32 ns each value has its row; above, each power of two has 32 rows,
-    -- so that a value is known to 1/32. Shown by the views _allocation_cost and _allocation_cost_histogram.
+    -- so that a value is known to 1/32. Shown by the views z_allocation_cost and z_allocation_cost_histogram.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -277,8 +277,8 @@ CREATE TABLE _cost_histogram (
     cost_ns INTEGER NOT NULL
 );
 
-CREATE TABLE _slowest_call (
-    -- The 20 dearest allocation calls of each heap. Shown by the view _slowest_allocation.
+CREATE TABLE z_slowest_call (
+    -- The 20 dearest allocation calls of each heap. Shown by the view z_slowest_allocation.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),

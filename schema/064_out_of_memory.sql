@@ -1,6 +1,6 @@
 -- Requests for memory that could not be served at once: what a thread tried, and how things stood before.
 
-CREATE TABLE _out_of_memory_chain (
+CREATE TABLE z_out_of_memory_chain (
     -- Failed allocations of one thread on one device that belong together: try, flush, retry. Shown by the view
     -- out_of_memory. Heaps and device are described as they were before the first failure.
     --
@@ -20,12 +20,12 @@ CREATE TABLE _out_of_memory_chain (
     heap_id INTEGER REFERENCES heap (heap_id),
     -- The pool that said that it could not serve. NULL: none did, only the driver refused.
     pool_heap_id INTEGER REFERENCES heap (heap_id),
-    -- The moment of the first failure, which has rows in _device_sample, _heap_sample and fragmentation_sample.
+    -- The moment of the first failure, which has rows in z_device_sample, z_heap_sample and fragmentation_sample.
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
     -- 'recovered', 'fatal', 'open' (the recording ended first) or 'unknown' (events were lost first).
     outcome TEXT NOT NULL,
-    -- The call about streams or events that failed, a code of _stream_call_kind. NULL: it was an allocation.
-    stream_call INTEGER REFERENCES _stream_call_kind (kind),
+    -- The call about streams or events that failed, a code of z_stream_call_kind. NULL: it was an allocation.
+    stream_call INTEGER REFERENCES z_stream_call_kind (kind),
     -- Failures. Unit: failures.
     failure_count INTEGER NOT NULL,
     -- Those of the driver. Unit: failures.
@@ -70,12 +70,12 @@ CREATE TABLE _out_of_memory_chain (
     is_partial INTEGER NOT NULL
 );
 
-CREATE TABLE _out_of_memory_stack (
+CREATE TABLE z_out_of_memory_stack (
     -- What was live on the device before a chain began, by stack: the 64 largest and, for each heap, the sum of the rest.
-    -- Shown by the view _out_of_memory_site. A recording with very many failures has rows of the first ones alone.
+    -- Shown by the view z_out_of_memory_site. A recording with very many failures has rows of the first ones alone.
     --
     -- The chain.
-    out_of_memory_chain_id INTEGER NOT NULL REFERENCES _out_of_memory_chain (out_of_memory_chain_id),
+    out_of_memory_chain_id INTEGER NOT NULL REFERENCES z_out_of_memory_chain (out_of_memory_chain_id),
     -- The heap: a pool, or driver memory that is no pool's.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
     -- Where it was allocated. NULL: no stack was recorded, baseline, or the rest.
@@ -90,13 +90,13 @@ CREATE TABLE _out_of_memory_stack (
     live_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _out_of_memory_leak (
+CREATE TABLE z_out_of_memory_leak (
     -- What a leak (view leak_by_site: growing, rising) held on the device before a chain began, by site: of the blocks
     -- that are called a leak those that had been born by then, without what was born in the step of the failure. Shown by
     -- the view out_of_memory.
     --
     -- The chain.
-    out_of_memory_chain_id INTEGER NOT NULL REFERENCES _out_of_memory_chain (out_of_memory_chain_id),
+    out_of_memory_chain_id INTEGER NOT NULL REFERENCES z_out_of_memory_chain (out_of_memory_chain_id),
     -- The heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
     -- The site. NULL: no stack was recorded.

@@ -1,6 +1,6 @@
 -- What a pool's service costs, for the verdicts of view health.
 
-CREATE TABLE _pool_effort (
+CREATE TABLE z_pool_effort (
     -- What the driver's memory of a pool cost, and how the pool served after its peak; and of driver memory, what part of
     -- it became some pool's. Without the baseline.
     --
@@ -21,7 +21,7 @@ CREATE TABLE _pool_effort (
     after_peak_miss_count INTEGER
 );
 
-CREATE TABLE _threshold (
+CREATE TABLE z_threshold (
     -- How much there must be of a measure of view health before it is called a warning or a danger: below, it is 'minor'.
     -- npumem-ingest --threshold sets them.
     --
@@ -34,7 +34,7 @@ CREATE TABLE _threshold (
     -- 'bytes' (unused, or copied), 'ns' (of all calls) or 'requests' (after the warm-up).
     unit TEXT NOT NULL
 );
-INSERT INTO _threshold VALUES
+INSERT INTO z_threshold VALUES
     ('allocation cost', 100000000, 0, 'ns'),
     ('fragmentation', 67108864, 0.01, 'bytes'),
     ('pool hit rate', 100, 0, 'requests'),

@@ -1,6 +1,6 @@
 -- What tells a leak from what is merely held: how much of each site was live step by step, and how long its blocks live.
 
-CREATE TABLE _site_step (
+CREATE TABLE z_site_step (
     -- How much of a site was live at the end of a step; only where it was not what the row before it says. The baseline and
     -- what graphs held are left out. Shown by the view step_growth.
     --
@@ -18,21 +18,21 @@ CREATE TABLE _site_step (
     live_count INTEGER NOT NULL
 );
 
-CREATE TABLE _step_stride (
-    -- Which steps _site_step knows: of the first 1,024 generations each, later ever fewer, and always the last.
+CREATE TABLE z_step_stride (
+    -- Which steps z_site_step knows: of the first 1,024 generations each, later ever fewer, and always the last.
     --
     -- First generation that this row is about, up to that of the next row.
     first_generation INTEGER PRIMARY KEY,
     -- Known are the generations that it divides.
     stride INTEGER NOT NULL
 );
-INSERT INTO _step_stride VALUES
+INSERT INTO z_step_stride VALUES
     (0, 1), (1024, 2), (2048, 4), (4096, 8), (8192, 16), (16384, 32), (32768, 64), (65536, 128), (131072, 256),
     (262144, 512), (524288, 1024), (1048576, 2048), (2097152, 4096), (4194304, 8192), (8388608, 16384),
     (16777216, 32768), (33554432, 65536), (67108864, 131072), (134217728, 262144);
 
-CREATE TABLE _growth_step (
-    -- The steps of each process that _site_step knows, by table _step_stride, and its last one. Shown by the view step_growth.
+CREATE TABLE z_growth_step (
+    -- The steps of each process that z_site_step knows, by table z_step_stride, and its last one. Shown by the view step_growth.
     --
     -- The process.
     process_id INTEGER NOT NULL REFERENCES process (process_id),
@@ -41,7 +41,7 @@ CREATE TABLE _growth_step (
     PRIMARY KEY (process_id, generation) ON CONFLICT IGNORE
 ) WITHOUT ROWID;
 
-CREATE TABLE _site_growth (
+CREATE TABLE z_site_growth (
     -- Growth of a site: the line of least squares through what was live at the ends of the steps. The last step is left
     -- out, for the end of the program or a crash cuts it. No row with fewer than two steps left, or of a site that was not
     -- there before the last.
@@ -61,10 +61,10 @@ CREATE TABLE _site_growth (
     growth_fit_ratio REAL
 );
 
-CREATE TABLE _site_floor (
+CREATE TABLE z_site_floor (
     -- The least that was live of a site minute by minute, in a process without steps; only where it was not what the row
     -- before it says. Of long runs fewer and fewer minutes are told, then it is the least since the one before. The baseline
-    -- and what graphs held are left out. From it servers are judged (_site_verdict).
+    -- and what graphs held are left out. From it servers are judged (z_site_verdict).
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -76,7 +76,7 @@ CREATE TABLE _site_floor (
     floor_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE _site_verdict (
+CREATE TABLE z_site_verdict (
     -- What is said of each site of which something is outstanding, and why. No row: nothing speaks for growth (weights, or
     -- what is made once). Shown by the views leak_by_site and suspect_by_site.
     --
@@ -100,7 +100,7 @@ CREATE TABLE _site_verdict (
     hourly_bytes REAL
 );
 
-CREATE TABLE _site_lifetime (
+CREATE TABLE z_site_lifetime (
     -- How long the freed blocks of a site had lived.
     --
     -- The heap.

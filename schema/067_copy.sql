@@ -1,7 +1,7 @@
 -- Sums over copies, so that no view has to walk all of them.
 
-CREATE TABLE _copy_sum (
-    -- Copies of one place by device, direction and stream. Shown by the views copy_summary, _repeated_copy, _copy_total and
+CREATE TABLE z_copy_sum (
+    -- Copies of one place by device, direction and stream. Shown by the views copy_summary, z_repeated_copy, z_copy_total and
     -- zero_copy.
     --
     -- The process. NULL: not known.

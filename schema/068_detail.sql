@@ -1,6 +1,6 @@
 -- Sums of the large tables that answers are made of, so that they do not depend on the rows; and which rows were left out.
 
-CREATE TABLE _outstanding_sum (
+CREATE TABLE z_outstanding_sum (
     -- What was allocated in the recording and not freed by its end, segments and the baseline left out: allocations of one
     -- heap, stack, size, generation and graph. Shown by the view outstanding_by_site.
     --
@@ -27,13 +27,13 @@ CREATE TABLE _outstanding_sum (
     -- unknown.
     outlier_count INTEGER,
     -- The graph that held them at the end of the trace, or until a last reset ended both. NULL: none.
-    graph_id INTEGER REFERENCES _graph (graph_id),
+    graph_id INTEGER REFERENCES z_graph (graph_id),
     -- 1: they are in a private pool of the framework, as a snapshot says: graphs have such; 0: not known of them.
     is_private INTEGER NOT NULL
 );
 
-CREATE TABLE _leaked_sum (
-    -- How many of the allocations of a row of _outstanding_sum are called a leak, and why. Of a site that grows what was
+CREATE TABLE z_leaked_sum (
+    -- How many of the allocations of a row of z_outstanding_sum are called a leak, and why. Of a site that grows what was
     -- there before the first step is none; and of what was born in the first step no more than are born of the like in a
     -- later one: weights and state are made then. Shown by the view leak.
     --
@@ -51,8 +51,8 @@ CREATE TABLE _leaked_sum (
     leak_count INTEGER NOT NULL
 );
 
-CREATE TABLE _leak_sum (
-    -- Sums of _leaked_sum by site and verdict. Shown by the view leak_by_site.
+CREATE TABLE z_leak_sum (
+    -- Sums of z_leaked_sum by site and verdict. Shown by the view leak_by_site.
     --
     -- The heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
@@ -79,11 +79,11 @@ CREATE TABLE _leak_sum (
     -- End of the process or, where that was not seen, the last event of its memory. Unit: nanoseconds since the recording
     -- began. NULL: not known.
     end_ns INTEGER,
-    -- As _outstanding_sum.outlier_count. Unit: allocations. NULL: as there.
+    -- As z_outstanding_sum.outlier_count. Unit: allocations. NULL: as there.
     outlier_count INTEGER
 );
 
-CREATE TABLE _left_out (
+CREATE TABLE z_left_out (
     -- Inputs of which rows of large tables were left out (npumem-ingest --detail live or none). A number in another table,
     -- as anomaly.allocation_id, may then be that of a row that is not here. An input with all its rows is not in this table.
     --
@@ -98,7 +98,7 @@ CREATE TABLE _left_out (
     -- Number of its last workspace, here or not. NULL: it has none.
     last_workspace_id INTEGER REFERENCES workspace (workspace_id),
     -- Number of its last call about streams, here or not. NULL: it has none.
-    last_stream_call_id INTEGER REFERENCES _stream_call (stream_call_id),
+    last_stream_call_id INTEGER REFERENCES z_stream_call (stream_call_id),
     -- Allocations of it that are not here. Unit: allocations.
     allocation_count INTEGER NOT NULL
 );

@@ -1,9 +1,9 @@
 -- Operations step by step, and workspaces that are held while no operator works in them.
 
-CREATE TABLE _operation_step_sum (
+CREATE TABLE z_operation_step_sum (
     -- What operations did to a heap in each step, those before the first step included: of each heap and step the 16
-    -- with the most bytes, and one row of the rest. Of long runs the steps that _step_stride says, and the last. Shown
-    -- by the view _operation_memory_by_step.
+    -- with the most bytes, and one row of the rest. Of long runs the steps that z_step_stride says, and the last. Shown
+    -- by the view z_operation_memory_by_step.
     --
     -- The process.
     process_id INTEGER REFERENCES process (process_id),
@@ -42,9 +42,9 @@ CREATE TABLE _operation_step_sum (
     workspace_block_bytes INTEGER
 );
 
-CREATE TABLE _workspace_hold_sum (
+CREATE TABLE z_workspace_hold_sum (
     -- Blocks that served operators as workspaces, by heap and by the stream of the operator that used them last: how
-    -- long they were used and held. Shown by the view _workspace_held.
+    -- long they were used and held. Shown by the view z_workspace_held.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),

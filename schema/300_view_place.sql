@@ -1,6 +1,6 @@
 -- Where: one row per heap, the columns that every other view begins with; and what is missing from the answers.
 
-CREATE VIEW _heap_place (
+CREATE VIEW z_heap_place (
     -- Every heap with the names of where it is. The other views begin with its first six columns.
     --
     -- Name of the machine. NULL: not known.
@@ -46,6 +46,7 @@ LEFT JOIN process ON process.process_id = heap.process_id
 LEFT JOIN device ON device.device_id = heap.device_id
 LEFT JOIN heap_level ON heap_level.level = heap.level;
 
+-- catalog: first 1
 CREATE VIEW completeness (
     -- One row per input: how much of what happened is in this database.
     --
@@ -142,11 +143,11 @@ SELECT
     input.events_without_stack,
     input.bytes_cut,
     (SELECT coalesce(sum(a.allocation_count), 0)
-     FROM _outstanding_sum AS a
+     FROM z_outstanding_sum AS a
      JOIN heap ON heap.heap_id = a.heap_id
      JOIN process AS p ON p.process_id = heap.process_id
      WHERE a.stack_id IS NULL AND p.input_id = input.input_id),
-    (SELECT count(*) FROM _note WHERE _note.input_id = input.input_id),
+    (SELECT count(*) FROM z_note WHERE z_note.input_id = input.input_id),
     input.events_unkept,
     input.detail_begin_seq,
     input.detail_begin_ns,
@@ -157,14 +158,14 @@ SELECT
     input.processes_unjoined,
     input.blocks_outside_count,
     (SELECT coalesce(sum(a.allocation_count), 0)
-     FROM _outstanding_sum AS a
+     FROM z_outstanding_sum AS a
      JOIN heap ON heap.heap_id = a.heap_id
      JOIN process AS p ON p.process_id = heap.process_id
      JOIN stack AS s ON s.stack_id = a.stack_id
      WHERE s.is_cut = 1 AND p.input_id = input.input_id)
 FROM input;
 
-CREATE VIEW _unseen (
+CREATE VIEW z_unseen (
     -- What the recorder could not see, or saw in another way than usual, as it noted it: a row for each such thing of an
     -- input. The rest is as it should be.
     --
@@ -180,7 +181,7 @@ CREATE VIEW _unseen (
     heap,
     -- Always NULL: a note is not of one level.
     level,
-    -- A word of _note_kind: missing function, other tool, unseen library, unseen operator, no pool events, ...
+    -- A word of z_note_kind: missing function, other tool, unseen library, unseen operator, no pool events, ...
     kind,
     -- What it is about: a function, a library, an operator or a reason. NULL: not known.
     text,
@@ -206,13 +207,13 @@ SELECT
     CASE WHEN n.kind = 4 THEN 1 + max(coalesce(n.count, 0)) ELSE max(max(coalesce(n.count, 1)), 1) END,
     count(DISTINCT n.process_id),
     min(n.seq)
-FROM _note AS n
-JOIN _note_kind AS k ON k.kind = n.kind
+FROM z_note AS n
+JOIN z_note_kind AS k ON k.kind = n.kind
 LEFT JOIN process AS p ON p.process_id = n.process_id
 GROUP BY n.input_id, n.kind, n.text
 ORDER BY n.input_id, n.kind, n.text;
 
-CREATE VIEW _allocation_kind (
+CREATE VIEW z_allocation_kind (
     -- Which kinds of memory and pages each heap was asked for: device, physical and registered memory.
     --
     -- Name of the machine. NULL: not known.
@@ -227,7 +228,7 @@ CREATE VIEW _allocation_kind (
     heap,
     -- Level of the heap.
     level,
-    -- Device memory: a word of _malloc_policy and what else was asked for; physical and mapped memory: of _memory_kind;
+    -- Device memory: a word of z_malloc_policy and what else was asked for; physical and mapped memory: of z_memory_kind;
     -- registered memory: how. NULL: not known.
     kind,
     -- 1: mapped memory; 0: not.
@@ -258,9 +259,9 @@ SELECT
             || CASE WHEN s.policy & 8 THEN ' + read only' ELSE '' END
             || CASE WHEN s.policy & 268435456 THEN ' + pinned' ELSE '' END
         WHEN p.level = 'physical' OR s.is_mapped = 1
-            THEN (SELECT k.name FROM _memory_kind AS k WHERE k.kind = s.policy)
+            THEN (SELECT k.name FROM z_memory_kind AS k WHERE k.kind = s.policy)
         ELSE
-            (SELECT m.name FROM _malloc_policy AS m WHERE m.policy = s.policy & 255)
+            (SELECT m.name FROM z_malloc_policy AS m WHERE m.policy = s.policy & 255)
             || CASE WHEN s.policy & 256 THEN ' + low bandwidth' ELSE '' END
             || CASE WHEN s.policy & 4096 THEN ' + high bandwidth' ELSE '' END
             || CASE WHEN s.policy & 1048576 THEN ' + read only' ELSE '' END
@@ -271,10 +272,11 @@ SELECT
     s.allocated_bytes,
     s.live_count,
     s.live_bytes
-FROM _allocation_kind_sum AS s
-JOIN _heap_place AS p ON p.heap_id = s.heap_id
+FROM z_allocation_kind_sum AS s
+JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 ORDER BY s.heap_id, s.allocated_bytes DESC, s.is_mapped, s.policy;
 
+-- catalog: large
 CREATE VIEW stack_text (
     -- Each call stack as text, for whatever has a stack_id (allocation, leak) or a top_stack_id (leak_by_site, peak_by_site).
     --

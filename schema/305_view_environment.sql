@@ -1,6 +1,6 @@
 -- What the recorded processes were told, and what they ran on.
 
-CREATE VIEW _environment (
+CREATE VIEW z_environment (
     -- Settings of each process that change how its memory behaves, and the versions of what it ran on.
     --
     -- Name of the machine. NULL: not known.
@@ -32,6 +32,6 @@ SELECT
     e.source,
     e.name,
     e.value
-FROM _process_environment AS e
+FROM z_process_environment AS e
 LEFT JOIN process AS p ON p.process_id = e.process_id
 ORDER BY e.source DESC, e.name, e.value, e.entry_id;

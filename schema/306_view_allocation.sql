@@ -1,6 +1,6 @@
 -- Single allocations in words, and the moments by which queries ask for them.
 
-CREATE VIEW _named_moment (
+CREATE VIEW z_named_moment (
     -- The moments of each heap that a query takes by name, as its parameter :at, :from or :to: 'begin', 'end', 'peak' and each
     -- mark. Of several marks of one name it is the last, of the heap's own process where that set one.
     --
@@ -39,7 +39,7 @@ SELECT
     NULL,
     NULL,
     p.heap_id
-FROM _heap_place AS p
+FROM z_heap_place AS p
 UNION ALL
 SELECT
     p.host,
@@ -53,14 +53,14 @@ SELECT
     w.last_ns,
     NULL,
     p.heap_id
-FROM _heap_place AS p
+FROM z_heap_place AS p
 JOIN input ON input.input_id = p.input_id
 LEFT JOIN (
     SELECT
         q.input_id,
         max(u.last_ns) AS last_ns
     FROM usage AS u
-    JOIN _heap_place AS q ON q.heap_id = u.heap_id
+    JOIN z_heap_place AS q ON q.heap_id = u.heap_id
     GROUP BY q.input_id
 ) AS w ON w.input_id = p.input_id
 UNION ALL
@@ -76,8 +76,8 @@ SELECT
     s.peak_ns,
     NULL,
     p.heap_id
-FROM _heap_sum AS s
-JOIN _heap_place AS p ON p.heap_id = s.heap_id
+FROM z_heap_sum AS s
+JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 UNION ALL
 SELECT
     p.host,
@@ -93,10 +93,11 @@ SELECT
     p.heap_id
 FROM moment AS m
 JOIN process AS q ON q.process_id = m.process_id
-JOIN _heap_place AS p ON p.input_id = q.input_id
+JOIN z_heap_place AS p ON p.input_id = q.input_id
 WHERE m.kind = 3 AND m.name NOT IN ('begin', 'end', 'peak')
 GROUP BY p.heap_id, m.name;
 
+-- catalog: large
 CREATE VIEW allocation_detail (
     -- Every single allocation in words: when, where, by whom and how; segments are left out. As long as table allocation: ask
     -- with a WHERE.
@@ -200,9 +201,9 @@ SELECT
             || CASE WHEN a.policy & 8 THEN ' + read only' ELSE '' END
             || CASE WHEN a.policy & 268435456 THEN ' + pinned' ELSE '' END
         WHEN p.level = 'physical' OR a.is_mapped = 1
-            THEN (SELECT y.name FROM _memory_kind AS y WHERE y.kind = a.policy)
+            THEN (SELECT y.name FROM z_memory_kind AS y WHERE y.kind = a.policy)
         ELSE
-            (SELECT m.name FROM _malloc_policy AS m WHERE m.policy = a.policy & 255)
+            (SELECT m.name FROM z_malloc_policy AS m WHERE m.policy = a.policy & 255)
             || CASE WHEN a.policy & 256 THEN ' + low bandwidth' ELSE '' END
             || CASE WHEN a.policy & 4096 THEN ' + high bandwidth' ELSE '' END
             || CASE WHEN a.policy & 1048576 THEN ' + read only' ELSE '' END
@@ -216,7 +217,7 @@ SELECT
     a.stack_id,
     a.segment_id
 FROM allocation AS a
-JOIN _heap_place AS p ON p.heap_id = a.heap_id
+JOIN z_heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN end_kind AS e ON e.end_kind = a.end_kind
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN thread AS r ON r.thread_id = a.free_thread_id
@@ -226,5 +227,5 @@ LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 LEFT JOIN stack AS w ON w.stack_id = a.free_stack_id
 LEFT JOIN frame AS z ON z.frame_id = w.site_frame_id
-LEFT JOIN _category AS c ON c.category_id = a.category_id
+LEFT JOIN z_category AS c ON c.category_id = a.category_id
 WHERE a.is_segment = 0;

@@ -1,5 +1,6 @@
 -- What is still there at the end, and what of it is a leak.
 
+-- catalog: large
 CREATE VIEW outstanding (
     -- What was allocated in the recording and not freed by its end, segments left out, and the physical memory under
     -- mappings, which are here. What a reset or finalize ended is among them if nothing was allocated on the device after it. Weights are
@@ -82,14 +83,15 @@ SELECT
     END,
     c.is_estimate
 FROM allocation AS a
-JOIN _heap_place AS p ON p.heap_id = a.heap_id
+JOIN z_heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-LEFT JOIN _category AS c ON c.category_id = a.category_id
+LEFT JOIN z_category AS c ON c.category_id = a.category_id
 WHERE a.is_segment = 0 AND a.generation IS NOT NULL;
 
+-- catalog: first 13
 CREATE VIEW outstanding_by_site (
     -- The same, summed by site; largest first.
     --
@@ -140,14 +142,15 @@ FROM (
         min(a.first_seq) AS first_seq,
         max(a.last_seq) AS last_seq,
         count(DISTINCT a.generation) AS generation_count
-    FROM _outstanding_sum AS a
+    FROM z_outstanding_sum AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
     GROUP BY a.heap_id, s.site_frame_id
 ) AS g
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.size_bytes DESC, g.first_seq;
 
+-- catalog: large
 CREATE VIEW leak (
     -- Outstanding allocations that are judged a leak, firmly: their site is growing (steps are known, and what is live of it
     -- at the ends of steps still rises over their last two fifths, or of all parts of the run as much is still there and more
@@ -219,21 +222,22 @@ FROM (
             PARTITION BY b.heap_id, b.stack_id, b.size_bytes, b.generation ORDER BY b.alloc_seq DESC, b.allocation_id DESC
         ) AS place
     FROM allocation AS b
-    JOIN _leaked_sum AS k
+    JOIN z_leaked_sum AS k
         ON k.heap_id = b.heap_id
         AND k.stack_id IS b.stack_id
         AND k.size_bytes = b.size_bytes
         AND k.generation = b.generation
-    LEFT JOIN _graph AS g ON g.graph_id = b.graph_id AND (g.destroyed_seq IS NULL OR g.destroyed_seq >= b.free_seq)
+    LEFT JOIN z_graph AS g ON g.graph_id = b.graph_id AND (g.destroyed_seq IS NULL OR g.destroyed_seq >= b.free_seq)
     WHERE b.is_segment = 0 AND b.generation IS NOT NULL AND b.is_doubtful = 0 AND g.graph_id IS NULL AND b.private_pool IS NULL
 ) AS a
-JOIN _heap_place AS p ON p.heap_id = a.heap_id
+JOIN z_heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
 WHERE a.place <= a.leak_count;
 
+-- catalog: first 3
 CREATE VIEW leak_by_site (
     -- Leaks, summed by site and verdict; largest first.
     --
@@ -379,8 +383,8 @@ SELECT
     END,
     input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL,
     top.stack_id
-FROM _leak_sum AS l
-JOIN _heap_place AS p ON p.heap_id = l.heap_id
+FROM z_leak_sum AS l
+JOIN z_heap_place AS p ON p.heap_id = l.heap_id
 JOIN process ON process.process_id = p.process_id
 JOIN input ON input.input_id = process.input_id
 JOIN (
@@ -389,19 +393,19 @@ JOIN (
         input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) AS lost_count
     FROM input
 ) AS k ON k.input_id = input.input_id
-JOIN _heap_sum AS x ON x.heap_id = l.heap_id
+JOIN z_heap_sum AS x ON x.heap_id = l.heap_id
 JOIN heap AS y ON y.heap_id = l.heap_id
 LEFT JOIN device ON device.device_id = y.device_id
-LEFT JOIN _warm_up AS steps ON steps.process_id = p.process_id
-LEFT JOIN _site_verdict AS v ON v.heap_id = l.heap_id AND v.site_frame_id IS l.site_frame_id
-LEFT JOIN _site_growth AS g ON g.heap_id = l.heap_id AND g.site_frame_id IS l.site_frame_id
-LEFT JOIN _site_lifetime AS t ON t.heap_id = l.heap_id AND t.site_frame_id IS l.site_frame_id
+LEFT JOIN z_warm_up AS steps ON steps.process_id = p.process_id
+LEFT JOIN z_site_verdict AS v ON v.heap_id = l.heap_id AND v.site_frame_id IS l.site_frame_id
+LEFT JOIN z_site_growth AS g ON g.heap_id = l.heap_id AND g.site_frame_id IS l.site_frame_id
+LEFT JOIN z_site_lifetime AS t ON t.heap_id = l.heap_id AND t.site_frame_id IS l.site_frame_id
 LEFT JOIN (
     SELECT
         q.heap_id,
         z.site_frame_id,
         sum(q.free_count) AS free_count
-    FROM _stack_sum AS q
+    FROM z_stack_sum AS q
     LEFT JOIN stack AS z ON z.stack_id = q.stack_id
     GROUP BY q.heap_id, z.site_frame_id
 ) AS u ON u.heap_id = l.heap_id AND u.site_frame_id IS l.site_frame_id
@@ -415,13 +419,14 @@ LEFT JOIN (
             PARTITION BY q.heap_id, z.site_frame_id, q.verdict
             ORDER BY sum(q.leak_count * q.size_bytes) DESC, q.stack_id
         ) AS place
-    FROM _leaked_sum AS q
+    FROM z_leaked_sum AS q
     JOIN stack AS z ON z.stack_id = q.stack_id
     GROUP BY q.heap_id, q.verdict, q.stack_id
 ) AS top ON top.heap_id = l.heap_id AND top.site_frame_id IS l.site_frame_id AND top.verdict = l.verdict AND top.place = 1
 LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id
 ORDER BY l.size_bytes DESC, l.first_seq;
 
+-- catalog: first 12
 CREATE VIEW suspect_by_site (
     -- Sites that may hold more and more, but of which it is not sure, or cannot be told: no leak, in no count and in no gate.
     -- Largest first. What is not here and no leak either is what a program holds: weights, state, buffers made once.
@@ -518,15 +523,15 @@ FROM (
         sum(o.allocation_count * o.size_bytes) AS size_bytes,
         count(DISTINCT o.generation) AS generation_count,
         count(DISTINCT nullif(o.generation, 0)) AS late_generation_count -- with steps: but for what was there before them
-    FROM _outstanding_sum AS o
+    FROM z_outstanding_sum AS o
     LEFT JOIN stack AS s ON s.stack_id = o.stack_id
     WHERE o.is_doubtful = 0
     GROUP BY o.heap_id, s.site_frame_id, held_by
 ) AS a
-JOIN _heap_place AS p ON p.heap_id = a.heap_id
-LEFT JOIN _site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.site_frame_id
-LEFT JOIN _warm_up AS steps ON steps.process_id = p.process_id
-LEFT JOIN _site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
+JOIN z_heap_place AS p ON p.heap_id = a.heap_id
+LEFT JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.site_frame_id
+LEFT JOIN z_warm_up AS steps ON steps.process_id = p.process_id
+LEFT JOIN z_site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
 LEFT JOIN input AS k ON k.input_id = p.input_id
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
 LEFT JOIN (
@@ -540,7 +545,7 @@ LEFT JOIN (
                 CASE WHEN q.graph_id IS NOT NULL THEN 'graph' WHEN q.is_private THEN 'pool' ELSE '' END
             ORDER BY sum(q.allocation_count * q.size_bytes) DESC, q.stack_id
         ) AS place
-    FROM _outstanding_sum AS q
+    FROM z_outstanding_sum AS q
     JOIN stack AS z ON z.stack_id = q.stack_id
     WHERE q.is_doubtful = 0
     GROUP BY q.heap_id, q.stack_id, held_by
@@ -548,5 +553,5 @@ LEFT JOIN (
 WHERE a.held_by <> ''
     OR (v.verdict NOT IN ('growing', 'rising')
         AND NOT EXISTS (
-            SELECT 1 FROM _leak_sum AS l WHERE l.heap_id = a.heap_id AND l.site_frame_id IS a.site_frame_id))
+            SELECT 1 FROM z_leak_sum AS l WHERE l.heap_id = a.heap_id AND l.site_frame_id IS a.site_frame_id))
 ORDER BY a.size_bytes DESC, p.heap_id, a.site_frame_id, a.held_by;

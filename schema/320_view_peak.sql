@@ -1,5 +1,6 @@
 -- The most that was ever live, what it was made of, and the totals of each heap.
 
+-- catalog: first 4
 CREATE VIEW peak (
     -- One row per heap: its peak, and how much the pool held for it.
     --
@@ -73,9 +74,10 @@ SELECT
         WHEN s.reserved_at_peak_bytes > 0
             THEN max(0.0, CAST(s.reserved_at_peak_bytes - s.peak_bytes AS REAL) / s.reserved_at_peak_bytes)
     END
-FROM _heap_sum AS s
-JOIN _heap_place AS p ON p.heap_id = s.heap_id;
+FROM z_heap_sum AS s
+JOIN z_heap_place AS p ON p.heap_id = s.heap_id;
 
+-- catalog: first 5
 CREATE VIEW peak_by_site (
     -- What was live at the peak of each heap, by site; largest first within a heap.
     --
@@ -135,19 +137,19 @@ FROM (
                 PARTITION BY q.heap_id, q.is_baseline, s.site_frame_id
                 ORDER BY q.live_bytes DESC, q.stack_id
             ) AS place
-        FROM _peak_stack AS q
+        FROM z_peak_stack AS q
         LEFT JOIN stack AS s ON s.stack_id = q.stack_id
     ) AS k
     GROUP BY k.heap_id, k.is_baseline, k.site_frame_id
 ) AS g
 JOIN (
     SELECT
-        _peak_stack.heap_id,
-        sum(_peak_stack.live_bytes) AS live_bytes
-    FROM _peak_stack
-    GROUP BY _peak_stack.heap_id
+        z_peak_stack.heap_id,
+        sum(z_peak_stack.live_bytes) AS live_bytes
+    FROM z_peak_stack
+    GROUP BY z_peak_stack.heap_id
 ) AS w ON w.heap_id = g.heap_id
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.heap_id, g.live_bytes DESC, g.site_frame_id;
 
@@ -200,8 +202,8 @@ FROM (
         c.is_estimate,
         k.live_count,
         k.live_bytes
-    FROM _peak_category AS k
-    JOIN _category AS c ON c.category_id = k.category_id
+    FROM z_peak_category AS k
+    JOIN z_category AS c ON c.category_id = k.category_id
     UNION ALL
     SELECT
         h.heap_id,
@@ -209,19 +211,19 @@ FROM (
         NULL,
         h.peak_live_count - coalesce(x.live_count, 0),
         h.peak_bytes - coalesce(x.live_bytes, 0)
-    FROM _heap_sum AS h
+    FROM z_heap_sum AS h
     LEFT JOIN (
         SELECT
-            _peak_category.heap_id,
-            sum(_peak_category.live_count) AS live_count,
-            sum(_peak_category.live_bytes) AS live_bytes
-        FROM _peak_category
-        GROUP BY _peak_category.heap_id
+            z_peak_category.heap_id,
+            sum(z_peak_category.live_count) AS live_count,
+            sum(z_peak_category.live_bytes) AS live_bytes
+        FROM z_peak_category
+        GROUP BY z_peak_category.heap_id
     ) AS x ON x.heap_id = h.heap_id
     WHERE h.peak_live_count > coalesce(x.live_count, 0)
 ) AS g
-JOIN _heap_sum AS s ON s.heap_id = g.heap_id
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_sum AS s ON s.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 ORDER BY g.heap_id, g.live_bytes DESC, g.category, g.is_estimate;
 
 CREATE VIEW peak_by_module (
@@ -264,7 +266,7 @@ WITH RECURSIVE around (heap_id, module, own_count, own_bytes, live_count, live_b
         k.live_bytes,
         k.live_count,
         k.live_bytes
-    FROM _peak_module AS k
+    FROM z_peak_module AS k
     UNION ALL
     SELECT
         around.heap_id,
@@ -311,16 +313,16 @@ FROM (
         h.peak_bytes - sum(k.live_bytes),
         h.peak_live_count - sum(k.live_count),
         h.peak_bytes - sum(k.live_bytes)
-    FROM _peak_module AS k
-    JOIN _heap_sum AS h ON h.heap_id = k.heap_id
+    FROM z_peak_module AS k
+    JOIN z_heap_sum AS h ON h.heap_id = k.heap_id
     GROUP BY k.heap_id
     HAVING h.peak_live_count > sum(k.live_count)
 ) AS g
-JOIN _heap_sum AS s ON s.heap_id = g.heap_id
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_sum AS s ON s.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 ORDER BY g.heap_id, g.module;
 
-CREATE VIEW _peak_by_package (
+CREATE VIEW z_peak_by_package (
     -- What was live at the peak of each heap, by the package and module whose code allocated it: the Python package, or the
     -- library, of the site; largest first within a heap. Sum over the modules for a package as a whole.
     --
@@ -399,16 +401,17 @@ FROM (
             END AS inner,
             k.live_count,
             k.live_bytes
-        FROM _peak_stack AS k
+        FROM z_peak_stack AS k
         LEFT JOIN stack AS s ON s.stack_id = k.stack_id
         LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
     ) AS n
 ) AS g
-JOIN _heap_sum AS h ON h.heap_id = g.heap_id
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_sum AS h ON h.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 GROUP BY g.heap_id, g.package, g.module
 ORDER BY g.heap_id, sum(g.live_bytes) DESC, g.package, g.module;
 
+-- catalog: first 6
 CREATE VIEW device_peak (
     -- One row per physical device: its peak over all driver heaps of all processes of an input. Of several inputs each has
     -- rows of its own, also where they name the same device: events of two recordings have no common order.
@@ -445,7 +448,7 @@ SELECT
     d.peak_ns,
     device.capacity_bytes,
     d.peak_seq
-FROM _device_sum AS d
+FROM z_device_sum AS d
 JOIN device ON device.device_id = d.device_id
 LEFT JOIN process ON process.process_id = device.process_id;
 
@@ -509,10 +512,10 @@ SELECT
     s.reserved_source,
     s.stated_reserved_bytes,
     s.is_whole_run
-FROM _heap_sum AS s
-JOIN _heap_place AS p ON p.heap_id = s.heap_id;
+FROM z_heap_sum AS s
+JOIN z_heap_place AS p ON p.heap_id = s.heap_id;
 
-CREATE VIEW _site_total (
+CREATE VIEW z_site_total (
     -- How much was allocated at each site, over the whole recording, without the baseline; largest first.
     --
     -- Name of the machine. NULL: not known.
@@ -561,14 +564,15 @@ FROM (
         sum(t.free_count) AS free_count,
         sum(t.allocated_bytes) AS allocated_bytes,
         sum(t.freed_bytes) AS freed_bytes
-    FROM _stack_sum AS t
+    FROM z_stack_sum AS t
     LEFT JOIN stack AS s ON s.stack_id = t.stack_id
     GROUP BY t.heap_id, s.site_frame_id
 ) AS g
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.allocated_bytes DESC, g.heap_id, g.site_frame_id;
 
+-- catalog: first 16
 CREATE VIEW timeline (
     -- How much was live, over time: one row per bucket, in order. What was live before the first event comes first, in a
     -- row without places and times.
@@ -618,10 +622,10 @@ SELECT
     u.max_seq,
     u.max_ns
 FROM usage AS u
-JOIN _heap_place AS p ON p.heap_id = u.heap_id
+JOIN z_heap_place AS p ON p.heap_id = u.heap_id
 ORDER BY u.heap_id, u.last_seq;
 
-CREATE VIEW _usage_average (
+CREATE VIEW z_usage_average (
     -- How much each heap used, reserved and left idle on average over time, from its first event to the end of the recording:
     -- what a heap held long counts more than what it held for a moment. From the buckets of view timeline.
     --
@@ -695,13 +699,13 @@ FROM (
             END AS reserved_bytes,
             coalesce(n.first_seq < n.last_seq, 0) AS is_estimate
         FROM usage AS u
-        JOIN _heap_place AS h ON h.heap_id = u.heap_id
+        JOIN z_heap_place AS h ON h.heap_id = u.heap_id
         JOIN (
             SELECT
                 q.input_id,
                 max(x.last_ns) AS last_ns
             FROM usage AS x
-            JOIN _heap_place AS q ON q.heap_id = x.heap_id
+            JOIN z_heap_place AS q ON q.heap_id = x.heap_id
             GROUP BY q.input_id
         ) AS d ON d.input_id = h.input_id
         LEFT JOIN usage AS n
@@ -711,8 +715,8 @@ FROM (
     ) AS g
     GROUP BY g.heap_id
 ) AS w
-JOIN _heap_sum AS s ON s.heap_id = w.heap_id
-JOIN _heap_place AS p ON p.heap_id = w.heap_id
+JOIN z_heap_sum AS s ON s.heap_id = w.heap_id
+JOIN z_heap_place AS p ON p.heap_id = w.heap_id
 ORDER BY w.heap_id;
 
 CREATE VIEW usage_sample (
@@ -759,5 +763,5 @@ SELECT
 FROM memory_sample AS m
 LEFT JOIN process ON process.process_id = m.process_id
 LEFT JOIN device ON device.device_id = m.device_id
-LEFT JOIN _memory_kind AS k ON k.kind = m.kind
+LEFT JOIN z_memory_kind AS k ON k.kind = m.kind
 ORDER BY process.input_id, m.seq, m.kind;

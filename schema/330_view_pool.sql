@@ -84,7 +84,7 @@ SELECT
         ELSE 0.0
     END,
     CASE WHEN s.reserved_bytes > 0 THEN CAST(s.free_bytes AS REAL) / s.reserved_bytes ELSE 0.0 END,
-    s.is_estimate OR s.heap_id IN (SELECT e.heap_id FROM _early_free AS e),
+    s.is_estimate OR s.heap_id IN (SELECT e.heap_id FROM z_early_free AS e),
     s.gap_count,
     s.size_basis,
     k.name,
@@ -97,8 +97,8 @@ SELECT
     s.max_rounding_bytes
 FROM fragmentation_sample AS s
 JOIN moment AS m ON m.moment_id = s.moment_id
-JOIN _moment_kind AS k ON k.kind = m.kind
-JOIN _heap_place AS p ON p.heap_id = s.heap_id
+JOIN z_moment_kind AS k ON k.kind = m.kind
+JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 ORDER BY s.heap_id, m.seq, m.kind, m.moment_id;
 
 CREATE VIEW pool_hit_rate (
@@ -150,18 +150,18 @@ SELECT
     END,
     h.last_miss_seq,
     h.last_miss_ns,
-    (SELECT s.is_partial FROM _pool_sum AS s WHERE s.heap_id = h.heap_id)
+    (SELECT s.is_partial FROM z_pool_sum AS s WHERE s.heap_id = h.heap_id)
 FROM (
     SELECT
-        _pool_hit.heap_id,
+        z_pool_hit.heap_id,
         -1 AS bucket,
         'all' AS bucket_name,
-        sum(_pool_hit.allocation_count) AS allocation_count,
-        sum(_pool_hit.miss_count) AS miss_count,
-        max(_pool_hit.last_miss_seq) AS last_miss_seq,
-        max(_pool_hit.last_miss_ns) AS last_miss_ns
-    FROM _pool_hit
-    GROUP BY _pool_hit.heap_id
+        sum(z_pool_hit.allocation_count) AS allocation_count,
+        sum(z_pool_hit.miss_count) AS miss_count,
+        max(z_pool_hit.last_miss_seq) AS last_miss_seq,
+        max(z_pool_hit.last_miss_ns) AS last_miss_ns
+    FROM z_pool_hit
+    GROUP BY z_pool_hit.heap_id
     UNION ALL
     SELECT
         h.heap_id,
@@ -171,9 +171,9 @@ FROM (
         coalesce(x.miss_count, 0),
         x.last_miss_seq,
         x.last_miss_ns
-    FROM (SELECT DISTINCT _pool_hit.heap_id FROM _pool_hit) AS h
-    CROSS JOIN _pool_bucket AS b
-    LEFT JOIN _pool_hit AS x ON x.heap_id = h.heap_id AND x.bucket = b.bucket
+    FROM (SELECT DISTINCT z_pool_hit.heap_id FROM z_pool_hit) AS h
+    CROSS JOIN z_pool_bucket AS b
+    LEFT JOIN z_pool_hit AS x ON x.heap_id = h.heap_id AND x.bucket = b.bucket
 ) AS h
-JOIN _heap_place AS p ON p.heap_id = h.heap_id
+JOIN z_heap_place AS p ON p.heap_id = h.heap_id
 ORDER BY h.heap_id, h.bucket;

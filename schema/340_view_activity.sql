@@ -1,6 +1,6 @@
 -- Copies, failures and misuse, in words.
 
-CREATE VIEW _copy_total (
+CREATE VIEW z_copy_total (
     -- Transfers and memsets of each process, by direction.
     --
     -- Name of the machine. NULL: not known.
@@ -51,7 +51,7 @@ FROM (
         sum(c.size_bytes) AS size_bytes,
         sum(c.cost_ns) AS cost_ns,
         sum(c.failed_count) AS failed_count
-    FROM _copy_sum AS c
+    FROM z_copy_sum AS c
     LEFT JOIN device AS d ON d.device_id = c.device_id
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal), c.kind, c.is_async
 ) AS g
@@ -59,6 +59,7 @@ LEFT JOIN process ON process.process_id = g.process_id
 LEFT JOIN copy_kind AS k ON k.kind = g.kind
 ORDER BY g.process_id, g.device, g.kind, g.is_async;
 
+-- catalog: not counted
 CREATE VIEW zero_copy (
     -- Share of the transfers between host and device whose host side is registered with the device, so that it could be
     -- used where it is. Good > 80, warning 50 to 80, danger < 50 % of the bytes.
@@ -140,16 +141,16 @@ FROM (
                 SELECT
                     i.events_seen > i.events_ingested + i.events_unkept OR i.is_loss_exact = 0 OR i.bytes_cut > 0
                         OR i.unknown_reference_count > 0 OR i.detail_begin_seq IS NOT NULL OR i.baseline = 'unknown'
-                        OR EXISTS (SELECT 1 FROM _pause AS w WHERE w.process_id = q.process_id)
+                        OR EXISTS (SELECT 1 FROM z_pause AS w WHERE w.process_id = q.process_id)
                 FROM process AS q
                 JOIN input AS i ON i.input_id = q.input_id
                 WHERE q.process_id = c.process_id
             ),
             0
         ) AS is_partial
-    FROM _copy_sum AS c
+    FROM z_copy_sum AS c
     LEFT JOIN device AS d ON d.device_id = c.device_id
-    JOIN _threshold AS t ON t.measure = 'zero copy'
+    JOIN z_threshold AS t ON t.measure = 'zero copy'
     WHERE c.host_count > 0
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal)
 ) AS g
@@ -160,14 +161,14 @@ LEFT JOIN (
         sum(s.peak_bytes) AS peak_bytes,
         sum(s.live_bytes) AS live_bytes
     FROM heap
-    JOIN _heap_sum AS s ON s.heap_id = heap.heap_id
+    JOIN z_heap_sum AS s ON s.heap_id = heap.heap_id
     WHERE heap.level = 5
     GROUP BY heap.process_id
 ) AS r ON r.process_id = g.process_id
 LEFT JOIN process ON process.process_id = g.process_id
 ORDER BY g.process_id, g.device;
 
-CREATE VIEW _failed_allocation (
+CREATE VIEW z_failed_allocation (
     -- Allocations that failed, with the state of the heap at that moment and what that says; and streams and events that
     -- could not be made for want of resources.
     --
@@ -244,7 +245,7 @@ SELECT
     coalesce(r.label, '(no stack)'),
     f.stack_id
 FROM failure AS f
-LEFT JOIN _heap_place AS p ON p.heap_id = f.heap_id
+LEFT JOIN z_heap_place AS p ON p.heap_id = f.heap_id
 LEFT JOIN moment AS m ON m.failure_id = f.failure_id
 LEFT JOIN fragmentation_sample AS s ON s.moment_id = m.moment_id AND s.heap_id = f.heap_id
 LEFT JOIN thread AS t ON t.thread_id = f.thread_id
@@ -254,6 +255,7 @@ LEFT JOIN stack AS k ON k.stack_id = f.stack_id
 LEFT JOIN frame AS r ON r.frame_id = k.site_frame_id
 ORDER BY f.failure_id;
 
+-- catalog: first 9
 CREATE VIEW misuse (
     -- Anomalies in words: wrong frees, copies past the end, use after free. Nothing is said of what lies behind a loss,
     -- of memory that was there before the recording began, and of what a pause may have changed unseen. Overlaps are
@@ -327,7 +329,7 @@ SELECT
 FROM anomaly AS a
 JOIN anomaly_kind AS k ON k.kind = a.kind
 LEFT JOIN process ON process.process_id = a.process_id
-LEFT JOIN _heap_place AS p ON p.heap_id = a.heap_id
+LEFT JOIN z_heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
@@ -335,7 +337,7 @@ LEFT JOIN stack AS s2 ON s2.stack_id = a.other_stack_id
 LEFT JOIN frame AS f2 ON f2.frame_id = s2.site_frame_id
 ORDER BY a.anomaly_id;
 
-CREATE VIEW _graph_memory (
+CREATE VIEW z_graph_memory (
     -- Graphs (captured work of a stream, which the program executes later) and what each of them holds: what was born in its
     -- capture has to stay until it is destroyed, and is no leak before. Captures that failed are left out. In order.
     --
@@ -391,7 +393,7 @@ SELECT
     g.block_bytes,
     g.host_bytes,
     g.stack_id
-FROM _graph AS g
+FROM z_graph AS g
 JOIN process ON process.process_id = g.process_id
 LEFT JOIN device ON device.device_id = g.device_id
 LEFT JOIN stack AS s ON s.stack_id = g.stack_id

@@ -1,6 +1,6 @@
 -- Operators and models: their workspaces, and the memory that was allocated for them; calls about streams.
 
-CREATE VIEW _workspace_by_operator (
+CREATE VIEW z_workspace_by_operator (
     -- Operators and models of each process by name, with the workspaces that they were given; largest first.
     --
     -- Name of the machine. NULL: not known.
@@ -59,10 +59,10 @@ SELECT
     s.error_count,
     CASE WHEN s.block_bytes > 0 THEN s.block_bytes END,
     CASE WHEN s.block_bytes > 0 THEN CAST(s.block_requested_bytes AS REAL) / s.block_bytes END
-FROM _operation_sum AS s
+FROM z_operation_sum AS s
 JOIN operation_kind AS k ON k.kind = s.kind
 LEFT JOIN process ON process.process_id = s.process_id
-LEFT JOIN _heap_place AS p ON p.heap_id = s.heap_id
+LEFT JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 WHERE s.kind IN (1, 3) OR s.workspace_count > 0
 ORDER BY s.requested_bytes DESC, s.run_count DESC, s.process_id, s.kind, s.name;
 
@@ -148,9 +148,9 @@ SELECT
     s.doubtful_count > 0
         OR input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) > 0
         OR input.baseline = 'unknown'
-        OR EXISTS (SELECT 1 FROM _pause WHERE _pause.process_id = p.process_id)
-FROM _operation_memory_sum AS s
-JOIN _heap_place AS p ON p.heap_id = s.heap_id
+        OR EXISTS (SELECT 1 FROM z_pause WHERE z_pause.process_id = p.process_id)
+FROM z_operation_memory_sum AS s
+JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 JOIN input ON input.input_id = p.input_id
 LEFT JOIN operation_kind AS k ON k.kind = s.kind
 ORDER BY s.allocated_bytes DESC, s.heap_id, s.kind, s.name;
@@ -206,17 +206,17 @@ SELECT
     s.name,
     coalesce((
         SELECT sum(o.run_count - o.error_count)
-        FROM _operation_sum AS o
+        FROM z_operation_sum AS o
         WHERE o.process_id IS p.process_id AND o.kind = 6 AND o.name IS s.name
     ), 0),
     coalesce((
         SELECT sum(o.run_count - o.error_count)
-        FROM _operation_sum AS o
+        FROM z_operation_sum AS o
         WHERE o.process_id IS p.process_id AND o.kind = 7 AND o.name IS s.name
     ), 0),
     coalesce((
         SELECT sum(o.run_count)
-        FROM _operation_sum AS o
+        FROM z_operation_sum AS o
         WHERE o.process_id IS p.process_id AND o.kind = 3 AND o.name IS s.name
     ), 0),
     sum(s.allocation_count),
@@ -226,13 +226,13 @@ SELECT
     sum(s.unloaded_bytes),
     sum(s.allocated_bytes - s.freed_bytes),
     max(s.max_rise_bytes)
-FROM _operation_memory_sum AS s
-JOIN _heap_place AS p ON p.heap_id = s.heap_id
+FROM z_operation_memory_sum AS s
+JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 WHERE s.kind IN (3, 6, 7) AND p.level IN ('driver', 'physical')
 GROUP BY s.heap_id, s.name
 ORDER BY sum(s.allocated_bytes - s.freed_bytes) DESC, sum(s.allocated_bytes) DESC, s.heap_id, s.name;
 
-CREATE VIEW _stream_call_total (
+CREATE VIEW z_stream_call_total (
     -- Calls about streams and events of each process, by device, kind and stream.
     --
     -- Name of the machine. NULL: not known.
@@ -247,7 +247,7 @@ CREATE VIEW _stream_call_total (
     heap,
     -- Always NULL: a stream is not of one level.
     level,
-    -- A word of _stream_call_kind.
+    -- A word of z_stream_call_kind.
     kind,
     -- The stream. NULL: none, or not known.
     stream,
@@ -270,8 +270,8 @@ SELECT
     g.call_count,
     g.cost_ns,
     g.error_count
-FROM _stream_call_sum AS g
+FROM z_stream_call_sum AS g
 LEFT JOIN process ON process.process_id = g.process_id
 LEFT JOIN device AS d ON d.device_id = g.device_id
-LEFT JOIN _stream_call_kind AS k ON k.kind = g.kind
+LEFT JOIN z_stream_call_kind AS k ON k.kind = g.kind
 ORDER BY g.process_id, g.device_id, g.kind, g.stream;

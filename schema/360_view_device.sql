@@ -1,6 +1,6 @@
 -- What device memory was made of at each moment, and what the device itself said.
 
-CREATE VIEW _device_moment (
+CREATE VIEW z_device_moment (
     -- What each device said of itself, one row per moment and process that used it then.
     --
     -- Name of the machine. NULL: not known.
@@ -80,12 +80,12 @@ SELECT
     (
         SELECT sum((
             SELECT z.used_bytes
-            FROM _module_sample AS z
+            FROM z_module_sample AS z
             WHERE z.device_id = n.device_id AND z.module = n.module AND z.seq <= s.until_seq
             ORDER BY z.seq DESC
             LIMIT 1
         ))
-        FROM _device_module AS n
+        FROM z_device_module AS n
         WHERE n.device_id = s.device_id
     ),
     h.name,
@@ -95,20 +95,21 @@ SELECT
     s.total_bytes - s.free_bytes,
     (
         SELECT z.recorded_bytes
-        FROM _module_sample AS z
+        FROM z_module_sample AS z
         WHERE z.device_id = s.device_id AND z.seq <= s.until_seq
         ORDER BY z.seq DESC
         LIMIT 1
     ),
     s.at_seq
-FROM _device_sample AS s
-JOIN _hardware_sample AS w ON w.moment_id = s.moment_id AND w.hardware_id = s.hardware_id
+FROM z_device_sample AS s
+JOIN z_hardware_sample AS w ON w.moment_id = s.moment_id AND w.hardware_id = s.hardware_id
 JOIN moment AS m ON m.moment_id = s.moment_id
-JOIN _moment_kind AS k ON k.kind = m.kind
+JOIN z_moment_kind AS k ON k.kind = m.kind
 JOIN device ON device.device_id = s.device_id
 LEFT JOIN process ON process.process_id = device.process_id
 LEFT JOIN heap AS h ON h.heap_id = m.heap_id;
 
+-- catalog: first 7, not counted
 CREATE VIEW device_memory (
     -- What the memory of each device was made of at each moment, as its process sees it. All components but DEVICE USED
     -- add up to DEVICE USED, where the device was asked.
@@ -175,13 +176,13 @@ SELECT
     x.is_stated = 1 OR x.is_at_least = 1,
     b.moment_heap,
     b.moment_id
-FROM _device_moment AS b
+FROM z_device_moment AS b
 JOIN heap AS h ON h.device_id = b.device_id
-JOIN _heap_sample AS x
+JOIN z_heap_sample AS x
     ON x.heap_id = h.heap_id
     AND x.since_seq = (
         SELECT max(y.since_seq)
-        FROM _heap_sample AS y
+        FROM z_heap_sample AS y
         WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
     )
 WHERE h.level IN (2, 3)
@@ -212,18 +213,18 @@ SELECT
             - coalesce(sum(CASE WHEN x.is_stated = 1 THEN x.reserved_bytes END), 0)
         )
         FROM heap AS h
-        JOIN _heap_sample AS x
+        JOIN z_heap_sample AS x
             ON x.heap_id = h.heap_id
             AND x.since_seq = (
                 SELECT max(y.since_seq)
-                FROM _heap_sample AS y
+                FROM z_heap_sample AS y
                 WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id
     ),
     (
         SELECT z.used_bytes
-        FROM _module_sample AS z
+        FROM z_module_sample AS z
         WHERE z.device_id = b.device_id AND z.module = 'APP' AND z.seq <= b.until_seq
         ORDER BY z.seq DESC
         LIMIT 1
@@ -231,18 +232,18 @@ SELECT
     (
         SELECT coalesce(max(x.is_stated), 0)
         FROM heap AS h
-        JOIN _heap_sample AS x
+        JOIN z_heap_sample AS x
             ON x.heap_id = h.heap_id
             AND x.since_seq = (
                 SELECT max(y.since_seq)
-                FROM _heap_sample AS y
+                FROM z_heap_sample AS y
                 WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id
     ),
     b.moment_heap,
     b.moment_id
-FROM _device_moment AS b
+FROM z_device_moment AS b
 UNION ALL
 SELECT
     b.host,
@@ -259,20 +260,20 @@ SELECT
     coalesce((
         SELECT sum(max(0, x.live_bytes - x.segment_bytes))
         FROM heap AS h
-        JOIN _heap_sample AS x
+        JOIN z_heap_sample AS x
             ON x.heap_id = h.heap_id
             AND x.since_seq = (
                 SELECT max(y.since_seq)
-                FROM _heap_sample AS y
+                FROM z_heap_sample AS y
                 WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
-        LEFT JOIN _cann_module AS c ON c.module_id = h.module_id
+        LEFT JOIN z_cann_module AS c ON c.module_id = h.module_id
         WHERE h.device_id = b.device_id AND h.level = 1 AND h.module_id <> 33
             AND coalesce(c.name, 'module ' || h.module_id) = n.module
     ), 0),
     (
         SELECT z.used_bytes
-        FROM _module_sample AS z
+        FROM z_module_sample AS z
         WHERE z.device_id = b.device_id AND z.module = n.module AND z.seq <= b.until_seq
         ORDER BY z.seq DESC
         LIMIT 1
@@ -280,8 +281,8 @@ SELECT
     0,
     b.moment_heap,
     b.moment_id
-FROM _device_moment AS b
-JOIN _device_module AS n ON n.device_id = b.device_id
+FROM z_device_moment AS b
+JOIN z_device_module AS n ON n.device_id = b.device_id
 WHERE n.module <> 'APP'
 UNION ALL
 SELECT
@@ -300,11 +301,11 @@ SELECT
         SELECT max(0, coalesce(sum(CASE WHEN h.level = 7 THEN x.live_bytes END), 0)
             - coalesce(sum(CASE WHEN h.level = 1 THEN x.mapped_bytes END), 0))
         FROM heap AS h
-        JOIN _heap_sample AS x
+        JOIN z_heap_sample AS x
             ON x.heap_id = h.heap_id
             AND x.since_seq = (
                 SELECT max(y.since_seq)
-                FROM _heap_sample AS y
+                FROM z_heap_sample AS y
                 WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id
@@ -313,7 +314,7 @@ SELECT
     0,
     b.moment_heap,
     b.moment_id
-FROM _device_moment AS b
+FROM z_device_moment AS b
 UNION ALL
 SELECT
     b.host,
@@ -330,11 +331,11 @@ SELECT
     (
         SELECT coalesce(sum(x.page_bytes - x.live_bytes), 0)
         FROM heap AS h
-        JOIN _heap_sample AS x
+        JOIN z_heap_sample AS x
             ON x.heap_id = h.heap_id
             AND x.since_seq = (
                 SELECT max(y.since_seq)
-                FROM _heap_sample AS y
+                FROM z_heap_sample AS y
                 WHERE y.heap_id = h.heap_id AND y.since_seq <= b.at_seq
             )
         WHERE h.device_id = b.device_id AND h.level IN (1, 7)
@@ -343,7 +344,7 @@ SELECT
     0,
     b.moment_heap,
     b.moment_id
-FROM _device_moment AS b
+FROM z_device_moment AS b
 UNION ALL
 SELECT
     b.host,
@@ -362,7 +363,7 @@ SELECT
     0,
     b.moment_heap,
     b.moment_id
-FROM _device_moment AS b
+FROM z_device_moment AS b
 WHERE b.other_recorded_bytes IS NOT NULL
 UNION ALL
 SELECT
@@ -383,7 +384,7 @@ SELECT
     b.is_stale = 1 OR b.runtime_recorded_bytes <> b.recorded_bytes,
     b.moment_heap,
     b.moment_id
-FROM _device_moment AS b
+FROM z_device_moment AS b
 WHERE b.used_bytes IS NOT NULL AND b.runtime_bytes IS NOT NULL
 UNION ALL
 SELECT
@@ -405,7 +406,7 @@ SELECT
     b.runtime_bytes IS NULL OR b.is_stale = 1 OR b.runtime_recorded_bytes <> b.recorded_bytes,
     b.moment_heap,
     b.moment_id
-FROM _device_moment AS b
+FROM z_device_moment AS b
 UNION ALL
 SELECT
     b.host,
@@ -424,4 +425,4 @@ SELECT
     b.is_stale,
     b.moment_heap,
     b.moment_id
-FROM _device_moment AS b;
+FROM z_device_moment AS b;

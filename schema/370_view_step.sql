@@ -52,13 +52,13 @@ SELECT
     a.regular_ratio,
     a.allocation_count,
     a.reason
-FROM _step_anchor AS a
+FROM z_step_anchor AS a
 JOIN process ON process.process_id = a.process_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 ORDER BY a.process_id;
 
-CREATE VIEW _warm_up (
+CREATE VIEW z_warm_up (
     -- How many steps of each process are its warm-up, in which a pool has to grow and state is made that later steps find
     -- there: the first two, of two steps the first. Every figure "after the warm-up" goes by it. Processes without steps
     -- are left out.
@@ -93,12 +93,13 @@ SELECT
     n.step_count,
     CASE WHEN n.step_count > 2 THEN 2 ELSE 1 END
 FROM (
-    SELECT _growth_step.process_id, max(_growth_step.generation) AS step_count
-    FROM _growth_step -- has the last step of each process, and few others
-    GROUP BY _growth_step.process_id
+    SELECT z_growth_step.process_id, max(z_growth_step.generation) AS step_count
+    FROM z_growth_step -- has the last step of each process, and few others
+    GROUP BY z_growth_step.process_id
 ) AS n
 JOIN process AS p ON p.process_id = n.process_id;
 
+-- catalog: first 15
 CREATE VIEW step_total (
     -- What each heap did and took in each step, over the whole recording; steps in which it did nothing are left out.
     --
@@ -191,34 +192,35 @@ SELECT
         WHEN paused.process_id IS NULL THEN 0
         -- The first pause to end in the step or after it, or one that never ended.
         ELSE coalesce((
-            SELECT _pause.begin_seq
-            FROM _pause
-            WHERE _pause.process_id = p.process_id
-                AND _pause.is_memory_told = 0
-                AND _pause.end_seq > coalesce(t.begin_seq, -1)
-                AND _pause.begin_seq IS NOT NULL
-            ORDER BY _pause.end_seq
+            SELECT z_pause.begin_seq
+            FROM z_pause
+            WHERE z_pause.process_id = p.process_id
+                AND z_pause.is_memory_told = 0
+                AND z_pause.end_seq > coalesce(t.begin_seq, -1)
+                AND z_pause.begin_seq IS NOT NULL
+            ORDER BY z_pause.end_seq
             LIMIT 1
         ) < t.end_seq, 0) OR EXISTS (
             SELECT 1
-            FROM _pause
-            WHERE _pause.process_id = p.process_id
-                AND _pause.is_memory_told = 0
-                AND _pause.end_seq IS NULL
-                AND _pause.begin_seq < t.end_seq
+            FROM z_pause
+            WHERE z_pause.process_id = p.process_id
+                AND z_pause.is_memory_told = 0
+                AND z_pause.end_seq IS NULL
+                AND z_pause.begin_seq < t.end_seq
         )
     END
-FROM _heap_place AS p
+FROM z_heap_place AS p
 JOIN input ON input.input_id = p.input_id
 LEFT JOIN (
-    SELECT DISTINCT _pause.process_id
-    FROM _pause
-    WHERE _pause.is_memory_told = 0
+    SELECT DISTINCT z_pause.process_id
+    FROM z_pause
+    WHERE z_pause.is_memory_told = 0
 ) AS paused ON paused.process_id = p.process_id
-CROSS JOIN _step_sum AS t ON t.heap_id = p.heap_id
+CROSS JOIN z_step_sum AS t ON t.heap_id = p.heap_id
 LEFT JOIN step ON step.process_id = p.process_id AND step.generation = t.generation
 ORDER BY p.heap_id, t.generation;
 
+-- catalog: first 14
 CREATE VIEW forecast (
     -- Whether what a heap or a device holds grows from step to step, and when the device is full if it goes on like that:
     -- a line is fitted to the most that was held in each step after the first quarter of them. In doubt there is no trend.
@@ -293,7 +295,7 @@ SELECT
     t.t_value,
     t.t_needed,
     input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) > 0 OR input.baseline = 'unknown'
-FROM _step_trend AS t
+FROM z_step_trend AS t
 JOIN device ON device.device_id = t.device_id
 JOIN process ON process.process_id = device.process_id
 JOIN input ON input.input_id = process.input_id

@@ -1,6 +1,6 @@
 -- How the memory of pools is cut up: by part, by size of the free ranges, by who is in the way, and over time.
 
-CREATE VIEW _fragmentation_part (
+CREATE VIEW z_fragmentation_part (
     -- View fragmentation by part of the pool: segments of one kind, stream and private pool. A request is served from
     -- one part alone, so a large free range in another does not help it.
     --
@@ -86,16 +86,16 @@ SELECT
     w.is_estimate,
     w.is_doubtful,
     w.is_partial
-FROM _part_sample AS s
-JOIN _pool_part AS q ON q.part_id = s.part_id
+FROM z_part_sample AS s
+JOIN z_pool_part AS q ON q.part_id = s.part_id
 JOIN fragmentation_sample AS w ON w.heap_id = q.heap_id AND w.moment_id = s.moment_id
 JOIN moment AS m ON m.moment_id = s.moment_id
-JOIN _moment_kind AS k ON k.kind = m.kind
-JOIN _heap_place AS p ON p.heap_id = q.heap_id
-LEFT JOIN _segment_kind AS c ON c.segment_kind = q.segment_kind
+JOIN z_moment_kind AS k ON k.kind = m.kind
+JOIN z_heap_place AS p ON p.heap_id = q.heap_id
+LEFT JOIN z_segment_kind AS c ON c.segment_kind = q.segment_kind
 ORDER BY q.heap_id, m.seq, m.kind, m.moment_id, q.part_id;
 
-CREATE VIEW _free_range (
+CREATE VIEW z_free_range (
     -- The free ranges of each part of a pool at each moment, by size. A request fits where some range has as many
     -- bytes: queries/would_fit.sql asks.
     --
@@ -165,16 +165,16 @@ SELECT
     w.is_estimate,
     w.is_doubtful,
     w.is_partial
-FROM _gap AS g
-JOIN _pool_part AS q ON q.part_id = g.part_id
+FROM z_gap AS g
+JOIN z_pool_part AS q ON q.part_id = g.part_id
 JOIN fragmentation_sample AS w ON w.heap_id = g.heap_id AND w.moment_id = g.moment_id
 JOIN moment AS m ON m.moment_id = g.moment_id
-JOIN _moment_kind AS k ON k.kind = m.kind
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
-LEFT JOIN _segment_kind AS c ON c.segment_kind = q.segment_kind
+JOIN z_moment_kind AS k ON k.kind = m.kind
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
+LEFT JOIN z_segment_kind AS c ON c.segment_kind = q.segment_kind
 ORDER BY g.heap_id, m.seq, m.kind, m.moment_id, g.part_id, g.class_bytes;
 
-CREATE VIEW _fragmentation_timeline (
+CREATE VIEW z_fragmentation_timeline (
     -- How each pool and each of its parts were cut up over time: figures at the end of each bucket, and the extremes in
     -- it, which are exact. Driver memory has no such figures, for virtual addresses say nothing of what is free.
     --
@@ -281,12 +281,13 @@ SELECT
     u.is_estimate,
     u.is_doubtful,
     u.is_partial
-FROM _fragmentation_usage AS u
-JOIN _heap_place AS p ON p.heap_id = u.heap_id
-LEFT JOIN _pool_part AS q ON q.part_id = u.part_id
-LEFT JOIN _segment_kind AS c ON c.segment_kind = q.segment_kind
+FROM z_fragmentation_usage AS u
+JOIN z_heap_place AS p ON p.heap_id = u.heap_id
+LEFT JOIN z_pool_part AS q ON q.part_id = u.part_id
+LEFT JOIN z_segment_kind AS c ON c.segment_kind = q.segment_kind
 ORDER BY u.heap_id, u.part_id, u.last_seq;
 
+-- catalog: not counted
 CREATE VIEW fragmentation_blocker (
     -- Who keeps segments from being empty at each moment, by site; most first. The free bytes of a segment that holds
     -- blocks are split evenly over these blocks, however large they are, so that hostage_bytes of a pool at a moment
@@ -433,14 +434,14 @@ FROM (
                 PARTITION BY r.moment_id, r.heap_id, r.is_rest, r.is_baseline, s.site_frame_id
                 ORDER BY r.worst_hostage_bytes DESC, r.worst_address
             ) AS place
-        FROM _blocker_sample AS r
+        FROM z_blocker_sample AS r
         LEFT JOIN stack AS s ON s.stack_id = r.stack_id
     ) AS b
     GROUP BY b.moment_id, b.heap_id, b.is_rest, b.is_baseline, b.site_frame_id
 ) AS g
 JOIN fragmentation_sample AS w ON w.heap_id = g.heap_id AND w.moment_id = g.moment_id
 JOIN moment AS m ON m.moment_id = g.moment_id
-JOIN _moment_kind AS k ON k.kind = m.kind
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_moment_kind AS k ON k.kind = m.kind
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.heap_id, m.seq, m.kind, m.moment_id, g.is_rest, g.hostage_bytes DESC, g.site_frame_id, g.is_baseline;

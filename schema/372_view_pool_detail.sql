@@ -1,7 +1,7 @@
 -- What pools did, in detail: by step, class, size, stream, cause and site; and what allocation calls cost. All of it comes from
 -- sums that were taken while loading (063_pool.sql): no view here reads table allocation.
 
-CREATE VIEW _early_free (
+CREATE VIEW z_early_free (
     -- Pools that tell a free when it is asked for, and not when the memory can be used again: those told through mstx.
     -- While another stream may still use a block (torch's record_stream), what is pending is not known, and what is free is
     -- so at most. A pool waits for another stream by an event: where the process recorded none, nothing was pending, and
@@ -37,22 +37,23 @@ SELECT
     p.level,
     (
         SELECT CASE WHEN max(u.is_doubtful OR u.is_partial) = 0 THEN max(u.max_free_bytes) END
-        FROM _fragmentation_usage AS u
+        FROM z_fragmentation_usage AS u
         WHERE u.heap_id = s.heap_id AND u.part_id IS NULL AND s.is_partial = 0
     ),
-    coalesce((SELECT sum(m.miss_count) FROM _pool_miss_sum AS m WHERE m.heap_id = s.heap_id AND m.cause = 1), 0)
-        <= (SELECT count(*) FROM _pool_group AS g WHERE g.heap_id = s.heap_id AND g.miss_count > 0),
+    coalesce((SELECT sum(m.miss_count) FROM z_pool_miss_sum AS m WHERE m.heap_id = s.heap_id AND m.cause = 1), 0)
+        <= (SELECT count(*) FROM z_pool_group AS g WHERE g.heap_id = s.heap_id AND g.miss_count > 0),
     s.heap_id
-FROM _pool_sum AS s
-JOIN _heap_place AS p ON p.heap_id = s.heap_id
+FROM z_pool_sum AS s
+JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 WHERE p.heap IN ('ptaCaching', 'msleaks', 'atb', 'mindsporeMemPool') AND s.pending_count = 0
     AND (s.is_partial = 1 OR EXISTS (
         SELECT 1
-        FROM _stream_call_sum AS c
+        FROM z_stream_call_sum AS c
         WHERE c.process_id = p.process_id AND c.kind IN (8, 13) AND c.call_count > c.error_count
     ))
 ORDER BY s.heap_id;
 
+-- catalog: first 10, not counted
 CREATE VIEW pool_summary (
     -- How well each pool works, in one row: what to read first. A plain hit rate only rises with the length of a run:
     -- misses_per_step says whether the pool still grows once the program is warm, after two steps.
@@ -170,7 +171,7 @@ SELECT
     END,
     (
         SELECT t.number
-        FROM _step_sum AS t
+        FROM z_step_sum AS t
         WHERE t.heap_id = s.heap_id AND t.generation = w.last_generation
     ),
     h.last_miss_seq,
@@ -205,10 +206,10 @@ SELECT
     END,
     s.is_partial,
     s.is_estimate
-FROM _pool_sum AS s
-JOIN _heap_place AS p ON p.heap_id = s.heap_id
-JOIN _heap_sum AS a ON a.heap_id = s.heap_id
-LEFT JOIN _early_free AS e ON e.heap_id = s.heap_id
+FROM z_pool_sum AS s
+JOIN z_heap_place AS p ON p.heap_id = s.heap_id
+JOIN z_heap_sum AS a ON a.heap_id = s.heap_id
+LEFT JOIN z_early_free AS e ON e.heap_id = s.heap_id
 JOIN (
     SELECT
         heap_id,
@@ -216,23 +217,23 @@ JOIN (
         sum(miss_count) AS miss_count,
         max(last_miss_seq) AS last_miss_seq,
         max(last_miss_ns) AS last_miss_ns
-    FROM _pool_hit
+    FROM z_pool_hit
     GROUP BY heap_id
 ) AS h ON h.heap_id = s.heap_id
 LEFT JOIN (
     SELECT heap_id, sum(allocated_bytes) AS allocated_bytes, sum(missed_bytes) AS missed_bytes
-    FROM _pool_group
+    FROM z_pool_group
     GROUP BY heap_id
 ) AS g ON g.heap_id = s.heap_id
-LEFT JOIN _warm_up AS n ON n.process_id = p.process_id
+LEFT JOIN z_warm_up AS n ON n.process_id = p.process_id
 LEFT JOIN (
     SELECT
         t.heap_id,
         sum(CASE WHEN t.generation > u.warm_up_count THEN t.miss_count ELSE 0 END) AS miss_count,
         max(CASE WHEN t.miss_count > 0 AND t.generation > 0 THEN t.generation END) AS last_generation
-    FROM _step_sum AS t
+    FROM z_step_sum AS t
     JOIN heap AS o ON o.heap_id = t.heap_id
-    JOIN _warm_up AS u ON u.process_id = o.process_id
+    JOIN z_warm_up AS u ON u.process_id = o.process_id
     GROUP BY t.heap_id
 ) AS w ON w.heap_id = s.heap_id
 LEFT JOIN (
@@ -244,14 +245,14 @@ LEFT JOIN (
         sum(CASE WHEN cause = 4 THEN miss_count ELSE 0 END) AS pending_free_count,
         sum(CASE WHEN cause = 5 THEN miss_count ELSE 0 END) AS fragmentation_count,
         sum(CASE WHEN cause IS NULL THEN miss_count ELSE 0 END) AS unknown_count
-    FROM _pool_miss_sum
+    FROM z_pool_miss_sum
     GROUP BY heap_id
 ) AS c ON c.heap_id = s.heap_id
 ORDER BY s.heap_id;
 
-CREATE VIEW _pool_by_step (
+CREATE VIEW z_pool_by_step (
     -- What each pool did in each step of its process; steps in which it did nothing are left out, and so are processes
-    -- without steps. A warm pool has no misses: those of the warm-up (view _warm_up) are none of its faults.
+    -- without steps. A warm pool has no misses: those of the warm-up (view z_warm_up) are none of its faults.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -322,15 +323,15 @@ SELECT
     t.begin_ns,
     s.heap_id IS NOT NULL AND t.last_generation = t.generation,
     w.is_partial
-FROM _heap_place AS p
-JOIN _warm_up AS u ON u.process_id = p.process_id
-LEFT JOIN _pool_sum AS w ON w.heap_id = p.heap_id
-CROSS JOIN _step_sum AS t ON t.heap_id = p.heap_id
-LEFT JOIN _pool_step AS s ON s.heap_id = t.heap_id AND s.generation = t.generation
+FROM z_heap_place AS p
+JOIN z_warm_up AS u ON u.process_id = p.process_id
+LEFT JOIN z_pool_sum AS w ON w.heap_id = p.heap_id
+CROSS JOIN z_step_sum AS t ON t.heap_id = p.heap_id
+LEFT JOIN z_pool_step AS s ON s.heap_id = t.heap_id AND s.generation = t.generation
 WHERE p.level IN ('pool', 'workspace')
 ORDER BY p.heap_id, t.generation;
 
-CREATE VIEW _pool_by_class (
+CREATE VIEW z_pool_by_class (
     -- How often each pool served a request by itself, by its own classes: a caching allocator cuts small and large
     -- blocks from segments of their own.
     --
@@ -396,7 +397,7 @@ SELECT
     g.peak_live_bytes,
     g.held_bytes,
     g.peak_held_bytes,
-    (SELECT s.is_partial FROM _pool_sum AS s WHERE s.heap_id = g.heap_id)
+    (SELECT s.is_partial FROM z_pool_sum AS s WHERE s.heap_id = g.heap_id)
 FROM (
     SELECT
         heap_id,
@@ -410,13 +411,13 @@ FROM (
         sum(peak_live_bytes) AS peak_live_bytes,
         sum(held_bytes) AS held_bytes,
         sum(peak_held_bytes) AS peak_held_bytes
-    FROM _pool_group
+    FROM z_pool_group
     GROUP BY heap_id, is_large
 ) AS g
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 ORDER BY g.heap_id, g.is_large;
 
-CREATE VIEW _pool_by_size (
+CREATE VIEW z_pool_by_size (
     -- How often each pool served a request by itself, by size in powers of two.
     --
     -- Name of the machine. NULL: not known.
@@ -431,7 +432,7 @@ CREATE VIEW _pool_by_size (
     heap,
     -- Level of the heap.
     level,
-    -- 'small' or 'large': as in view _pool_by_class.
+    -- 'small' or 'large': as in view z_pool_by_class.
     class,
     -- Smallest request of the row: one more than a power of two. Unit: bytes.
     min_bytes,
@@ -477,12 +478,12 @@ SELECT
     CASE WHEN c.allocated_bytes > 0 THEN 1.0 - CAST(c.missed_bytes AS REAL) / c.allocated_bytes END,
     c.last_miss_seq,
     c.last_miss_ns,
-    (SELECT s.is_partial FROM _pool_sum AS s WHERE s.heap_id = c.heap_id)
-FROM _pool_class AS c
-JOIN _heap_place AS p ON p.heap_id = c.heap_id
+    (SELECT s.is_partial FROM z_pool_sum AS s WHERE s.heap_id = c.heap_id)
+FROM z_pool_class AS c
+JOIN z_heap_place AS p ON p.heap_id = c.heap_id
 ORDER BY c.heap_id, c.is_large, c.size_class;
 
-CREATE VIEW _pool_by_stream (
+CREATE VIEW z_pool_by_stream (
     -- How often each pool served a request by itself, by stream and private pool: memory of one stream serves no other
     -- until the pool is sure that it is no longer used.
     --
@@ -523,7 +524,7 @@ CREATE VIEW _pool_by_stream (
     -- Segments whose first block was of this stream, at the end. Unit: bytes.
     held_bytes,
     -- Blocks that were given up and not yet reusable when the pool's next event came. Unit: allocations. NULL, as what
-    -- follows of them: not known (view _early_free).
+    -- follows of them: not known (view z_early_free).
     pending_count,
     -- Their size. Unit: bytes.
     pending_bytes,
@@ -554,7 +555,7 @@ SELECT
     CASE WHEN e.heap_id IS NULL THEN g.pending_count END,
     CASE WHEN e.heap_id IS NULL THEN g.pending_bytes END,
     CASE WHEN e.heap_id IS NULL THEN g.pending_byte_ms / 1048576.0 / 1000.0 END,
-    (SELECT s.is_partial FROM _pool_sum AS s WHERE s.heap_id = g.heap_id)
+    (SELECT s.is_partial FROM z_pool_sum AS s WHERE s.heap_id = g.heap_id)
 FROM (
     SELECT
         heap_id,
@@ -570,18 +571,18 @@ FROM (
         sum(pending_count) AS pending_count,
         sum(pending_bytes) AS pending_bytes,
         sum(pending_byte_ms) AS pending_byte_ms
-    FROM _pool_group
+    FROM z_pool_group
     GROUP BY heap_id, stream, private_pool
 ) AS g
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
-LEFT JOIN _early_free AS e ON e.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
+LEFT JOIN z_early_free AS e ON e.heap_id = g.heap_id
 ORDER BY g.heap_id, g.allocated_bytes DESC, g.stream, g.private_pool;
 
-CREATE VIEW _pool_miss_by_cause (
+CREATE VIEW z_pool_miss_by_cause (
     -- Why each pool had to grow. cold: its first miss of that stream, private pool and class, or no step had ended.
     -- after_flush: it had given back what would have been enough. growth: the program holds more than ever before.
     -- pending_free: memory that was given up and not yet reusable would have served it. fragmentation: the pool held
-    -- enough, but not in one piece that it would use. Table _miss_cause has the rules.
+    -- enough, but not in one piece that it would use. Table z_miss_cause has the rules.
     --
     -- Name of the machine. NULL: not known.
     host,
@@ -596,14 +597,14 @@ CREATE VIEW _pool_miss_by_cause (
     -- Level of the heap.
     level,
     -- 'cold', 'growth', 'after_flush', 'pending_free' or 'fragmentation'. NULL: what was before, or what was pending
-    -- (view _early_free), is not known well enough.
+    -- (view z_early_free), is not known well enough.
     cause,
     -- Misses. Unit: allocations.
     miss_count,
     -- Their size, by the heap's size_basis. Unit: bytes.
     missed_bytes,
     -- Of these, how many memory would have served that was given up and not yet reusable. Unit: allocations. NULL: not
-    -- known (view _early_free).
+    -- known (view z_early_free).
     pending_miss_count,
     -- Driver allocations and mappings that they are the first block in. Unit: calls.
     driver_count,
@@ -631,7 +632,7 @@ SELECT
     nullif(m.driver_cost_ns, 0),
     CAST(m.miss_count AS REAL) / sum(m.miss_count) OVER (PARTITION BY m.heap_id),
     m.last_seq,
-    (SELECT s.is_partial FROM _pool_sum AS s WHERE s.heap_id = m.heap_id)
+    (SELECT s.is_partial FROM z_pool_sum AS s WHERE s.heap_id = m.heap_id)
 FROM (
     SELECT
         t.heap_id,
@@ -643,15 +644,15 @@ FROM (
         sum(t.driver_count) AS driver_count,
         sum(t.driver_cost_ns) AS driver_cost_ns,
         max(t.last_seq) AS last_seq
-    FROM _pool_miss_sum AS t
-    LEFT JOIN _early_free AS e ON e.heap_id = t.heap_id
+    FROM z_pool_miss_sum AS t
+    LEFT JOIN z_early_free AS e ON e.heap_id = t.heap_id
     GROUP BY t.heap_id, 2
 ) AS m
-JOIN _heap_place AS p ON p.heap_id = m.heap_id
-LEFT JOIN _miss_cause AS c ON c.cause = m.cause
+JOIN z_heap_place AS p ON p.heap_id = m.heap_id
+LEFT JOIN z_miss_cause AS c ON c.cause = m.cause
 ORDER BY m.heap_id, m.miss_count DESC, m.cause;
 
-CREATE VIEW _pool_miss_by_site (
+CREATE VIEW z_pool_miss_by_site (
     -- Where the requests come from for which each pool had to grow, and why; most misses first.
     --
     -- Name of the machine. NULL: not known.
@@ -668,14 +669,14 @@ CREATE VIEW _pool_miss_by_site (
     level,
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
-    -- As in view _pool_miss_by_cause. NULL: not known well enough.
+    -- As in view z_pool_miss_by_cause. NULL: not known well enough.
     cause,
     -- Misses. Unit: allocations.
     miss_count,
     -- Their size, by the heap's size_basis. Unit: bytes.
     missed_bytes,
     -- Of these, how many memory would have served that was given up and not yet reusable. Unit: allocations. NULL: not
-    -- known (view _early_free).
+    -- known (view z_early_free).
     pending_miss_count,
     -- Driver allocations and mappings that they are the first block in. Unit: calls.
     driver_count,
@@ -701,7 +702,7 @@ SELECT
     m.driver_count,
     nullif(m.driver_cost_ns, 0),
     m.last_seq,
-    (SELECT w.is_partial FROM _pool_sum AS w WHERE w.heap_id = m.heap_id)
+    (SELECT w.is_partial FROM z_pool_sum AS w WHERE w.heap_id = m.heap_id)
 FROM (
     SELECT
         t.heap_id,
@@ -714,16 +715,17 @@ FROM (
         sum(t.driver_count) AS driver_count,
         sum(t.driver_cost_ns) AS driver_cost_ns,
         max(t.last_seq) AS last_seq
-    FROM _pool_miss_sum AS t
+    FROM z_pool_miss_sum AS t
     LEFT JOIN stack AS s ON s.stack_id = t.stack_id
-    LEFT JOIN _early_free AS e ON e.heap_id = t.heap_id
+    LEFT JOIN z_early_free AS e ON e.heap_id = t.heap_id
     GROUP BY t.heap_id, s.site_frame_id, 3
 ) AS m
-JOIN _heap_place AS p ON p.heap_id = m.heap_id
-LEFT JOIN _miss_cause AS c ON c.cause = m.cause
+JOIN z_heap_place AS p ON p.heap_id = m.heap_id
+LEFT JOIN z_miss_cause AS c ON c.cause = m.cause
 LEFT JOIN frame AS f ON f.frame_id = m.site_frame_id
 ORDER BY m.miss_count DESC, m.heap_id, m.site_frame_id, m.cause;
 
+-- catalog: first 11, not counted
 CREATE VIEW pool_by (
     -- What each pool did by one dimension at a time: class, size, step, stream, cause or site. Ask for one: WHERE dimension =
     -- 'size'. The rows of one dimension of a pool add up to its misses, so those of all of them are each miss six times over; of
@@ -831,7 +833,7 @@ FROM (
         NULL AS driver_count,
         NULL AS driver_cost_ns,
         b.is_partial
-    FROM _pool_by_class AS b
+    FROM z_pool_by_class AS b
     UNION ALL
     SELECT
         b.host,
@@ -856,7 +858,7 @@ FROM (
         NULL,
         NULL,
         b.is_partial
-    FROM _pool_by_size AS b
+    FROM z_pool_by_size AS b
     UNION ALL
     SELECT
         b.host,
@@ -881,7 +883,7 @@ FROM (
         b.driver_count,
         b.driver_cost_ns,
         b.is_partial
-    FROM _pool_by_step AS b
+    FROM z_pool_by_step AS b
     UNION ALL
     SELECT
         b.host,
@@ -906,7 +908,7 @@ FROM (
         NULL,
         NULL,
         b.is_partial
-    FROM _pool_by_stream AS b
+    FROM z_pool_by_stream AS b
     UNION ALL
     SELECT
         b.host,
@@ -931,7 +933,7 @@ FROM (
         b.driver_count,
         b.driver_cost_ns,
         b.is_partial
-    FROM _pool_miss_by_cause AS b
+    FROM z_pool_miss_by_cause AS b
     UNION ALL
     SELECT
         b.host,
@@ -956,10 +958,10 @@ FROM (
         b.driver_count,
         b.driver_cost_ns,
         b.is_partial
-    FROM _pool_miss_by_site AS b
+    FROM z_pool_miss_by_site AS b
 ) AS u;
 
-CREATE VIEW _pending_free (
+CREATE VIEW z_pending_free (
     -- Memory that the program gave up and its pool could not hand out yet, because another stream still used it: by
     -- site and stream of the allocation, most bytes times seconds first. View pool_summary says how many misses it
     -- cost.
@@ -1014,16 +1016,16 @@ FROM (
         sum(t.pending_bytes) AS pending_bytes,
         sum(t.pending_byte_ms) AS pending_byte_ms,
         max(t.max_wait_ns) AS max_wait_ns
-    FROM _pending_sum AS t
+    FROM z_pending_sum AS t
     LEFT JOIN stack AS s ON s.stack_id = t.stack_id
     GROUP BY t.heap_id, s.site_frame_id, t.stream
 ) AS m
-JOIN _heap_place AS p ON p.heap_id = m.heap_id
-LEFT JOIN _pool_sum AS t ON t.heap_id = m.heap_id
+JOIN z_heap_place AS p ON p.heap_id = m.heap_id
+LEFT JOIN z_pool_sum AS t ON t.heap_id = m.heap_id
 LEFT JOIN frame AS f ON f.frame_id = m.site_frame_id
 ORDER BY m.pending_byte_ms DESC, m.pending_bytes DESC, m.heap_id, m.site_frame_id, m.stream;
 
-CREATE VIEW _pool_reuse_distance (
+CREATE VIEW z_pool_reuse_distance (
     -- How soon freed memory was asked for again: requests by how much their pool handed out between the last free of
     -- that size, or at that address, and the request. Sizes that come back at once are what a pool is for; those that
     -- come back late keep memory idle.
@@ -1074,14 +1076,14 @@ SELECT
         ) AS REAL
     ) / sum(r.request_count) OVER (PARTITION BY r.heap_id, r.is_same_address, r.distance_unit),
     t.is_partial
-FROM _pool_reuse AS r
-JOIN _heap_place AS p ON p.heap_id = r.heap_id
-LEFT JOIN _pool_sum AS t ON t.heap_id = r.heap_id
+FROM z_pool_reuse AS r
+JOIN z_heap_place AS p ON p.heap_id = r.heap_id
+LEFT JOIN z_pool_sum AS t ON t.heap_id = r.heap_id
 ORDER BY r.heap_id, r.is_same_address, r.distance_unit, r.distance_class;
 
-CREATE VIEW _allocation_cost (
+CREATE VIEW z_allocation_cost (
     -- What an allocation call costs, by heap: a driver heap has the runtime's calls, a pool those of a framework that
-    -- tells them. A percentile is the largest cost of its row of table _cost_histogram: never less than the true one,
+    -- tells them. A percentile is the largest cost of its row of table z_cost_histogram: never less than the true one,
     -- and at most 1/32 more (queries/allocation_cost.sql is exact). A trace has no cost of frees and of mappings.
     --
     -- Name of the machine. NULL: not known.
@@ -1135,7 +1137,7 @@ SELECT
     m.cost_ns,
     c.cost_ns,
     i.events_seen > i.events_ingested OR i.baseline = 'unknown'
-        OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
+        OR EXISTS (SELECT 1 FROM z_pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
 FROM (
     SELECT
         r.heap_id,
@@ -1152,18 +1154,18 @@ FROM (
             cost_ns,
             sum(call_count) OVER (PARTITION BY heap_id ORDER BY min_ns) AS place,
             sum(call_count) OVER (PARTITION BY heap_id) AS all_count
-        FROM _cost_histogram
+        FROM z_cost_histogram
     ) AS r
     GROUP BY r.heap_id
 ) AS c
-JOIN _heap_place AS p ON p.heap_id = c.heap_id
-JOIN _heap_sum AS h ON h.heap_id = c.heap_id
-JOIN _slowest_call AS m ON m.heap_id = c.heap_id AND m.place = 1
+JOIN z_heap_place AS p ON p.heap_id = c.heap_id
+JOIN z_heap_sum AS h ON h.heap_id = c.heap_id
+JOIN z_slowest_call AS m ON m.heap_id = c.heap_id AND m.place = 1
 LEFT JOIN process AS o ON o.process_id = p.process_id
 LEFT JOIN input AS i ON i.input_id = o.input_id
 ORDER BY c.heap_id;
 
-CREATE VIEW _allocation_cost_histogram (
+CREATE VIEW z_allocation_cost_histogram (
     -- How many allocation calls took how long, by heap, in powers of two of nanoseconds.
     --
     -- Name of the machine. NULL: not known.
@@ -1190,7 +1192,7 @@ CREATE VIEW _allocation_cost_histogram (
     cost_ns,
     -- Share of the heap's cost. Unit: 0 to 1. NULL: all of it is 0.
     cost_share_ratio,
-    -- 1: some calls are missing, as in view _allocation_cost; 0: none is.
+    -- 1: some calls are missing, as in view z_allocation_cost; 0: none is.
     is_partial
 ) AS
 SELECT
@@ -1207,17 +1209,17 @@ SELECT
     c.cost_ns,
     CAST(c.cost_ns AS REAL) / nullif(sum(c.cost_ns) OVER (PARTITION BY c.heap_id), 0),
     i.events_seen > i.events_ingested OR i.baseline = 'unknown'
-        OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
+        OR EXISTS (SELECT 1 FROM z_pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
 FROM (
     SELECT heap_id, octave, sum(call_count) AS call_count, sum(cost_ns) AS cost_ns
-    FROM _cost_histogram
+    FROM z_cost_histogram
     GROUP BY heap_id, octave
 ) AS c
-JOIN _heap_place AS p ON p.heap_id = c.heap_id
+JOIN z_heap_place AS p ON p.heap_id = c.heap_id
 LEFT JOIN input AS i ON i.input_id = p.input_id
 ORDER BY c.heap_id, c.octave;
 
-CREATE VIEW _slowest_allocation (
+CREATE VIEW z_slowest_allocation (
     -- The 20 dearest allocation calls of each heap, dearest first, with where they were made.
     --
     -- Name of the machine. NULL: not known.
@@ -1250,7 +1252,7 @@ CREATE VIEW _slowest_allocation (
     stack_id,
     -- 1: it became a pool's segment; 0: not.
     is_segment,
-    -- 1: some calls are missing, as in view _allocation_cost; 0: none is.
+    -- 1: some calls are missing, as in view z_allocation_cost; 0: none is.
     is_partial
 ) AS
 SELECT
@@ -1270,9 +1272,9 @@ SELECT
     s.stack_id,
     s.is_segment,
     i.events_seen > i.events_ingested OR i.baseline = 'unknown'
-        OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
-FROM _slowest_call AS s
-JOIN _heap_place AS p ON p.heap_id = s.heap_id
+        OR EXISTS (SELECT 1 FROM z_pause AS q WHERE q.process_id = p.process_id AND q.is_memory_told = 0)
+FROM z_slowest_call AS s
+JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 LEFT JOIN input AS i ON i.input_id = p.input_id
 LEFT JOIN thread AS t ON t.thread_id = s.thread_id
 LEFT JOIN stack AS k ON k.stack_id = s.stack_id

@@ -1,6 +1,6 @@
 -- Many ranks: how much each took of its device and how it ended, and at which sites they differ.
 
-CREATE VIEW _rank_summary (
+CREATE VIEW z_rank_summary (
     -- Each rank on one row: how much it took of its device at most, and how and when it ended. One row per process and
     -- device, at the moment at which the device's memory peaked; where the processes of several ranks share a device within
     -- one input, each has its part of that one peak. Of a rank without device memory its first process has a row without
@@ -148,13 +148,13 @@ WITH
                 coalesce(sum(CASE WHEN h.level IN (1, 7) THEN x.page_bytes - x.live_bytes END), 0) AS rounding_bytes,
                 0 AS is_estimate
             FROM moment AS m
-            JOIN _device_sample AS s ON s.moment_id = m.moment_id
+            JOIN z_device_sample AS s ON s.moment_id = m.moment_id
             LEFT JOIN heap AS h ON h.device_id = s.device_id
-            LEFT JOIN _heap_sample AS x
+            LEFT JOIN z_heap_sample AS x
                 ON x.heap_id = h.heap_id
                 AND x.since_seq = (
                     SELECT max(y.since_seq)
-                    FROM _heap_sample AS y
+                    FROM z_heap_sample AS y
                     WHERE y.heap_id = h.heap_id AND y.since_seq <= s.at_seq
                 )
             WHERE m.kind = 5
@@ -173,7 +173,7 @@ WITH
                 NULL,
                 NULL,
                 1
-            FROM _device_sum AS g
+            FROM z_device_sum AS g
             WHERE g.peak_bytes > 0
                 AND NOT EXISTS (SELECT 1 FROM moment AS m WHERE m.kind = 5 AND m.device_id = g.device_id)
             UNION ALL
@@ -191,15 +191,15 @@ WITH
                 NULL,
                 1
             FROM heap AS h
-            JOIN _heap_sum AS w ON w.heap_id = h.heap_id
+            JOIN z_heap_sum AS w ON w.heap_id = h.heap_id
             WHERE h.level IN (2, 3) AND h.device_id IS NOT NULL AND w.peak_bytes > 0
                 AND NOT EXISTS (
                     SELECT 1
-                    FROM _device_sample AS s
+                    FROM z_device_sample AS s
                     JOIN moment AS m ON m.moment_id = s.moment_id
                     WHERE m.kind = 5 AND s.device_id = h.device_id
                 )
-                AND NOT EXISTS (SELECT 1 FROM _device_sum AS g WHERE g.device_id = h.device_id AND g.peak_bytes > 0)
+                AND NOT EXISTS (SELECT 1 FROM z_device_sum AS g WHERE g.device_id = h.device_id AND g.peak_bytes > 0)
             GROUP BY h.device_id
         ) AS t
         JOIN device ON device.device_id = t.device_id
@@ -257,7 +257,7 @@ WITH
             coalesce(
                 max(CASE WHEN c.device_id IS NOT NULL THEN c.out_of_memory_chain_id END), max(c.out_of_memory_chain_id)
             )
-        FROM _out_of_memory_chain AS c
+        FROM z_out_of_memory_chain AS c
         JOIN process AS p ON p.process_id = c.process_id
         JOIN input AS i ON i.input_id = p.input_id
         WHERE (c.outcome = 'fatal' OR (c.outcome = 'open' AND i.state IN ('ended', 'recovered')))
@@ -296,7 +296,7 @@ WITH
         FROM process AS p
         JOIN input AS i ON i.input_id = p.input_id
         LEFT JOIN refused AS f ON f.process_id = p.process_id
-        LEFT JOIN _out_of_memory_chain AS c ON c.out_of_memory_chain_id = f.out_of_memory_chain_id
+        LEFT JOIN z_out_of_memory_chain AS c ON c.out_of_memory_chain_id = f.out_of_memory_chain_id
     ),
     earliest (job, process_id, input_id, host, clock_ns) AS (
         SELECT
@@ -410,7 +410,7 @@ FROM (
                 )
         END AS process_count,
         input.is_complete = 0 OR input.baseline = 'unknown'
-            OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = process.process_id AND q.is_memory_told = 0)
+            OR EXISTS (SELECT 1 FROM z_pause AS q WHERE q.process_id = process.process_id AND q.is_memory_told = 0)
             AS is_partial,
         input.input_id,
         r.bytes AS pool_peak_reserved_bytes,
@@ -449,7 +449,7 @@ FROM (
             h.device_id,
             sum(w.peak_reserved_bytes) AS bytes
         FROM heap AS h
-        JOIN _heap_sum AS w ON w.heap_id = h.heap_id
+        JOIN z_heap_sum AS w ON w.heap_id = h.heap_id
         WHERE h.level = 2
         GROUP BY h.device_id
     ) AS r ON r.device_id = device.device_id
@@ -457,13 +457,14 @@ FROM (
         SELECT
             h.device_id,
             sum(w.size_bytes) AS bytes
-        FROM _leak_sum AS w
+        FROM z_leak_sum AS w
         JOIN heap AS h ON h.heap_id = w.heap_id
         GROUP BY h.device_id
     ) AS l ON l.device_id = device.device_id
 ) AS u
 ORDER BY u.rank, u.input_id, u.process_id, u.device_id;
 
+-- catalog: first 17, not counted
 CREATE VIEW rank_imbalance (
     -- At which sites the ranks of a job differ: one row per heap (its name and level) and site, over the peaks of all ranks
     -- that have the heap; the largest difference first. The row '(whole heap)' is of their peaks; '(stack cut)', of what has
@@ -515,7 +516,7 @@ WITH
             process.input_id,
             process.rank,
             input.is_complete = 0 OR input.baseline = 'unknown'
-                OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = process.process_id AND q.is_memory_told = 0)
+                OR EXISTS (SELECT 1 FROM z_pause AS q WHERE q.process_id = process.process_id AND q.is_memory_told = 0)
         FROM heap
         JOIN process ON process.process_id = heap.process_id
         JOIN input ON input.input_id = process.input_id
@@ -551,7 +552,7 @@ WITH
             sum(k.live_bytes),
             sum(k.live_count)
         FROM place
-        JOIN _peak_stack AS k ON k.heap_id = place.heap_id
+        JOIN z_peak_stack AS k ON k.heap_id = place.heap_id
         LEFT JOIN stack AS s ON s.stack_id = k.stack_id
         LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
         GROUP BY
@@ -574,7 +575,7 @@ WITH
             sum(w.peak_bytes),
             NULL
         FROM place
-        JOIN _heap_sum AS w ON w.heap_id = place.heap_id
+        JOIN z_heap_sum AS w ON w.heap_id = place.heap_id
         GROUP BY place.heap, place.level, place.input_id, place.rank
     ),
     ranked (heap, level, site, rank, live_bytes, live_count, most, least) AS (

@@ -1,8 +1,9 @@
 -- Why memory ran out: one row per chain of failed allocations, what the device held then, and who.
 
-CREATE INDEX out_of_memory_chain_moment ON _out_of_memory_chain (moment_id);
-CREATE INDEX out_of_memory_stack_chain ON _out_of_memory_stack (out_of_memory_chain_id);
+CREATE INDEX out_of_memory_chain_moment ON z_out_of_memory_chain (moment_id);
+CREATE INDEX out_of_memory_stack_chain ON z_out_of_memory_stack (out_of_memory_chain_id);
 
+-- catalog: first 8, counted by z_out_of_memory_chain
 CREATE VIEW out_of_memory (
     -- Why a request for memory could not be served: one row per try, flush and retry of one thread on one device. Device
     -- and heaps are as they were before the first failure. What the verdicts mean stands at verdict.
@@ -528,7 +529,7 @@ FROM (
                         WHEN s.is_stale = 0 THEN s.free_bytes
                         ELSE max(0, s.free_bytes + s.sample_recorded_bytes - (
                             SELECT a.recorded_bytes
-                            FROM _hardware_sample AS a
+                            FROM z_hardware_sample AS a
                             WHERE a.moment_id = s.moment_id AND a.hardware_id = s.hardware_id
                         ))
                     END AS free_bytes,
@@ -555,7 +556,7 @@ FROM (
                     k.leaked_bytes AS leaked_bytes,
                     (
                         SELECT coalesce(r.label, '(no stack)')
-                        FROM _out_of_memory_leak AS l
+                        FROM z_out_of_memory_leak AS l
                         LEFT JOIN frame AS r ON r.frame_id = l.site_frame_id
                         WHERE l.out_of_memory_chain_id = c.out_of_memory_chain_id
                         ORDER BY l.leaked_bytes DESC, r.label
@@ -563,28 +564,28 @@ FROM (
                     ) AS leaked_site,
                     c.max_pending_bytes AS max_pending_bytes,
                     c.is_partial AS is_partial
-                FROM _out_of_memory_chain AS c
+                FROM z_out_of_memory_chain AS c
                 JOIN moment AS m ON m.moment_id = c.moment_id
                 LEFT JOIN failure AS f ON f.failure_id = m.failure_id
                 LEFT JOIN device AS d ON d.device_id = c.device_id
-                LEFT JOIN _device_sample AS s ON s.moment_id = c.moment_id AND s.device_id = c.device_id
+                LEFT JOIN z_device_sample AS s ON s.moment_id = c.moment_id AND s.device_id = c.device_id
                 LEFT JOIN fragmentation_sample AS p
                     ON p.heap_id = c.pool_heap_id AND p.moment_id = c.moment_id AND p.largest_free_bytes IS NOT NULL
                 LEFT JOIN (
                     SELECT DISTINCT z.process_id, z.device_id
                     FROM heap AS z
-                    JOIN _heap_sum AS y ON y.heap_id = z.heap_id
+                    JOIN z_heap_sum AS y ON y.heap_id = z.heap_id
                     WHERE z.level = 2 AND y.reserved_source IS NULL AND y.allocation_count > 0
                 ) AS u ON u.process_id = c.process_id AND u.device_id = c.device_id
-                LEFT JOIN _heap_sum AS x ON x.heap_id = c.pool_heap_id
-                LEFT JOIN _stream_call_kind AS sk ON sk.kind = c.stream_call
+                LEFT JOIN z_heap_sum AS x ON x.heap_id = c.pool_heap_id
+                LEFT JOIN z_stream_call_kind AS sk ON sk.kind = c.stream_call
                 LEFT JOIN process AS q ON q.process_id = c.process_id
                 LEFT JOIN input AS i ON i.input_id = q.input_id
                 LEFT JOIN (
                     SELECT
                         l.out_of_memory_chain_id,
                         sum(l.leaked_bytes) AS leaked_bytes
-                    FROM _out_of_memory_leak AS l
+                    FROM z_out_of_memory_leak AS l
                     GROUP BY l.out_of_memory_chain_id
                 ) AS k ON k.out_of_memory_chain_id = c.out_of_memory_chain_id
                 -- The parts of the pool, or of all pools of the device where none said that it was asked.
@@ -609,7 +610,7 @@ FROM (
                                 WHEN v.is_estimate = 0 THEN v.free_bytes
                                 ELSE coalesce((
                                     SELECT sum(max(0, z.free_bytes - z.gap_count * v.doubt_bytes))
-                                    FROM _gap AS z
+                                    FROM z_gap AS z
                                     WHERE z.moment_id = v.moment_id AND z.heap_id = v.heap_id AND z.part_id = v.part_id
                                 ), 0)
                             END AS least_free_bytes
@@ -635,10 +636,10 @@ FROM (
                                 -- block of its own.
                                 CASE WHEN y.is_estimate = 0 THEN 0 WHEN t.segment_kind = 1 THEN 1024 ELSE 1049600 END
                                     AS doubt_bytes
-                            FROM _out_of_memory_chain AS c
+                            FROM z_out_of_memory_chain AS c
                             JOIN moment AS m ON m.moment_id = c.moment_id
-                            JOIN _part_sample AS u ON u.moment_id = c.moment_id
-                            JOIN _pool_part AS t ON t.part_id = u.part_id
+                            JOIN z_part_sample AS u ON u.moment_id = c.moment_id
+                            JOIN z_pool_part AS t ON t.part_id = u.part_id
                             JOIN heap AS h
                                 ON h.heap_id = t.heap_id
                                 AND h.level = 2
@@ -664,7 +665,7 @@ LEFT JOIN stack AS k ON k.stack_id = t.stack_id
 LEFT JOIN frame AS r ON r.frame_id = k.site_frame_id
 ORDER BY t.out_of_memory_id;
 
-CREATE VIEW _out_of_memory_component (
+CREATE VIEW z_out_of_memory_component (
     -- What the device held before each chain of view out_of_memory, by component as in view device_memory.
     --
     -- Name of the machine. NULL: not known.
@@ -701,7 +702,7 @@ SELECT
     d.device,
     d.heap,
     d.level,
-    (SELECT c.out_of_memory_chain_id FROM _out_of_memory_chain AS c WHERE c.moment_id = d.moment_id),
+    (SELECT c.out_of_memory_chain_id FROM z_out_of_memory_chain AS c WHERE c.moment_id = d.moment_id),
     d.component,
     d.bytes,
     d.is_estimate,
@@ -709,7 +710,7 @@ SELECT
         WHEN d.heap IS NOT NULL THEN (
             SELECT f.occupied_bytes
             FROM fragmentation_sample AS f
-            JOIN _heap_place AS p ON p.heap_id = f.heap_id
+            JOIN z_heap_place AS p ON p.heap_id = f.heap_id
             WHERE f.moment_id = d.moment_id AND p.heap = d.heap AND p.level = d.level AND p.device IS d.device
             LIMIT 1
         )
@@ -718,23 +719,23 @@ SELECT
         WHEN d.heap IS NOT NULL THEN (
             SELECT f.free_bytes
             FROM fragmentation_sample AS f
-            JOIN _heap_place AS p ON p.heap_id = f.heap_id
+            JOIN z_heap_place AS p ON p.heap_id = f.heap_id
             WHERE f.moment_id = d.moment_id AND p.heap = d.heap AND p.level = d.level AND p.device IS d.device
             LIMIT 1
         )
     END
 FROM device_memory AS d
 WHERE d.moment_kind = 'failure' -- so that other moments are left out before they are summed up
-    AND d.moment_id IN (SELECT c.moment_id FROM _out_of_memory_chain AS c)
+    AND d.moment_id IN (SELECT c.moment_id FROM z_out_of_memory_chain AS c)
     AND EXISTS (
         SELECT 1
-        FROM _out_of_memory_chain AS c
+        FROM z_out_of_memory_chain AS c
         JOIN process AS p ON p.process_id = c.process_id
         JOIN device AS v ON v.device_id = c.device_id
         WHERE c.moment_id = d.moment_id AND p.pid IS d.pid AND coalesce(v.physical_ordinal, v.ordinal) IS d.device
     );
 
-CREATE VIEW _out_of_memory_site (
+CREATE VIEW z_out_of_memory_site (
     -- What was live on the device before each chain of view out_of_memory, by heap and site; largest first.
     --
     -- Name of the machine. NULL: not known.
@@ -786,17 +787,17 @@ FROM (
         s.site_frame_id,
         sum(k.live_count) AS live_count,
         sum(k.live_bytes) AS live_bytes
-    FROM _out_of_memory_stack AS k
+    FROM z_out_of_memory_stack AS k
     LEFT JOIN stack AS s ON s.stack_id = k.stack_id
     GROUP BY k.out_of_memory_chain_id, k.heap_id, k.is_rest, k.is_baseline, s.site_frame_id
 ) AS g
 JOIN (
     SELECT
-        _out_of_memory_stack.out_of_memory_chain_id AS out_of_memory_id,
-        sum(_out_of_memory_stack.live_bytes) AS live_bytes
-    FROM _out_of_memory_stack
-    GROUP BY _out_of_memory_stack.out_of_memory_chain_id
+        z_out_of_memory_stack.out_of_memory_chain_id AS out_of_memory_id,
+        sum(z_out_of_memory_stack.live_bytes) AS live_bytes
+    FROM z_out_of_memory_stack
+    GROUP BY z_out_of_memory_stack.out_of_memory_chain_id
 ) AS w ON w.out_of_memory_id = g.out_of_memory_id
-JOIN _heap_place AS p ON p.heap_id = g.heap_id
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.out_of_memory_id, g.live_bytes DESC, g.heap_id, g.site_frame_id;

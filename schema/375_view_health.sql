@@ -1,6 +1,6 @@
 -- A verdict on each heap's figures, and what to do about it.
 
-CREATE VIEW _fragmentation_verdict (
+CREATE VIEW z_fragmentation_verdict (
     -- How much of what each pool had reserved was unused where that hurt, and whether it is too much. 'peak': at the peak of
     -- what was live; 'growth': when a part of it grew to the largest that it ever was, beside what was free in that part (of
     -- the parts the one with most of it); 'failure': when an allocation failed (of all failures on the device the one with the
@@ -71,7 +71,7 @@ WITH at_moment AS (
         k.stuck_bytes AS stuck_bytes,
         NULL AS requested_bytes,
         coalesce(k.is_doubtful OR k.is_partial, 0) AS is_lossy
-    FROM _heap_sum AS s
+    FROM z_heap_sum AS s
     JOIN heap AS h ON h.heap_id = s.heap_id
     LEFT JOIN moment AS m ON m.heap_id = s.heap_id AND m.kind = 1
     LEFT JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id AND k.heap_id = s.heap_id
@@ -105,7 +105,7 @@ WITH at_moment AS (
                 PARTITION BY o.heap_id
                 ORDER BY max(o.free_bytes - o.max_rounding_bytes, 0) DESC, o.free_bytes DESC, o.part_id
             ) AS place
-        FROM _pool_growth AS o
+        FROM z_pool_growth AS o
     ) AS g
     WHERE g.place = 1
     UNION ALL
@@ -220,25 +220,26 @@ FROM (
             a.requested_bytes AS requested_bytes,
             a.is_lossy OR i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
                 OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0
-                OR EXISTS (SELECT 1 FROM _pause AS w WHERE w.process_id = q.process_id AND w.is_memory_told = 0)
+                OR EXISTS (SELECT 1 FROM z_pause AS w WHERE w.process_id = q.process_id AND w.is_memory_told = 0)
                 AS is_lossy,
             e.heap_id IS NOT NULL AS is_early,
             d.capacity_bytes AS capacity_bytes
         FROM at_moment AS a
-        JOIN _heap_sum AS s ON s.heap_id = a.heap_id
+        JOIN z_heap_sum AS s ON s.heap_id = a.heap_id
         JOIN heap AS h ON h.heap_id = a.heap_id
         LEFT JOIN device AS d ON d.device_id = h.device_id
         LEFT JOIN process AS q ON q.process_id = h.process_id
         LEFT JOIN input AS i ON i.input_id = q.input_id
-        LEFT JOIN _early_free AS e ON e.heap_id = a.heap_id
+        LEFT JOIN z_early_free AS e ON e.heap_id = a.heap_id
         WHERE a.reserved_bytes > 0
     ) AS u
-    CROSS JOIN _threshold AS t
+    CROSS JOIN z_threshold AS t
     WHERE t.measure = 'fragmentation'
 ) AS v
-JOIN _heap_place AS p ON p.heap_id = v.heap_id
+JOIN z_heap_place AS p ON p.heap_id = v.heap_id
 ORDER BY v.heap_id, CASE v.moment WHEN 'peak' THEN 0 WHEN 'growth' THEN 1 ELSE 2 END;
 
+-- catalog: first 2, not counted
 CREATE VIEW health (
     -- A verdict on each heap's figures, with advice. Good, warning, danger: driver time per allocation < 10, 10 to 50,
     -- > 50 us; fragmentation where it hurt most < 10, 10 to 30, > 30 %; pool hit rate after the warm-up > 90, 70 to 90, < 70 %;
@@ -295,8 +296,8 @@ WITH known AS (
         i.detail_begin_seq IS NOT NULL AS is_cut,
         i.events_seen > i.events_ingested + i.events_unkept OR i.bytes_cut > 0
             OR i.unknown_reference_count > 0 OR i.baseline = 'unknown' OR s.is_whole_run = 0
-            OR EXISTS (SELECT 1 FROM _pause AS w WHERE w.process_id = q.process_id AND w.is_memory_told = 0) AS is_lossy
-    FROM _heap_sum AS s
+            OR EXISTS (SELECT 1 FROM z_pause AS w WHERE w.process_id = q.process_id AND w.is_memory_told = 0) AS is_lossy
+    FROM z_heap_sum AS s
     JOIN heap AS h ON h.heap_id = s.heap_id
     LEFT JOIN process AS q ON q.process_id = h.process_id
     LEFT JOIN input AS i ON i.input_id = q.input_id
@@ -332,7 +333,7 @@ SELECT
         WHEN c.cost_ns < t.floor THEN ': too little to matter.'
         WHEN c.is_pool = 1
             THEN CASE
-                WHEN EXISTS (SELECT 1 FROM _pool_sum AS z WHERE z.heap_id = c.heap_id AND z.flush_count > 0)
+                WHEN EXISTS (SELECT 1 FROM z_pool_sum AS z WHERE z.heap_id = c.heap_id AND z.flush_count > 0)
                     THEN ': a cache that is not emptied could gain up to '
                 ELSE ': memory taken beforehand, or in larger pieces, could gain up to '
             END || c.cost_text || '.'
@@ -382,7 +383,7 @@ FROM (
                         THEN coalesce((
                             SELECT sum(v.cost_ns)
                             FROM heap AS x
-                            JOIN _heap_sum AS v ON v.heap_id = x.heap_id
+                            JOIN z_heap_sum AS v ON v.heap_id = x.heap_id
                             WHERE x.device_id = h.device_id AND x.process_id = h.process_id AND x.level = 7
                         ), 0)
                     ELSE 0
@@ -390,21 +391,21 @@ FROM (
                 e.segment_cost_count + e.mapped_count < e.segment_count OR k.is_cut
                     OR (e.mapped_count > 0 AND (
                         SELECT count(*)
-                        FROM _pool_effort AS o
+                        FROM z_pool_effort AS o
                         JOIN heap AS x ON x.heap_id = o.heap_id
                         WHERE x.device_id = h.device_id AND x.process_id = h.process_id AND x.level IN (2, 3)
                             AND o.mapped_count > 0
                     ) > 1)
                     OR k.is_lossy AS is_partial
-            FROM _pool_effort AS e
-            JOIN _heap_sum AS s ON s.heap_id = e.heap_id
+            FROM z_pool_effort AS e
+            JOIN z_heap_sum AS s ON s.heap_id = e.heap_id
             JOIN heap AS h ON h.heap_id = e.heap_id
             JOIN known AS k ON k.heap_id = e.heap_id
             WHERE h.level IN (2, 3) AND s.allocation_count > 0
                 AND (e.segment_cost_count > 0 OR (e.mapped_count > 0 AND EXISTS (
                     SELECT 1
                     FROM heap AS x
-                    JOIN _heap_sum AS v ON v.heap_id = x.heap_id
+                    JOIN z_heap_sum AS v ON v.heap_id = x.heap_id
                     WHERE x.device_id = h.device_id AND x.process_id = h.process_id AND x.level = 7 AND v.cost_count > 0
                 )))
             UNION ALL
@@ -415,15 +416,15 @@ FROM (
                 s.cost_count - coalesce(e.segment_cost_count, 0),
                 s.cost_ns - coalesce(e.segment_cost_ns, 0),
                 k.is_cut OR k.is_lossy
-            FROM _heap_sum AS s
+            FROM z_heap_sum AS s
             JOIN heap AS h ON h.heap_id = s.heap_id
             JOIN known AS k ON k.heap_id = s.heap_id
-            LEFT JOIN _pool_effort AS e ON e.heap_id = s.heap_id
+            LEFT JOIN z_pool_effort AS e ON e.heap_id = s.heap_id
             WHERE h.level NOT IN (2, 3) AND coalesce(h.module_id, 33) = 33
                 AND s.cost_count > coalesce(e.segment_cost_count, 0)
                 AND NOT (h.level = 7 AND EXISTS (
                     SELECT 1
-                    FROM _pool_effort AS o
+                    FROM z_pool_effort AS o
                     JOIN heap AS x ON x.heap_id = o.heap_id
                     WHERE x.device_id = h.device_id AND x.process_id = h.process_id AND x.level IN (2, 3)
                         AND o.mapped_count > 0
@@ -431,8 +432,8 @@ FROM (
         ) AS m
     ) AS a
 ) AS c
-JOIN _heap_place AS p ON p.heap_id = c.heap_id
-JOIN _threshold AS t ON t.measure = 'allocation cost'
+JOIN z_heap_place AS p ON p.heap_id = c.heap_id
+JOIN z_threshold AS t ON t.measure = 'allocation cost'
 UNION ALL
 SELECT
     f.host,
@@ -492,7 +493,7 @@ FROM (
         g.floor_bytes AS floor_bytes,
         g.amount AS amount,
         g.min_unused_bytes < g.max_unused_bytes AND g.reason IS NOT 'other streams may use it' AS is_bounded,
-        g.heap_id IN (SELECT e.heap_id FROM _pool_effort AS e WHERE e.mapped_count > 0) AS is_mapped,
+        g.heap_id IN (SELECT e.heap_id FROM z_pool_effort AS e WHERE e.mapped_count > 0) AS is_mapped,
         CASE
             WHEN g.amount >= 1073741824 THEN printf('%.1f GiB', g.amount / 1073741824.0)
             WHEN g.amount >= 1048576 THEN printf('%.1f MiB', g.amount / 1048576.0)
@@ -544,7 +545,7 @@ FROM (
                     ELSE 4
                 END, v.min_ratio DESC, v.max_ratio DESC, v.moment DESC
             ) AS place
-        FROM _fragmentation_verdict AS v
+        FROM z_fragmentation_verdict AS v
         JOIN known AS c ON c.heap_id = v.heap_id
     ) AS g
     WHERE g.place = 1
@@ -579,7 +580,7 @@ SELECT
                 WHEN (r.request_count - r.miss_count) * 10 > r.request_count * 9 THEN ': nothing to gain.'
                 WHEN r.request_count < t.floor THEN ': too few requests to matter.'
                 ELSE CASE
-                        WHEN EXISTS (SELECT 1 FROM _pool_sum AS z WHERE z.heap_id = r.heap_id AND z.flush_count > 0)
+                        WHEN EXISTS (SELECT 1 FROM z_pool_sum AS z WHERE z.heap_id = r.heap_id AND z.flush_count > 0)
                             THEN ': a cache that is not emptied could spare up to '
                         ELSE ': memory taken beforehand, or in larger pieces, could spare up to '
                     END || r.miss_count || CASE r.miss_count WHEN 1 THEN ' call' ELSE ' calls' END || '.'
@@ -618,10 +619,10 @@ FROM (
             w.allocation_count AS warm_count,
             w.miss_count AS warm_miss_count,
             sum(n.allocation_count) < s.allocation_count OR k.is_lossy AS is_partial
-        FROM _pool_hit AS n
-        JOIN _heap_sum AS s ON s.heap_id = n.heap_id
+        FROM z_pool_hit AS n
+        JOIN z_heap_sum AS s ON s.heap_id = n.heap_id
         JOIN known AS k ON k.heap_id = n.heap_id
-        LEFT JOIN _pool_effort AS e ON e.heap_id = n.heap_id
+        LEFT JOIN z_pool_effort AS e ON e.heap_id = n.heap_id
         LEFT JOIN (
             SELECT
                 t.heap_id,
@@ -629,17 +630,17 @@ FROM (
                 max(u.warm_up_count) AS warm_up_count,
                 sum(CASE WHEN t.generation > u.warm_up_count THEN t.allocation_count END) AS allocation_count,
                 sum(CASE WHEN t.generation > u.warm_up_count THEN t.miss_count END) AS miss_count
-            FROM _step_sum AS t
+            FROM z_step_sum AS t
             JOIN heap AS o ON o.heap_id = t.heap_id
-            JOIN _warm_up AS u ON u.process_id = o.process_id
+            JOIN z_warm_up AS u ON u.process_id = o.process_id
             GROUP BY t.heap_id
         ) AS w ON w.heap_id = n.heap_id
         GROUP BY n.heap_id
     ) AS b
     WHERE b.all_count > 0
 ) AS r
-JOIN _heap_place AS p ON p.heap_id = r.heap_id
-JOIN _threshold AS t ON t.measure = 'pool hit rate'
+JOIN z_heap_place AS p ON p.heap_id = r.heap_id
+JOIN z_threshold AS t ON t.measure = 'pool hit rate'
 UNION ALL
 -- A pool that nothing is known of but its blocks: CANN's own, whose memory the device maps by itself.
 SELECT
@@ -659,13 +660,13 @@ SELECT
     NULL,
     NULL,
     NULL
-FROM _heap_sum AS s
-JOIN _heap_place AS p ON p.heap_id = s.heap_id
+FROM z_heap_sum AS s
+JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 JOIN (SELECT 'fragmentation' AS measure UNION ALL SELECT 'pool hit rate') AS b
 WHERE p.level = 'pool' AND s.reserved_source IS NULL AND s.allocation_count > 0
     AND (b.measure = 'fragmentation' OR NOT EXISTS (
         SELECT 1
-        FROM _pool_hit AS n
+        FROM z_pool_hit AS n
         WHERE n.heap_id = s.heap_id AND n.allocation_count > 0
     ))
 UNION ALL

@@ -48,12 +48,12 @@ SELECT
     g.live_bytes - coalesce(b.live_bytes, 0),
     step.source,
     input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL
-FROM _heap_place AS p
+FROM z_heap_place AS p
 JOIN input ON input.input_id = p.input_id
-CROSS JOIN _site_step AS g ON g.heap_id = p.heap_id
-LEFT JOIN _site_step AS b ON b.heap_id = g.heap_id AND b.site_frame_id IS g.site_frame_id AND b.generation = 0
+CROSS JOIN z_site_step AS g ON g.heap_id = p.heap_id
+LEFT JOIN z_site_step AS b ON b.heap_id = g.heap_id AND b.site_frame_id IS g.site_frame_id AND b.generation = 0
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
-CROSS JOIN _growth_step AS k
+CROSS JOIN z_growth_step AS k
     ON k.process_id = p.process_id
     AND k.generation >= g.generation
     AND k.generation < coalesce(g.until_generation, 9223372036854775807)

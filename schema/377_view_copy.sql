@@ -58,7 +58,7 @@ SELECT
     CASE WHEN g.timed_ns > 0 THEN CAST(g.timed_bytes * 1e9 / g.timed_ns + 0.5 AS INTEGER) END,
     g.failed_count,
     input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL
-        OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = g.process_id)
+        OR EXISTS (SELECT 1 FROM z_pause AS q WHERE q.process_id = g.process_id)
 FROM (
     SELECT
         c.process_id,
@@ -73,7 +73,7 @@ FROM (
         sum(c.cost_ns) AS cost_ns,
         sum(c.timed_bytes) AS timed_bytes,
         sum(c.timed_ns) AS timed_ns
-    FROM _copy_sum AS c
+    FROM z_copy_sum AS c
     LEFT JOIN device AS d ON d.device_id = c.device_id
     LEFT JOIN stack AS s ON s.stack_id = c.stack_id
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal), c.kind, c.is_async, c.stream, s.site_frame_id
@@ -84,7 +84,7 @@ LEFT JOIN copy_kind AS k ON k.kind = g.kind
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.size_bytes DESC, g.copy_count DESC, g.process_id, g.device, g.kind, g.is_async, g.stream, g.site_frame_id;
 
-CREATE VIEW _repeated_copy (
+CREATE VIEW z_repeated_copy (
     -- Where the same is copied again: the same source, size, direction and target device as before, and as far as is known
     -- nobody has written the source since. Copies, memsets and frees are known; what kernels and the processor write is
     -- not recorded, so that a row says where to look, and not that a copy is needless. Of memory that is used for other
@@ -144,7 +144,7 @@ SELECT
     g.longest_bytes,
     g.longest_seq,
     input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL
-        OR EXISTS (SELECT 1 FROM _pause AS q WHERE q.process_id = g.process_id)
+        OR EXISTS (SELECT 1 FROM z_pause AS q WHERE q.process_id = g.process_id)
 FROM (
     SELECT
         c.process_id,
@@ -159,7 +159,7 @@ FROM (
         c.longest_address,
         c.longest_bytes,
         c.longest_seq
-    FROM _copy_sum AS c
+    FROM z_copy_sum AS c
     LEFT JOIN device AS d ON d.device_id = c.device_id
     LEFT JOIN stack AS s ON s.stack_id = c.stack_id
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal), c.kind, s.site_frame_id

@@ -1,6 +1,6 @@
 -- Operations step by step, and workspaces that are held while no operator works in them.
 
-CREATE VIEW _operation_memory_by_step (
+CREATE VIEW z_operation_memory_by_step (
     -- What was allocated for each operation in each step: of each heap and step the 16 operations with the most bytes,
     -- then one row of all others. Of long runs fewer steps are here: all of the first 1,024, every second of the next
     -- 1,024, and so on, and the last. Over all steps an operation has what view operation_memory says of it.
@@ -74,11 +74,11 @@ SELECT
     s.doubtful_count > 0
         OR input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) > 0
         OR input.baseline = 'unknown'
-        OR EXISTS (SELECT 1 FROM _pause WHERE _pause.process_id = s.process_id)
-FROM _operation_step_sum AS s
+        OR EXISTS (SELECT 1 FROM z_pause WHERE z_pause.process_id = s.process_id)
+FROM z_operation_step_sum AS s
 JOIN process ON process.process_id = s.process_id
 JOIN input ON input.input_id = process.input_id
-LEFT JOIN _heap_place AS p ON p.heap_id = s.heap_id
+LEFT JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 LEFT JOIN operation_kind AS k ON k.kind = s.kind
 ORDER BY
     s.process_id,
@@ -89,7 +89,7 @@ ORDER BY
     s.kind,
     s.name;
 
-CREATE VIEW _workspace_held (
+CREATE VIEW z_workspace_held (
     -- Blocks that served operators as workspaces: how long each was in use and how long it was held with no operator in
     -- it, from its first operator to its end; by heap and stream, most idle first. An operator works in its block from
     -- the begin of its call to the end: what the device does after the call has returned is not recorded, so that idle
@@ -179,9 +179,9 @@ FROM (
         h.untimed_count > 0
             OR input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0) > 0
             OR input.baseline = 'unknown'
-            OR EXISTS (SELECT 1 FROM _pause WHERE _pause.process_id = p.process_id) AS is_partial
-    FROM _workspace_hold_sum AS h
-    JOIN _heap_place AS p ON p.heap_id = h.heap_id
+            OR EXISTS (SELECT 1 FROM z_pause WHERE z_pause.process_id = p.process_id) AS is_partial
+    FROM z_workspace_hold_sum AS h
+    JOIN z_heap_place AS p ON p.heap_id = h.heap_id
     JOIN input ON input.input_id = p.input_id
 ) AS w
 ORDER BY w.between_byte_s + w.idle_after_byte_s DESC, w.heap_id, w.stream;

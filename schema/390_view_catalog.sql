@@ -1,8 +1,12 @@
--- What there is: the map of the database.
+-- What there is: the map of the database. What it says of a table or view stands in a line above its CREATE statement:
+--     -- catalog: first N                  read it as the Nth
+--     -- catalog: large                    it may have a row for each event; its rows are not counted here,
+--     -- catalog: not counted              nor are those of a view that SQLite takes long to understand,
+--     -- catalog: counted by TABLE         or by the table that has them
 
 CREATE VIEW catalog (
-    -- The map of this database: every view and table with what it answers, sorted by what to read first. What begins with an
-    -- underscore is what these are made of: it may change with any version, and is not listed.
+    -- The map of this database: every view and table with what it answers, sorted by what to read first. What begins with
+    -- z_ is what these are made of: it may change with any version, and is not listed.
     --
     -- Name of the view or table.
     name,
@@ -18,46 +22,13 @@ CREATE VIEW catalog (
 WITH
     -- What to read first, in this order; then the other views in the order of their topics, then the tables in theirs.
     first (place, name) AS (
-        SELECT 1, 'completeness'
-        UNION ALL SELECT 2, 'health'
-        UNION ALL SELECT 3, 'leak_by_site'
-        UNION ALL SELECT 4, 'peak'
-        UNION ALL SELECT 5, 'peak_by_site'
-        UNION ALL SELECT 6, 'device_peak'
-        UNION ALL SELECT 7, 'device_memory'
-        UNION ALL SELECT 8, 'out_of_memory'
-        UNION ALL SELECT 9, 'misuse'
-        UNION ALL SELECT 10, 'pool_summary'
-        UNION ALL SELECT 11, 'pool_by'
-        UNION ALL SELECT 12, 'suspect_by_site'
-        UNION ALL SELECT 13, 'outstanding_by_site'
-        UNION ALL SELECT 14, 'forecast'
-        UNION ALL SELECT 15, 'step_total'
-        UNION ALL SELECT 16, 'timeline'
-        UNION ALL SELECT 17, 'rank_imbalance'
+        -- The build puts a line here for each that says `first N`.
     ),
     large (name) AS (
-        SELECT 'allocation'
-        UNION ALL SELECT 'allocation_detail'
-        UNION ALL SELECT 'copy'
-        UNION ALL SELECT 'leak'
-        UNION ALL SELECT 'operation'
-        UNION ALL SELECT 'outstanding'
-        UNION ALL SELECT 'stack_text'
+        -- The build puts a line here for each that says `large`.
     ),
     counted (name, row_count) AS (
-        -- The longest views, which SQLite takes long to understand, are not counted; one by the table that has its rows.
-        SELECT
-            'out_of_memory',
-            (SELECT count(*) FROM _out_of_memory_chain)
-        UNION ALL SELECT 'device_memory', NULL
-        UNION ALL SELECT 'fragmentation_blocker', NULL
-        UNION ALL SELECT 'health', NULL
-        UNION ALL SELECT 'pool_by', NULL
-        UNION ALL SELECT 'pool_summary', NULL
-        UNION ALL SELECT 'rank_imbalance', NULL
-        UNION ALL SELECT 'zero_copy', NULL
-        -- The build puts a line here for each table and view whose rows are quickly counted.
+        -- The build puts a line here for each table and view.
     ),
     made (name, kind, place, start, text) AS (
         SELECT
@@ -67,7 +38,7 @@ WITH
             instr(m.sql, '-- ') + 3,
             m.sql
         FROM sqlite_master AS m
-        WHERE m.type IN ('view', 'table') AND substr(m.name, 1, 1) <> '_' AND instr(m.sql, '-- ') > 0
+        WHERE m.type IN ('view', 'table') AND substr(m.name, 1, 2) <> 'z_' AND instr(m.sql, '-- ') > 0
     ),
     described (name, kind, place, comment) AS (
         SELECT

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of passes: what passes.def lists, in its order. It is the one place that knows them all, and it does nothing.
+ * The table of passes, of the files NAME.def beside them. It is the one place that knows them all, and it does nothing.
  */
 #include "analysis/passes.h"
 
@@ -8,7 +8,6 @@
 
 const nm_pass *const nm_passes[] = {
 #define PASS(name) &nm_##name##_pass,
-#include "analysis/passes.def"
-#undef PASS
+#include "rows/rows.def"
     NULL,
 };

@@ -5,7 +5,7 @@ SELECT
     s.peak_bytes AS peak_bytes,
     coalesce(CASE WHEN :has_times THEN s.peak_ns ELSE s.peak_seq END, 0) AS peak_number
 FROM heap
-JOIN _heap_sum AS s ON s.heap_id = heap.heap_id
+JOIN z_heap_sum AS s ON s.heap_id = heap.heap_id
 LEFT JOIN heap_level ON heap_level.level = heap.level
 WHERE s.peak_bytes > 0 AND CASE
     WHEN :heap_id IS NULL THEN heap.process_id = :process_id AND heap.device_id = :device_id

@@ -22,7 +22,7 @@ FROM (
         coalesce(d.capacity_bytes, 0) AS capacity_bytes,
         count(*) OVER () AS chart_count
     FROM heap AS h
-    JOIN _heap_sum AS s ON s.heap_id = h.heap_id
+    JOIN z_heap_sum AS s ON s.heap_id = h.heap_id
     JOIN process AS p ON p.process_id = h.process_id
     LEFT JOIN device AS d ON d.device_id = h.device_id
     WHERE s.peak_bytes > 0

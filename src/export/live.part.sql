@@ -14,13 +14,13 @@ span (heap_id, seq, ns) AS (
                 WHEN n.moment IS NULL AND :moment NOT GLOB '*[^0-9]*' THEN CAST(:moment AS INTEGER)
             END AS ns
         FROM heap AS h
-        LEFT JOIN _named_moment AS n ON n.heap_id = h.heap_id AND n.moment = :moment
+        LEFT JOIN z_named_moment AS n ON n.heap_id = h.heap_id AND n.moment = :moment
     )
     WHERE coalesce(seq, ns) IS NOT NULL
 ),
 live (heap_id, stack_id, is_baseline, stream, category_id, live_count, live_bytes) AS (
     SELECT heap_id, stack_id, is_baseline, NULL, NULL, sum(live_count), sum(live_bytes)
-    FROM _peak_stack
+    FROM z_peak_stack
     WHERE NOT :has_rows
     GROUP BY heap_id, stack_id, is_baseline
     UNION ALL

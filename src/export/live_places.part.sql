@@ -24,7 +24,7 @@ place (heap_id, rank, pid, device, heap, level, text) AS (
             coalesce('rank ' || p.rank || ', ', 'pid ' || p.pid || ', ', '')
                 || coalesce(CASE WHEN d.kind = 'gpu' THEN 'GPU ' ELSE 'NPU ' END || p.device || ', ', '')
                 || coalesce(p.heap, p.level, 'heap') AS words
-        FROM _heap_place AS p
+        FROM z_heap_place AS p
         LEFT JOIN device AS d ON d.device_id = p.device_id
     )
 )

@@ -9,5 +9,5 @@ SELECT
     s.used_bytes AS used_bytes
 FROM memory_sample AS s
 LEFT JOIN device AS d ON d.device_id = s.device_id
-LEFT JOIN _memory_kind AS k ON k.kind = s.kind
+LEFT JOIN z_memory_kind AS k ON k.kind = s.kind
 ORDER BY 1, 2, 3, s.seq, s.ns;

@@ -4,5 +4,5 @@ SELECT
     build_id AS build,
     address,
     size_bytes
-FROM _module
+FROM z_module
 WHERE module_id = :module_id;

@@ -9,7 +9,7 @@
 #include "store/question.h"
 
 #define NM_PPROF_MODULES_SQL \
-    "SELECT path, build_id AS build, address, size_bytes FROM _module WHERE module_id = :module_id;"
+    "SELECT path, build_id AS build, address, size_bytes FROM z_module WHERE module_id = :module_id;"
 #define NM_PPROF_MODULES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(path) TEXT(build) INTEGER(address) \
     INTEGER(size_bytes)
 #define NM_PPROF_MODULES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(module_id)

@@ -8,16 +8,16 @@ WITH
         alloc_count, alloc_bytes, live_count, live_bytes, peak_bytes, leak_bytes
     ) AS (
         SELECT heap_id, stack_id, 0, NULL, NULL, allocation_count, allocated_bytes, 0, 0, 0, 0
-        FROM _stack_sum
+        FROM z_stack_sum
         UNION ALL
         SELECT heap_id, stack_id, is_baseline, stream, category_id, 0, 0, live_count, live_bytes, 0, 0
         FROM live
         UNION ALL
         SELECT heap_id, stack_id, is_baseline, NULL, NULL, 0, 0, 0, 0, live_bytes, 0
-        FROM _peak_stack
+        FROM z_peak_stack
         UNION ALL
         SELECT heap_id, stack_id, 0, NULL, NULL, 0, 0, 0, 0, 0, leak_count * size_bytes
-        FROM _leaked_sum
+        FROM z_leaked_sum
     )
 SELECT
     r.stack_id AS stack_id,
@@ -37,6 +37,6 @@ SELECT
     c.name AS category
 FROM row AS r
 JOIN place AS p ON p.heap_id = r.heap_id
-LEFT JOIN _category AS c ON c.category_id = r.category_id
+LEFT JOIN z_category AS c ON c.category_id = r.category_id
 GROUP BY r.heap_id, r.stack_id, r.is_baseline, r.stream, r.category_id
 ORDER BY r.heap_id, r.stack_id, r.is_baseline, r.stream, r.category_id;

@@ -9,8 +9,8 @@
 #include "store/question.h"
 
 #define NM_PROFILE_HEAPS_SQL \
-    "SELECT n.heap_id AS heap_id, max(coalesce(n.ns, n.seq * 1000, 0), 0) AS ns FROM _named_moment AS n JOIN " \
-    "_heap_sum AS s ON s.heap_id = n.heap_id WHERE n.moment = :moment AND s.peak_bytes > 0;"
+    "SELECT n.heap_id AS heap_id, max(coalesce(n.ns, n.seq * 1000, 0), 0) AS ns FROM z_named_moment AS n JOIN " \
+    "z_heap_sum AS s ON s.heap_id = n.heap_id WHERE n.moment = :moment AND s.peak_bytes > 0;"
 #define NM_PROFILE_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(ns)
 #define NM_PROFILE_HEAPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment)
 NM_QUESTION_ROW(profile_heaps, NM_PROFILE_HEAPS_COLUMNS)

@@ -9,7 +9,7 @@ SELECT
     coalesce(
         (
             SELECT max(coalesce(n.ns, n.seq * 1000, 0), 0)
-            FROM _named_moment AS n
+            FROM z_named_moment AS n
             WHERE n.heap_id = live.heap_id AND n.moment = :moment
         ),
         0

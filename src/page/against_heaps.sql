@@ -11,7 +11,7 @@ SELECT
     p.input_id AS input_id,
     s.peak_bytes AS peak_bytes,
     s.peak_seq AS peak_seq
-FROM _heap_place AS p
-LEFT JOIN _heap_sum AS s ON s.heap_id = p.heap_id
+FROM z_heap_place AS p
+LEFT JOIN z_heap_sum AS s ON s.heap_id = p.heap_id
 ORDER BY p.heap_id
 LIMIT 16384;

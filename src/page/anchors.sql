@@ -1,15 +1,15 @@
 -- anchors.sql: events round which windows of the map are laid, by heap: not more than some of each kind. Kinds are
 -- numbered as in the enum of windows.h, and by it put in order.
 SELECT heap_id, 0 AS kind_code, peak_seq AS seq
-FROM _heap_sum
+FROM z_heap_sum
 WHERE peak_seq IS NOT NULL
 UNION
 SELECT p.heap_id, 1, t.last_seq
-FROM _heap_place AS p
+FROM z_heap_place AS p
 JOIN (
     SELECT q.input_id, max(u.last_seq) AS last_seq
     FROM usage AS u
-    JOIN _heap_place AS q ON q.heap_id = u.heap_id
+    JOIN z_heap_place AS q ON q.heap_id = u.heap_id
     GROUP BY q.input_id
 ) AS t ON t.input_id = p.input_id
 WHERE t.last_seq IS NOT NULL
@@ -30,7 +30,7 @@ FROM (
     ORDER BY leak_bytes DESC, host, rank, pid, device, heap, level, site, verdict
     LIMIT 32
 ) AS l
-JOIN _heap_place AS p ON p.host IS l.host
+JOIN z_heap_place AS p ON p.host IS l.host
     AND p.rank IS l.rank
     AND p.pid IS l.pid
     AND p.device IS l.device

@@ -8,10 +8,10 @@ SELECT
     u.stuck_bytes AS stuck_bytes,
     u.largest_free_bytes AS largest_free_bytes,
     n.row_count AS row_count
-FROM _fragmentation_usage AS u
+FROM z_fragmentation_usage AS u
 JOIN (
     SELECT heap_id, count(*) AS row_count
-    FROM _fragmentation_usage
+    FROM z_fragmentation_usage
     WHERE part_id IS NULL
     GROUP BY heap_id
 ) AS n ON n.heap_id = u.heap_id

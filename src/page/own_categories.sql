@@ -1,4 +1,4 @@
 -- own_categories.sql: categories that are the program's own words.
 SELECT category_id
-FROM _category
+FROM z_category
 WHERE name = 'other';

@@ -34,5 +34,5 @@ SELECT
     NULL AS module
 FROM allocation AS a
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
-LEFT JOIN _category AS c ON c.category_id = a.category_id
+LEFT JOIN z_category AS c ON c.category_id = a.category_id
 WHERE a.allocation_id = :segment_id;

@@ -17,7 +17,7 @@
     "around.operation_id WHERE i.parent_id IS NOT NULL ) SELECT i.name FROM around JOIN operation AS i ON " \
     "i.operation_id = around.operation_id JOIN operation_kind AS k ON k.kind = i.kind AND k.name = 'category' " \
     "ORDER BY around.distance LIMIT 1 ) END AS own_category, o.name AS operation, NULL AS module FROM allocation " \
-    "AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id LEFT JOIN _category AS c ON c.category_id = " \
+    "AS a LEFT JOIN operation AS o ON o.operation_id = a.operation_id LEFT JOIN z_category AS c ON c.category_id = " \
     "a.category_id WHERE a.allocation_id = :segment_id;"
 #define NM_SEGMENT_BLOCKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) TEXT(born) TEXT(life) INTEGER(address) \
     INTEGER(size_bytes) INTEGER(stack_id) INTEGER(allocation_id) INTEGER(stream) INTEGER(category_id) \

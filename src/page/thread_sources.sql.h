@@ -9,7 +9,7 @@
 #include "store/question.h"
 
 #define NM_THREAD_SOURCES_SQL \
-    "SELECT operation_source AS source_code FROM _operation_source WHERE name = 'thread';"
+    "SELECT operation_source AS source_code FROM z_operation_source WHERE name = 'thread';"
 #define NM_THREAD_SOURCES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(source_code)
 NM_QUESTION_ROW(thread_sources, NM_THREAD_SOURCES_COLUMNS)
 NM_QUESTION_ASK(thread_sources, NM_THREAD_SOURCES_SQL, NM_QUESTION_NONE)

@@ -20,7 +20,7 @@ typedef struct listener {
 struct nm_runs {
     nm_replay *replay; /* borrowed: whose they are */
     size_t count;
-    nm_run *items;                   /* owned; in the order of the table */
+    nm_run *items;                   /* owned; each behind those that it needs */
     listener *told[NM_CHANGE_KINDS]; /* into `lists`: who wants it */
     listener *lists;                 /* owned */
     size_t bytes[NM_OWNERS];         /* of the struct and of all rooms behind it */
@@ -38,25 +38,6 @@ static bool gives_wanted(const nm_pass *pass, const nm_sink *sink)
     return false;
 }
 
-static bool needs(const nm_pass *pass, const nm_pass *other)
-{
-    for (const nm_pass *const *need = pass->needs; need != NULL && *need != NULL; need++)
-        if (*need == other)
-            return true;
-    return false;
-}
-
-/* Does the pass at `at` run? Those that may need it stand behind it. */
-static bool does_run(const nm_pass *const *table, size_t at, const nm_sink *sink)
-{
-    if (gives_wanted(table[at], sink))
-        return true;
-    for (size_t later = at + 1; table[later] != NULL; later++)
-        if (needs(table[later], table[at]) && does_run(table, later, sink))
-            return true;
-    return false;
-}
-
 static nm_run *find_run(const nm_runs *runs, const nm_pass *pass)
 {
     for (size_t i = 0; i < runs->count; i++)
@@ -65,13 +46,19 @@ static nm_run *find_run(const nm_runs *runs, const nm_pass *pass)
     return NULL;
 }
 
-static void link_needs(const nm_runs *runs, nm_run *run)
+/* Behind those that it needs, of which none needs it. */
+static void add_run(nm_runs *runs, const nm_pass *pass)
 {
-    for (size_t i = 0; run->pass->needs != NULL && run->pass->needs[i] != NULL; i++) {
+    nm_run run = {.replay = runs->replay, .pass = pass};
+
+    if (find_run(runs, pass) != NULL)
+        return;
+    for (size_t i = 0; pass->needs != NULL && pass->needs[i] != NULL; i++) {
         assert(i < NM_PASS_NEEDS_MAX);
-        run->needs[i] = find_run(runs, run->pass->needs[i]);
-        assert(run->needs[i] != NULL && run->needs[i] < run); /* it stands before this one in the table */
+        add_run(runs, pass->needs[i]);
+        run.needs[i] = find_run(runs, pass->needs[i]);
     }
+    runs->items[runs->count++] = run;
 }
 
 /* ---- Rooms and lists ----------------------------------------------------------------------------------------------- */
@@ -183,10 +170,8 @@ nm_status nm_runs_new(nm_replay *replay, const nm_pass *const *table, nm_error *
     if (runs->items == NULL || runs->lists == NULL)
         return NM_ERR_MEMORY;
     for (size_t at = 0; at < table_count; at++)
-        if (does_run(table, at, &replay->sink))
-            runs->items[runs->count++] = (nm_run){.replay = replay, .pass = table[at]};
-    for (size_t i = 0; i < runs->count; i++)
-        link_needs(runs, &runs->items[i]);
+        if (gives_wanted(table[at], &replay->sink))
+            add_run(runs, table[at]);
     lay_out_rooms(runs);
     fill_lists(replay, runs);
     return make_own_rooms(runs, err);

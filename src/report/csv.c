@@ -195,7 +195,7 @@ static nm_status list_all_views(nm_csv *csv, nm_error *err)
         char name[64];
 
         snprintf(name, sizeof name, "%.*s", (int)view.name.len, (const char *)view.name.data);
-        if (view.kind == NM_SCHEMA_VIEW && (csv->options.has_internal || name[0] != '_') &&
+        if (view.kind == NM_SCHEMA_VIEW && (csv->options.has_internal || strncmp(name, "z_", 2) != 0) &&
             strcmp(name, "allocation_detail") != 0 && strcmp(name, "stack_text") != 0)
             status = add_name(csv, name, err);
     }

@@ -24,7 +24,7 @@ typedef struct nm_csv nm_csv;
 typedef struct nm_csv_options {
     bool is_forced;    /* replace files of the same names */
     bool has_all;      /* every public view, but for the two that are many times as large as all others */
-    bool has_internal; /* and those whose names begin with an underscore */
+    bool has_internal; /* and those whose names begin with z_ */
     bool has_bom;      /* begin each file with a byte order mark, which some spreadsheets need to read UTF-8 */
 } nm_csv_options;
 

@@ -13,7 +13,7 @@
 #define NM_MOMENT_WORD_BYTES 32
 
 typedef struct nm_named_moment {
-    const char *word; /* as view _named_moment or 'seq:N' or nanoseconds; borrowed, or `own_word` */
+    const char *word; /* as view z_named_moment or 'seq:N' or nanoseconds; borrowed, or `own_word` */
     char own_word[NM_MOMENT_WORD_BYTES];
     bool is_peak;  /* each heap's own */
     bool has_rows; /* rows of single allocations tell of it: streams and categories are known */

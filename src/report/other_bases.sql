@@ -6,7 +6,7 @@ WITH
         FROM base.heap AS h
         LEFT JOIN base.process AS p ON p.process_id = h.process_id
         LEFT JOIN base.heap_level AS l ON l.level = h.level
-        JOIN base._heap_sum AS s ON s.heap_id = h.heap_id
+        JOIN base.z_heap_sum AS s ON s.heap_id = h.heap_id
         WHERE s.peak_bytes > 0 AND (:rank IS NULL OR p.rank = :rank) AND (:level IS NULL OR l.name = :level)
     ),
     b (level, size_basis) AS (
@@ -14,7 +14,7 @@ WITH
         FROM main.heap AS h
         LEFT JOIN main.process AS p ON p.process_id = h.process_id
         LEFT JOIN main.heap_level AS l ON l.level = h.level
-        JOIN main._heap_sum AS s ON s.heap_id = h.heap_id
+        JOIN main.z_heap_sum AS s ON s.heap_id = h.heap_id
         WHERE s.peak_bytes > 0 AND (:rank IS NULL OR p.rank = :rank) AND (:level IS NULL OR l.name = :level)
     )
 SELECT

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The ranks of a job, or many processes without ranks, as the screen shows them: one row a process, read once from view
- * _rank_summary, with which of them failed first and which is the fullest.
+ * z_rank_summary, with which of them failed first and which is the fullest.
  */
 #ifndef NM_REPORT_RANK_LIST_H
 #define NM_REPORT_RANK_LIST_H

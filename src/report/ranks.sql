@@ -21,6 +21,6 @@ SELECT
     strftime('%Y-%m-%d %H:%M:%S', r.failed_realtime_ns / 1000000000, 'unixepoch') AS failed_at,
     coalesce(r.failed_realtime_ns, -1) AS failed_realtime_ns,
     (SELECT p.input_id FROM process AS p WHERE p.process_id = r.process_id) AS input_id
-FROM _rank_summary AS r
+FROM z_rank_summary AS r
 GROUP BY r.process_id
 ORDER BY r.rank IS NULL, r.rank, r.process_id;

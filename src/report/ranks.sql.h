@@ -18,7 +18,7 @@
     "coalesce(r.since_first_ns, -1) AS since_first_ns, coalesce(r.clock_uncertainty_ns, -1) AS doubt_ns, " \
     "strftime('%Y-%m-%d %H:%M:%S', r.failed_realtime_ns / 1000000000, 'unixepoch') AS failed_at, " \
     "coalesce(r.failed_realtime_ns, -1) AS failed_realtime_ns, (SELECT p.input_id FROM process AS p WHERE " \
-    "p.process_id = r.process_id) AS input_id FROM _rank_summary AS r GROUP BY r.process_id ORDER BY r.rank IS " \
+    "p.process_id = r.process_id) AS input_id FROM z_rank_summary AS r GROUP BY r.process_id ORDER BY r.rank IS " \
     "NULL, r.rank, r.process_id;"
 #define NM_RANKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device_count) \
     INTEGER(device) INTEGER(peak_bytes) INTEGER(reserved_bytes) INTEGER(leak_bytes) TEXT(end_kind) \

@@ -19,7 +19,7 @@ typedef struct nm_stacks_frame {
     uint32_t label, function, file, module; /* numbers of texts that are safe to show; 0: not known */
     int64_t line;                           /* 0: not known */
     int64_t offset;                         /* bytes in the module; 0 where it is not known */
-    int64_t module_id;                      /* of table _module; NM_NULL: not known */
+    int64_t module_id;                      /* of table z_module; NM_NULL: not known */
     bool is_plumbing;
 } nm_stacks_frame;
 

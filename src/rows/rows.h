@@ -58,7 +58,7 @@ typedef enum nm_category {
     NM_CATEGORY_OWN = 12,      /* told, in a word of the program's own */
 } nm_category;
 
-/* The number that stands in the database (table _category): odd where it was inferred. */
+/* The number that stands in the database (table z_category): odd where it was inferred. */
 static inline uint64_t nm_category_id(nm_category category, bool is_estimate)
 {
     return (uint64_t)category * 2 + is_estimate;
@@ -142,7 +142,7 @@ typedef enum nm_reserved_source {                           /* where a pool's re
                                   NM_RESERVED_STATED = 2,   /* no segment was ever seen: what the pool states */
 } nm_reserved_source;
 
-/* Why a pool had to grow: the words of table _miss_cause, whose comment in schema/063_pool.sql is the definition. */
+/* Why a pool had to grow: the words of table z_miss_cause, whose comment in schema/063_pool.sql is the definition. */
 typedef enum nm_miss_cause {
     NM_MISS_UNKNOWN = 0,
     NM_MISS_COLD = 1,

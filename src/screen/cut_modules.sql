@@ -3,14 +3,14 @@
 WITH RECURSIVE
     outwards (stack_id, bytes) AS (
         SELECT p.stack_id, p.live_bytes
-        FROM _peak_stack AS p
+        FROM z_peak_stack AS p
         JOIN stack AS k ON k.stack_id = p.stack_id
         JOIN heap AS h ON h.heap_id = p.heap_id
         WHERE k.is_cut = 1 AND NOT p.is_baseline AND NOT (
             h.level IN (1, 7) AND EXISTS (
                 SELECT 1
                 FROM heap AS o
-                JOIN _heap_sum AS t ON t.heap_id = o.heap_id
+                JOIN z_heap_sum AS t ON t.heap_id = o.heap_id
                 WHERE o.process_id = h.process_id
                     AND o.device_id IS h.device_id
                     AND o.level IN (2, 3)

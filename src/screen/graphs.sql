@@ -4,4 +4,4 @@ SELECT
     sum(end_kind = 'destroyed') AS destroyed_count,
     sum(CASE WHEN end_kind <> 'destroyed' THEN driver_bytes ELSE 0 END) AS driver_bytes,
     sum(CASE WHEN end_kind <> 'destroyed' THEN block_bytes ELSE 0 END) AS block_bytes
-FROM _graph_memory;
+FROM z_graph_memory;

@@ -42,7 +42,7 @@ LEFT JOIN (
     FROM process AS p
     LEFT JOIN (
         SELECT h.process_id, sum(u.peak_bytes) AS bytes
-        FROM _heap_sum AS u
+        FROM z_heap_sum AS u
         JOIN heap AS h ON h.heap_id = u.heap_id
         GROUP BY h.process_id
     ) AS b ON b.process_id = p.process_id

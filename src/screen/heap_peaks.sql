@@ -14,7 +14,7 @@ SELECT
     k.peak_reserved_bytes AS peak_reserved_bytes,
     (
         SELECT count(*)
-        FROM _heap_place AS p
+        FROM z_heap_place AS p
         WHERE p.host IS k.host
             AND p.rank IS k.rank
             AND p.pid IS k.pid

@@ -12,7 +12,7 @@
     "SELECT k.rank AS rank, k.pid AS pid, k.device AS device, (SELECT upper(max(kind)) FROM device) AS " \
     "device_kind, k.host AS host, k.heap AS heap, k.level AS level, k.peak_bytes AS peak_bytes, k.peak_ns AS " \
     "peak_ns, k.peak_seq AS peak_seq, k.peak_reserved_bytes AS peak_reserved_bytes, ( SELECT count(*) FROM " \
-    "_heap_place AS p WHERE p.host IS k.host AND p.rank IS k.rank AND p.pid IS k.pid AND p.device IS k.device AND " \
+    "z_heap_place AS p WHERE p.host IS k.host AND p.rank IS k.rank AND p.pid IS k.pid AND p.device IS k.device AND " \
     "p.heap IS k.heap AND p.level IS k.level ) AS namesake_count FROM peak AS k WHERE k.peak_bytes > 0 AND NOT ( " \
     "k.level IN ('driver', 'physical') AND EXISTS ( SELECT 1 FROM peak AS pool WHERE pool.host IS k.host AND " \
     "pool.pid IS k.pid AND pool.device IS k.device AND pool.level = 'pool' AND pool.peak_reserved_bytes * 1.1 >= " \

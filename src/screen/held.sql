@@ -6,7 +6,7 @@ SELECT
     c.active_bytes AS active_bytes,
     c.free_bytes AS free_bytes
 FROM out_of_memory AS o
-JOIN _out_of_memory_component AS c ON c.out_of_memory_id = o.out_of_memory_id
+JOIN z_out_of_memory_component AS c ON c.out_of_memory_id = o.out_of_memory_id
 WHERE o.out_of_memory_id = :case_id
     AND c.component <> 'DEVICE USED'
     AND c.bytes <> 0

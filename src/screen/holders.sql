@@ -13,7 +13,7 @@ SELECT
         FROM leak_by_site AS l
         WHERE l.site = w.site AND l.pid IS w.pid AND l.heap IS w.heap
     ) AS is_leak
-FROM _out_of_memory_site AS w
+FROM z_out_of_memory_site AS w
 WHERE w.out_of_memory_id = :case_id
     AND w.live_bytes > 0
 ORDER BY w.live_bytes DESC, w.site

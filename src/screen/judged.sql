@@ -9,7 +9,7 @@ SELECT
     (SELECT coalesce(sum(outstanding_bytes), 0) FROM heap_total) AS outstanding_bytes,
     (SELECT count(*) FROM completeness WHERE verdict NOT IN ('complete', 'begun', 'kept', 'contradictory')) AS partial_count,
     (SELECT count(*) FROM input WHERE state = 'running') AS running_count,
-    (SELECT count(*) FROM _out_of_memory_chain) AS failure_count,
+    (SELECT count(*) FROM z_out_of_memory_chain) AS failure_count,
     (SELECT count(*) FROM misuse) AS misuse_count,
     (SELECT count(*) FROM completeness WHERE verdict <> 'complete') + (
         SELECT count(*)

@@ -30,7 +30,7 @@ SELECT
     ) AS step_count,
     count(*) OVER () AS site_count,
     sum(l.leak_bytes) OVER () AS all_bytes,
-    (SELECT count(*) FROM _out_of_memory_chain WHERE outcome = 'fatal') AS fatal_count
+    (SELECT count(*) FROM z_out_of_memory_chain WHERE outcome = 'fatal') AS fatal_count
 FROM leak_by_site AS l
 ORDER BY l.verdict = 'unreleased', l.leak_bytes DESC, l.site, l.rank, l.pid
 LIMIT :most_count;

@@ -16,7 +16,7 @@
     "WHERE f.measure = 'device' AND f.host IS l.host AND f.rank IS l.rank AND f.pid IS l.pid AND f.device IS " \
     "l.device ) AS left_step_count, ( SELECT count(*) FROM step AS t JOIN process AS q ON q.process_id = " \
     "t.process_id WHERE q.pid IS l.pid AND q.host IS l.host AND q.rank IS l.rank ) AS step_count, count(*) OVER () " \
-    "AS site_count, sum(l.leak_bytes) OVER () AS all_bytes, (SELECT count(*) FROM _out_of_memory_chain WHERE " \
+    "AS site_count, sum(l.leak_bytes) OVER () AS all_bytes, (SELECT count(*) FROM z_out_of_memory_chain WHERE " \
     "outcome = 'fatal') AS fatal_count FROM leak_by_site AS l ORDER BY l.verdict = 'unreleased', l.leak_bytes " \
     "DESC, l.site, l.rank, l.pid LIMIT :most_count;"
 #define NM_LEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(device_kind) \

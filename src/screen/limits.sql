@@ -19,4 +19,4 @@ SELECT
     ) AS left_count,
     (SELECT coalesce(sum(blocks_outside_count), 0) FROM input) AS contradiction_count,
     (SELECT count(*) FROM input WHERE baseline = 'unknown') AS late_count,
-    (SELECT count(*) FROM _pause WHERE is_memory_told = 0) AS paused_count;
+    (SELECT count(*) FROM z_pause WHERE is_memory_told = 0) AS paused_count;

@@ -15,7 +15,7 @@
     "state NOT IN ('ended', 'recovered') ) AS nobody_lost_count, ( SELECT coalesce(sum(processes_left), 0) FROM " \
     "input WHERE EXISTS (SELECT 1 FROM process) ) AS left_count, (SELECT coalesce(sum(blocks_outside_count), 0) " \
     "FROM input) AS contradiction_count, (SELECT count(*) FROM input WHERE baseline = 'unknown') AS late_count, " \
-    "(SELECT count(*) FROM _pause WHERE is_memory_told = 0) AS paused_count;"
+    "(SELECT count(*) FROM z_pause WHERE is_memory_told = 0) AS paused_count;"
 #define NM_LIMITS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(nobody_count) INTEGER(nobody_lost_count) \
     INTEGER(left_count) INTEGER(contradiction_count) INTEGER(late_count) INTEGER(paused_count)
 NM_QUESTION_ROW(limits, NM_LIMITS_COLUMNS)

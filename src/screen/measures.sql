@@ -14,7 +14,7 @@ SELECT
     CASE h.measure
         WHEN 'fragmentation' THEN (
             SELECT max(v.reserved_bytes)
-            FROM _fragmentation_verdict AS v
+            FROM z_fragmentation_verdict AS v
             WHERE v.host IS h.host
                 AND v.rank IS h.rank
                 AND v.pid IS h.pid
@@ -26,8 +26,8 @@ SELECT
     END AS reserved_bytes,
     EXISTS (
         SELECT 1
-        FROM _heap_place AS p
-        JOIN _pool_effort AS e ON e.heap_id = p.heap_id
+        FROM z_heap_place AS p
+        JOIN z_pool_effort AS e ON e.heap_id = p.heap_id
         WHERE e.mapped_count > 0
             AND p.pid IS h.pid
             AND p.host IS h.host
@@ -36,7 +36,7 @@ SELECT
     ) AS is_mapped,
     h.measure = 'fragmentation' AND EXISTS (
         SELECT 1
-        FROM _fragmentation_verdict AS v
+        FROM z_fragmentation_verdict AS v
         WHERE v.host IS h.host
             AND v.rank IS h.rank
             AND v.pid IS h.pid

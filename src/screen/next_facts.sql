@@ -12,8 +12,8 @@ SELECT
             measure = 'pool hit rate' OR (
                 measure = 'fragmentation' AND NOT EXISTS (
                     SELECT 1
-                    FROM _heap_place AS p
-                    JOIN _pool_effort AS e ON e.heap_id = p.heap_id
+                    FROM z_heap_place AS p
+                    JOIN z_pool_effort AS e ON e.heap_id = p.heap_id
                     WHERE e.mapped_count > 0
                         AND p.pid IS h.pid
                         AND p.host IS h.host

@@ -4,7 +4,7 @@ SELECT count(*) AS process_count
 FROM process
 WHERE process_id IN (
         SELECT h.process_id
-        FROM _heap_sum AS u
+        FROM z_heap_sum AS u
         JOIN heap AS h ON h.heap_id = u.heap_id
         WHERE u.peak_bytes > 0
     )

@@ -9,7 +9,7 @@
 #include "store/question.h"
 
 #define NM_OTHER_ENDS_SQL \
-    "SELECT count(*) AS process_count FROM process WHERE process_id IN ( SELECT h.process_id FROM _heap_sum AS u " \
+    "SELECT count(*) AS process_count FROM process WHERE process_id IN ( SELECT h.process_id FROM z_heap_sum AS u " \
     "JOIN heap AS h ON h.heap_id = u.heap_id WHERE u.peak_bytes > 0 ) AND NOT (end_kind = 'exit' AND end_status = " \
     "0) AND NOT (:is_going_on AND end_kind = 'running');"
 #define NM_OTHER_ENDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_count)

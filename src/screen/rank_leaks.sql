@@ -28,7 +28,7 @@ FROM (
             sum(l.allocation_count) AS blocks,
             q.rank,
             q.pid
-        FROM _leak_sum AS l
+        FROM z_leak_sum AS l
         JOIN heap AS h ON h.heap_id = l.heap_id
         JOIN process AS q ON q.process_id = h.process_id
         LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Many ranks on one screen: which failed first and what became of the others, which are missing, and a table of the fullest, the
- * median and the first to fail. Failures are put into an order only as far as clocks go (view _rank_summary says how far that is).
+ * median and the first to fail. Failures are put into an order only as far as clocks go (view z_rank_summary says how far that is).
  * What they leak and how they differ: rank_sites.c.
  */
 #include "screen/ranks.h"
@@ -165,7 +165,7 @@ static void add_when(nm_screen *s)
     else
         snprintf(time, sizeof time, "%s", nm_human_time(number, first->failed_ns));
     snprintf(pid, sizeof pid, "%lld", (long long)first->pid);
-    nm_screen_begin(s, NM_SAY_RANKS_LABEL_FIRST, NM_LINE_BAD, NM_RANK_WORST, "_rank_summary");
+    nm_screen_begin(s, NM_SAY_RANKS_LABEL_FIRST, NM_LINE_BAD, NM_RANK_WORST, "z_rank_summary");
     nm_screen_rows(s, 2);
     who_of(s, first, who);
     if (first->rank < 0)
@@ -192,7 +192,7 @@ static void add_same(nm_screen *s)
     }
     if (count == 0)
         return;
-    nm_screen_begin(s, NM_SAY_NOTHING, NM_LINE_PLAIN, NM_RANK_WARNING, "_rank_summary");
+    nm_screen_begin(s, NM_SAY_NOTHING, NM_LINE_PLAIN, NM_RANK_WARNING, "z_rank_summary");
     nm_screen_say(s, NM_SAY_RANKS_WITH, NM_WORDS({"list", names}));
     if (list->same_count > count)
         nm_screen_say(s, NM_SAY_RANKS_AND_MORE, NM_WORDS({"n", nm_human_count(number, list->same_count - count)}));
@@ -236,7 +236,7 @@ static void add_followers(nm_screen *s)
             other_count += !count_kind(kinds, &list->ranks[i]);
     if (kinds[0].count == 0)
         return;
-    nm_screen_begin(s, NM_SAY_RANKS_LABEL_THEN, NM_LINE_PLAIN, NM_RANK_WARNING, "_rank_summary");
+    nm_screen_begin(s, NM_SAY_RANKS_LABEL_THEN, NM_LINE_PLAIN, NM_RANK_WARNING, "z_rank_summary");
     for (int i = 0; i < KINDS_MAX && kinds[i].count > 0; i++) {
         nm_screen_say(s, i == 0 ? NM_SAY_NOTHING : NM_SAY_RANKS_COMMA, NULL);
         nm_screen_say(s, NM_SAY_RANKS_KIND,
@@ -283,7 +283,7 @@ static void add_missing(nm_screen *s)
     }
     if (is_whole)
         is_whole = add_range(names, sizeof names, next, list->world_size, &range_count);
-    nm_screen_begin(s, NM_SAY_RANKS_LABEL_MISSING, NM_LINE_WARNING, NM_RANK_WORST, "_rank_summary");
+    nm_screen_begin(s, NM_SAY_RANKS_LABEL_MISSING, NM_LINE_WARNING, NM_RANK_WORST, "z_rank_summary");
     nm_screen_say(s, NM_SAY_RANKS_MISSING,
                   NM_WORDS({"n", nm_human_count(count, missing_count)}, {"all", nm_human_count(all, list->world_size)},
                            {"list", names}));
@@ -346,7 +346,7 @@ static void add_row(nm_screen *s, nm_sentence label, nm_screen_kind kind, const 
 
     if (rank == NULL)
         return;
-    nm_screen_begin(s, label, kind, NM_RANK_PEAK, "_rank_summary");
+    nm_screen_begin(s, label, kind, NM_RANK_PEAK, "z_rank_summary");
     snprintf(who, sizeof who, "%s  %s", name_of(s, rank, name), place_of(s, rank, place));
     add_cell(s, who, WHO_CELLS, false);
     add_figure(s, rank->peak_bytes, PEAK_CELLS);
@@ -377,7 +377,7 @@ nm_status nm_screen_rank_table_lines(nm_screen *s, nm_error *err)
     if (status != NM_OK || s->ranks->count == 0)
         return status;
     nm_screen_begin(s, s->ranks->rank_count > 0 ? NM_SAY_RANKS_LABEL_TABLE : NM_SAY_RANKS_LABEL_PROCESSES, NM_LINE_HEAD,
-                    NM_RANK_PEAK, "_rank_summary");
+                    NM_RANK_PEAK, "z_rank_summary");
     add_cell(s, "", WHO_CELLS, false);
     add_peak_title(s);
     add_title(s, NM_SAY_RANKS_RESERVED, FIGURE_CELLS);

@@ -3,17 +3,17 @@ SELECT
     (SELECT count(*) FROM process) AS process_count,
     (
         SELECT count(DISTINCT process_id)
-        FROM _heap_sum
+        FROM z_heap_sum
         JOIN heap USING (heap_id)
         WHERE peak_bytes > 0
     ) AS holder_count,
     (
         SELECT count(DISTINCT process_id)
-        FROM _heap_sum
+        FROM z_heap_sum
         JOIN heap USING (heap_id)
         WHERE peak_bytes > 0 AND device_id IS NOT NULL
     ) AS device_holder_count,
-    (SELECT count(*) FROM (SELECT DISTINCT host, device FROM _heap_place WHERE device IS NOT NULL)) AS device_count,
+    (SELECT count(*) FROM (SELECT DISTINCT host, device FROM z_heap_place WHERE device IS NOT NULL)) AS device_count,
     coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0) AS step_count,
     (SELECT count(DISTINCT rank) > 1 FROM process) AS has_ranks,
     (SELECT upper(max(kind)) FROM device) AS device_kind;

@@ -9,7 +9,7 @@ SELECT
 FROM device_peak AS d
 WHERE d.peak_bytes > 0 AND NOT EXISTS (
     SELECT 1
-    FROM _device_moment AS m
+    FROM z_device_moment AS m
     WHERE m.moment_kind = 'device peak'
         AND m.total_bytes IS NOT NULL
         AND m.used_bytes > 0

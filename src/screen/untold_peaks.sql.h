@@ -11,7 +11,7 @@
 #define NM_UNTOLD_PEAKS_SQL \
     "SELECT d.device AS device, (SELECT upper(max(kind)) FROM device) AS device_kind, d.peak_bytes AS peak_bytes, " \
     "d.capacity_bytes AS capacity_bytes, d.peak_ns AS peak_ns, d.peak_seq AS peak_seq FROM device_peak AS d WHERE " \
-    "d.peak_bytes > 0 AND NOT EXISTS ( SELECT 1 FROM _device_moment AS m WHERE m.moment_kind = 'device peak' AND " \
+    "d.peak_bytes > 0 AND NOT EXISTS ( SELECT 1 FROM z_device_moment AS m WHERE m.moment_kind = 'device peak' AND " \
     "m.total_bytes IS NOT NULL AND m.used_bytes > 0 AND m.device IS d.device AND m.host IS d.host ) ORDER BY " \
     "d.host, d.device, d.peak_bytes DESC LIMIT :most_count;"
 #define NM_UNTOLD_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device) TEXT(device_kind) INTEGER(peak_bytes) \

@@ -26,7 +26,7 @@ static const char carriers_sql[] =
 static const char conditions_sql[] =
     "INSERT INTO less_condition SELECT owner, condition FROM (SELECT 'allocation' AS owner,"
     " 'allocation_id IN (SELECT allocation_id FROM temp.less_kept)' AS condition UNION ALL SELECT 'copy', '0'"
-    " UNION ALL SELECT 'workspace', '0' UNION ALL SELECT '_stream_call', '0') WHERE EXISTS (SELECT 1 FROM less_input)";
+    " UNION ALL SELECT 'workspace', '0' UNION ALL SELECT 'z_stream_call', '0') WHERE EXISTS (SELECT 1 FROM less_input)";
 
 /* Of a database of one input, where all rows are its: the last of a table is known without a look at the others. */
 #define ONLY_LAST_OF(table, id, left_out_count)                                                                        \
@@ -36,7 +36,7 @@ static const char conditions_sql[] =
 static const char only_last_sql[] = ONLY_LAST_OF(
     "allocation", "allocation_id", "(SELECT count(*) FROM source.allocation) - (SELECT count(*) FROM less_kept)")
     ONLY_LAST_OF("copy", "copy_id", "0") ONLY_LAST_OF("operation", "operation_id", "0")
-        ONLY_LAST_OF("_stream_call", "stream_call_id", "0") ONLY_LAST_OF("workspace", "workspace_id", "0");
+        ONLY_LAST_OF("z_stream_call", "stream_call_id", "0") ONLY_LAST_OF("workspace", "workspace_id", "0");
 
 /* A row of which no process is known counts as of the last input. */
 #define LAST_OF(table, id, joins)                                                                                      \
@@ -49,7 +49,7 @@ static const char only_last_sql[] = ONLY_LAST_OF(
 #define OF_ITS_PROCESS  " LEFT JOIN source.process AS p ON p.process_id = a.process_id"
 
 static const char last_sql[] = LAST_OF("allocation", "allocation_id", PLACES) LAST_OF("copy", "copy_id", OF_ITS_PROCESS)
-    LAST_OF("operation", "operation_id", OF_ITS_PROCESS) LAST_OF("_stream_call", "stream_call_id", OF_ITS_PROCESS)
+    LAST_OF("operation", "operation_id", OF_ITS_PROCESS) LAST_OF("z_stream_call", "stream_call_id", OF_ITS_PROCESS)
         LAST_OF("workspace", "workspace_id",
                 " LEFT JOIN source.operation AS o ON o.operation_id = a.operation_id"
                 " LEFT JOIN source.process AS p ON p.process_id = o.process_id");
@@ -61,18 +61,18 @@ static const char last_sql[] = LAST_OF("allocation", "allocation_id", PLACES) LA
 #define NEW_INPUT "i.input_id + (SELECT last_id FROM merge_table WHERE name = 'input')"
 
 static const char note_sql[] =
-    "INSERT OR REPLACE INTO main._left_out SELECT " NEW_INPUT
+    "INSERT OR REPLACE INTO main.z_left_out SELECT " NEW_INPUT
     ", " LAST("last_allocation_id", "allocation") ", " LAST("last_copy_id", "copy") ", " LAST(
         "last_operation_id",
         "operation") ", " LAST("last_workspace_id",
                                "workspace") ", " LAST("last_stream_call_id",
-                                                      "_stream_call") ","
-                                                                      " coalesce(l.allocation_count, 0) + "
-                                                                      "coalesce((SELECT left_out_count FROM less_last "
-                                                                      "AS s WHERE s.owner = 'allocation'"
-                                                                      " AND s.input_id = i.input_id), 0) FROM "
-                                                                      "less_input AS i LEFT JOIN source._left_out AS "
-                                                                      "l ON l.input_id = i.input_id";
+                                                      "z_stream_call") ","
+                                                                       " coalesce(l.allocation_count, 0) + "
+                                                                       "coalesce((SELECT left_out_count FROM less_last "
+                                                                       "AS s WHERE s.owner = 'allocation'"
+                                                                       " AND s.input_id = i.input_id), 0) FROM "
+                                                                       "less_input AS i LEFT JOIN source.z_left_out AS "
+                                                                       "l ON l.input_id = i.input_id";
 
 /* ---- What was live at moments ------------------------------------------------------------------------------------- */
 

@@ -21,7 +21,7 @@ static const char points_sql[] =
     " UNION SELECT 2, p.process_id, coalesce(m.seq, -1) FROM \"%w\".moment AS m"
     " JOIN \"%w\".process AS p ON m.process_id IS NULL OR p.process_id = m.process_id WHERE m.kind IN (3, 4)"
     " UNION SELECT 3, s.device_id, coalesce(m.seq, -1) FROM \"%w\".moment AS m"
-    " JOIN \"%w\"._device_sample AS s ON s.moment_id = m.moment_id WHERE m.kind = 5 ORDER BY scope, id, seq";
+    " JOIN \"%w\".z_device_sample AS s ON s.moment_id = m.moment_id WHERE m.kind = 5 ORDER BY scope, id, seq";
 
 /* All rows of inputs that have no more than that stay. */
 static const char heaps_sql[] = "SELECT h.heap_id, h.process_id, h.device_id, coalesce(i.detail IN ('live', 'none'), "

@@ -21,8 +21,8 @@ static const char last_id_sql[] =
     "SELECT printf('UPDATE merge_table SET last_id = max(last_id, coalesce((SELECT max(\"%w\") FROM main.\"%w\"), 0))"
     " WHERE name = %Q', name, owner, owner) FROM merge_column WHERE is_key AND owner IN (SELECT name FROM merge_table)"
     " UNION ALL SELECT printf('UPDATE merge_table SET last_id = max(last_id, coalesce((SELECT max(\"%w\") FROM"
-    " main._left_out), 0)) WHERE name = %Q', name, target) FROM merge_column"
-    " WHERE owner = '_left_out' AND target <> 'input'";
+    " main.z_left_out), 0)) WHERE name = %Q', name, target) FROM merge_column"
+    " WHERE owner = 'z_left_out' AND target <> 'input'";
 
 /* One INSERT for each table: its columns as they are or, where they number rows, moved up. Both lists have one order. */
 static const char copy_sql[] =
@@ -42,10 +42,10 @@ static const char adopt_sql[] =
 
 /* Floors that can be right: of what is wrong in them the comparison of words tells. */
 static const char thresholds_sql[] =
-    "UPDATE main._threshold SET (floor, capacity_ratio) = (SELECT s.floor, s.capacity_ratio FROM " SOURCE
-    "._threshold AS s"
-    " WHERE s.measure = main._threshold.measure) WHERE EXISTS (SELECT 1 FROM " SOURCE "._threshold AS s"
-    " WHERE s.measure = main._threshold.measure AND typeof(s.floor) = 'integer' AND s.floor >= 0"
+    "UPDATE main.z_threshold SET (floor, capacity_ratio) = (SELECT s.floor, s.capacity_ratio FROM " SOURCE
+    ".z_threshold AS s"
+    " WHERE s.measure = main.z_threshold.measure) WHERE EXISTS (SELECT 1 FROM " SOURCE ".z_threshold AS s"
+    " WHERE s.measure = main.z_threshold.measure AND typeof(s.floor) = 'integer' AND s.floor >= 0"
     " AND typeof(s.capacity_ratio) = 'real' AND s.capacity_ratio BETWEEN 0 AND 1)";
 
 /* Facts that `main` does not state itself. */
@@ -155,8 +155,8 @@ static nm_status check_floors(sqlite3 *db, nm_error *err)
 {
     int64_t is_other = 0;
     nm_status status = nm_db_get_int(db,
-                                     "SELECT EXISTS (SELECT 1 FROM main._threshold AS t JOIN " SOURCE
-                                     "._threshold AS s ON s.measure = t.measure"
+                                     "SELECT EXISTS (SELECT 1 FROM main.z_threshold AS t JOIN " SOURCE
+                                     ".z_threshold AS s ON s.measure = t.measure"
                                      " WHERE typeof(s.floor) = 'integer' AND typeof(s.capacity_ratio) = 'real'"
                                      " AND (s.floor <> t.floor OR s.capacity_ratio <> t.capacity_ratio))",
                                      &is_other, err);

@@ -16,7 +16,7 @@ static const char unnamed_sql[] =
     " || group_concat(CASE WHEN m.name = t.name THEN printf(' UNION SELECT \"%%w\" FROM \"%%w\" JOIN named"
     " ON named.id = \"%%w_id\"', f.\"from\", t.name, t.name) END, '') || ') SELECT id FROM named WHERE id IS NOT NULL)'"
     " FROM (SELECT %Q AS name) AS t JOIN main.sqlite_master AS m JOIN pragma_foreign_key_list(m.name) AS f"
-    " WHERE m.type = 'table' AND f.\"table\" = t.name AND m.name <> '_left_out'";
+    " WHERE m.type = 'table' AND f.\"table\" = t.name AND m.name <> 'z_left_out'";
 
 nm_status nm_prune_unnamed(sqlite3 *db, const char *table, int64_t first_id, int64_t last_id, nm_error *err)
 {

@@ -77,6 +77,9 @@ static inline void put_next(int64_t **at, int64_t value)
 #define PUT_OF_SUM_DEVICE(path, condition)   PUT_OF_SUM_LIST(path, condition, loader->definitions.devices)
 #define PUT_OF_SUM_HEAP(path, condition)     PUT_OF_SUM_LIST(path, condition, loader->definitions.heaps)
 #define PUT_OF_SUM_STACK(path, condition)    PUT_OF_SUM_LIST(path, condition, loader->definitions.stacks)
+#define PUT_OF_SUM_THREAD(path, condition)   PUT_OF_SUM_LIST(path, condition, loader->definitions.threads)
+#define PUT_OF_SUM_FRAME(path, condition)    PUT_OF_SUM_LIST(path, condition, loader->definitions.frames)
+#define PUT_OF_SUM_MODULE(path, condition)   PUT_OF_SUM_LIST(path, condition, loader->definitions.modules)
 
 #define PUT_STREAM_OF_SUM   PUT_STREAM
 #define PUT_NAME(path, condition)                                                                                      \

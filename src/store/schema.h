@@ -26,7 +26,7 @@ typedef enum nm_schema_part {
     NM_SCHEMA_VIEWS = 2,  /* indexes and views */
 } nm_schema_part;
 
-#define NM_LARGE_TABLES(EACH) EACH(allocation) EACH(copy) EACH(workspace) EACH(_stream_call) /* a row an event */
+#define NM_LARGE_TABLES(EACH) EACH(allocation) EACH(copy) EACH(workspace) EACH(z_stream_call) /* a row an event */
 #define NM_LARGE_TABLE(name)  "'" #name "', "
 #define NM_LARGE_TABLES_SQL   NM_LARGE_TABLES(NM_LARGE_TABLE) "''" /* for IN (...) */
 

@@ -37,7 +37,7 @@ nm_status nm_thresholds_apply(sqlite3 *db, const nm_thresholds *thresholds, nm_e
     for (int measure = 0; measure < NM_MEASURE_COUNT && status == NM_OK; measure++) {
         if (!thresholds->items[measure].is_set)
             continue;
-        snprintf(sql, sizeof sql, "UPDATE _threshold SET floor = %" PRId64 ", capacity_ratio = 0 WHERE measure = '%s'",
+        snprintf(sql, sizeof sql, "UPDATE z_threshold SET floor = %" PRId64 ", capacity_ratio = 0 WHERE measure = '%s'",
                  thresholds->items[measure].floor, nm_measure_name((nm_measure)measure));
         status = nm_db_exec(db, sql, err);
     }

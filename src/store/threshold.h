@@ -32,7 +32,7 @@ const char *nm_measure_name(nm_measure measure); /* as in view health */
 
 bool nm_thresholds_are_set(const nm_thresholds *thresholds); /* any of them */
 
-/* Puts them into table _threshold. What is set counts as it is, however large the device. */
+/* Puts them into table z_threshold. What is set counts as it is, however large the device. */
 nm_status nm_thresholds_apply(sqlite3 *db, const nm_thresholds *thresholds, nm_error *err);
 
 #endif

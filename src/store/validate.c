@@ -281,7 +281,7 @@ static nm_status last_number(sqlite3 *db, const char *schema, const char *target
     static const char list_sql[] =
         "SELECT 'SELECT max(n) FROM (SELECT NULL AS n' || group_concat(printf(' UNION ALL SELECT max(\"%%w\") FROM"
         " \"%%w\".\"%%w\"', name, %Q, owner), '') || ')' FROM merge_column WHERE target = %Q"
-        " AND (is_key OR (owner = '_left_out' AND target <> 'input'))";
+        " AND (is_key OR (owner = 'z_left_out' AND target <> 'input'))";
     char *sql = NULL;
     nm_status status = first_text(db, sqlite3_mprintf(list_sql, schema, target), &sql, err);
 

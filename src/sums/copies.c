@@ -50,7 +50,7 @@ static const nm_sum_measure measures[] = {
 
 static const nm_sum_feed feeds[] = {{NM_ROW_COPY, classify, NM_SUM_MEASURES(measures)}};
 
-const nm_sum nm_sum_of_copies = {.name = "_copy_sum",
+const nm_sum nm_sum_of_copies = {.name = "z_copy_sum",
                                  .gives = NM_ROW_COPY_SUM,
                                  .row_bytes = sizeof(nm_copy_sum_row),
                                  .key_bytes = TO(copy_count),

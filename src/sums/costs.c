@@ -38,7 +38,7 @@ static const nm_sum_measure histogram_measures[] = {
 static const nm_sum_feed histogram_feeds[] = {
     {NM_ROW_ALLOCATION, classify_by_cost, NM_SUM_MEASURES(histogram_measures)}};
 
-const nm_sum nm_sum_of_costs = {.name = "_cost_histogram",
+const nm_sum nm_sum_of_costs = {.name = "z_cost_histogram",
                                 .gives = NM_ROW_COST_HISTOGRAM,
                                 .row_bytes = sizeof(nm_cost_histogram_row),
                                 .key_bytes = TO(call_count),

@@ -41,7 +41,7 @@ static const nm_sum_measure measures[] = {
 
 static const nm_sum_feed feeds[] = {{NM_ROW_WORKSPACE_SPAN, classify, NM_SUM_MEASURES(measures)}};
 
-const nm_sum nm_sum_of_holds = {.name = "_workspace_hold_sum",
+const nm_sum nm_sum_of_holds = {.name = "z_workspace_hold_sum",
                                 .gives = NM_ROW_WORKSPACE_HOLD_SUM,
                                 .row_bytes = sizeof(nm_workspace_hold_sum_row),
                                 .key_bytes = TO(block_count),

@@ -41,7 +41,7 @@ static const nm_sum_measure measures[] = {
 
 static const nm_sum_feed feeds[] = {{NM_ROW_ALLOCATION, classify, NM_SUM_MEASURES(measures)}};
 
-const nm_sum nm_sum_of_kinds = {.name = "_allocation_kind_sum",
+const nm_sum nm_sum_of_kinds = {.name = "z_allocation_kind_sum",
                                 .gives = NM_ROW_ALLOCATION_KIND_SUM,
                                 .row_bytes = sizeof(nm_allocation_kind_sum_row),
                                 .key_bytes = TO(allocation_count),

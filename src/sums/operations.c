@@ -60,7 +60,7 @@ static const nm_sum_feed run_feeds[] = {
     {NM_ROW_WORKSPACE, classify_workspace, NM_SUM_MEASURES(workspace_measures)},
 };
 
-const nm_sum nm_sum_of_runs = {.name = "_operation_sum",
+const nm_sum nm_sum_of_runs = {.name = "z_operation_sum",
                                .gives = NM_ROW_OPERATION_SUM,
                                .row_bytes = sizeof(nm_operation_sum_row),
                                .key_bytes = TO(run_count),
@@ -159,7 +159,7 @@ static const nm_sum_feed memory_feeds[] = {
     {NM_ROW_OPERATION_RISE, classify_rise, NM_SUM_MEASURES(rise_measures)},
 };
 
-const nm_sum nm_sum_of_memory = {.name = "_operation_memory_sum",
+const nm_sum nm_sum_of_memory = {.name = "z_operation_memory_sum",
                                  .gives = NM_ROW_OPERATION_MEMORY_SUM,
                                  .row_bytes = sizeof(nm_operation_memory_sum_row),
                                  .key_bytes = TO(allocation_count),

@@ -16,6 +16,7 @@ typedef struct nm_row_pass {
     void (*release)(void *room); /* what the room owns */
 } nm_row_pass;
 
-extern const nm_row_pass nm_slowest_calls; /* slowest.c: slowest_call */
+#define ROW_PASS(name) extern const nm_row_pass nm_##name;
+#include "rows/rows.def"
 
 #endif

@@ -35,7 +35,7 @@ static const nm_sum_measure miss_measures[] = {
 
 static const nm_sum_feed miss_feeds[] = {{NM_ROW_MISS, classify_miss, NM_SUM_MEASURES(miss_measures)}};
 
-const nm_sum nm_sum_of_misses = {.name = "_pool_miss_sum",
+const nm_sum nm_sum_of_misses = {.name = "z_pool_miss_sum",
                                  .gives = NM_ROW_MISS_SUM,
                                  .row_bytes = sizeof(nm_miss_sum_row),
                                  .key_bytes = TO(miss_count),
@@ -74,7 +74,7 @@ static const nm_sum_measure pending_measures[] = {
 
 static const nm_sum_feed pending_feeds[] = {{NM_ROW_PENDING, classify_pending, NM_SUM_MEASURES(pending_measures)}};
 
-const nm_sum nm_sum_of_pending = {.name = "_pending_sum",
+const nm_sum nm_sum_of_pending = {.name = "z_pending_sum",
                                   .gives = NM_ROW_PENDING_SUM,
                                   .row_bytes = sizeof(nm_pending_sum_row),
                                   .key_bytes = TO(pending_count),

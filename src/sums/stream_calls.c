@@ -31,7 +31,7 @@ static const nm_sum_measure measures[] = {
 
 static const nm_sum_feed feeds[] = {{NM_ROW_STREAM_CALL, classify, NM_SUM_MEASURES(measures)}};
 
-const nm_sum nm_sum_of_stream_calls = {.name = "_stream_call_sum",
+const nm_sum nm_sum_of_stream_calls = {.name = "z_stream_call_sum",
                                        .gives = NM_ROW_STREAM_CALL_SUM,
                                        .row_bytes = sizeof(nm_stream_call_sum_row),
                                        .key_bytes = TO(call_count),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tables of the passes, and what tells them: of each kind of row the passes that want it, looked up once, so that a row
- * which nobody sums costs a look at an empty list. A new sum is its declaration, its row in rows/, and a line here.
+ * which nobody sums costs a look at an empty list. A new sum is its declaration and, beside it, its row.
  */
 #include "sums/sums.h"
 
@@ -11,11 +11,14 @@
 #include "sums/pass.h"
 
 static const nm_sum *const declared[] = {
-    &nm_sum_of_costs,        &nm_sum_of_kinds,  &nm_sum_of_memory, &nm_sum_of_runs,    &nm_sum_of_holds,
-    &nm_sum_of_stream_calls, &nm_sum_of_copies, &nm_sum_of_misses, &nm_sum_of_pending,
+#define SUM(name) &nm_sum_of_##name,
+#include "rows/rows.def"
 };
 
-static const nm_row_pass *const others[] = {&nm_slowest_calls};
+static const nm_row_pass *const others[] = {
+#define ROW_PASS(name) &nm_##name,
+#include "rows/rows.def"
+};
 
 #define DECLARED_COUNT (sizeof declared / sizeof declared[0])
 #define OTHER_COUNT    (sizeof others / sizeof others[0])

@@ -46,7 +46,7 @@ static uint64_t calls_of(const simulation *run)
     return run->device.take_count + run->device.give_count;
 }
 
-/* As view _warm_up: the first two steps, of two steps the first. */
+/* As view z_warm_up: the first two steps, of two steps the first. */
 static uint64_t warm_up_count(const nm_workload *workload)
 {
     return workload->step_count > 2 ? 2 : 1;

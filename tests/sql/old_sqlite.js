@@ -47,15 +47,15 @@ function isQuery(name) {
     return fs.existsSync(path.join(source, 'queries', name + '.sql'));
 }
 
-// An internal view has the name of its case behind an underscore.
+// An internal view has the name of its case behind z_.
 function isInternal(db, name) {
-    return db.exec("SELECT 1 FROM sqlite_master WHERE name = '_" + name + "'").length > 0;
+    return db.exec("SELECT 1 FROM sqlite_master WHERE name = 'z_" + name + "'").length > 0;
 }
 
 function sqlOf(db, name, isAsked) {
     const statement = path.join(casesFolder, name, 'statement.sql');
     if (isAsked) return fs.readFileSync(path.join(source, 'queries', name + '.sql'), 'utf8');
-    return fs.existsSync(statement) ? fs.readFileSync(statement, 'utf8') : 'SELECT * FROM ' + (isInternal(db, name) ? '_' : '') + name;
+    return fs.existsSync(statement) ? fs.readFileSync(statement, 'utf8') : 'SELECT * FROM ' + (isInternal(db, name) ? 'z_' : '') + name;
 }
 
 // One database for all cases of a trace, which only read: to read its views takes longer than to ask one.

@@ -44,8 +44,8 @@ else
 fi
 [ ! -f "$folder/base.txt" ] || load "$folder/base.txt" base
 
-# An internal view has the name of its case behind an underscore.
-view=$(sqlite3 trace.db "SELECT name FROM sqlite_master WHERE type = 'view' AND name IN ('$case', '_$case')")
+# An internal view has the name of its case behind z_.
+view=$(sqlite3 trace.db "SELECT name FROM sqlite_master WHERE type = 'view' AND name IN ('$case', 'z_$case')")
 [ -f "$folder/statement.sql" ] && statement=$(cat "$folder/statement.sql") || statement="SELECT * FROM $view"
 query=$source/queries/$case.sql
 if [ -f "$query" ]; then

@@ -249,24 +249,24 @@ def ask(db, sql):
 
 def read_moment(db, kind, has_stuck, has_each_holder):
     at = f"(SELECT m.moment_id FROM moment AS m WHERE m.kind = {kind} AND coalesce(m.heap_id, p.heap_id) = p.heap_id)"
-    pool = "JOIN _pool_part AS q ON q.part_id = s.part_id JOIN _heap_place AS p ON p.heap_id = q.heap_id AND p.level = 'pool'"
+    pool = "JOIN z_pool_part AS q ON q.part_id = s.part_id JOIN z_heap_place AS p ON p.heap_id = q.heap_id AND p.level = 'pool'"
     stuck = "s.stuck_bytes" if has_stuck else "CASE WHEN q.segment_kind <> 3 THEN s.stuck_bytes END"
     parts = ask(
         db,
         "SELECT 'part', q.segment_kind, q.stream, s.reserved_bytes, s.free_bytes, s.largest_free_bytes, s.gap_count,"
-        f" {stuck}, s.waste_bytes FROM _part_sample AS s {pool} WHERE s.moment_id = {at}",
+        f" {stuck}, s.waste_bytes FROM z_part_sample AS s {pool} WHERE s.moment_id = {at}",
     )
     gaps = ask(
         db,
         "SELECT 'gap', q.segment_kind, q.stream, s.class_bytes, s.gap_count, s.free_bytes, s.largest_bytes"
-        f" FROM _gap AS s {pool} WHERE s.moment_id = {at}",
+        f" FROM z_gap AS s {pool} WHERE s.moment_id = {at}",
     )
     what = "s.block_count, s.block_bytes, s.hostage_bytes, s.sole_hostage_bytes, s.is_baseline"
     if not has_each_holder:
         what = "0, 0, sum(s.hostage_bytes), 0, 0"
     holders = ask(
         db,
-        f"SELECT 'holder', {what} FROM _blocker_sample AS s JOIN _heap_place AS p ON p.heap_id = s.heap_id AND"
+        f"SELECT 'holder', {what} FROM z_blocker_sample AS s JOIN z_heap_place AS p ON p.heap_id = s.heap_id AND"
         f" p.level = 'pool' WHERE s.moment_id = {at}",
     )
     return sorted(parts + gaps), sorted(holders)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The recorder's names of CANN's modules and those of table _cann_module are the same: a heap that the driver's hooks name
+ * The recorder's names of CANN's modules and those of table z_cann_module are the same: a heap that the driver's hooks name
  * after a module is found under that name in view device_memory.
  */
 #include <check.h>
@@ -23,7 +23,7 @@ START_TEST(the_recorder_and_the_database_name_modules_alike)
     ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
     ck_assert_msg(nm_schema_apply(db, NM_SCHEMA_TABLES, &err) == NM_OK, "%s", err.text);
     ck_assert_msg(
-        nm_db_prepare(db, "SELECT coalesce((SELECT name FROM _cann_module WHERE module_id = ?1), 'module ' || ?1)",
+        nm_db_prepare(db, "SELECT coalesce((SELECT name FROM z_cann_module WHERE module_id = ?1), 'module ' || ?1)",
                       &row, &err) == NM_OK,
         "%s", err.text);
     for (int module = 1; module < NM_MODULE_COUNT; module++) {

@@ -304,7 +304,7 @@ static void compare_repeats(sqlite3 *db, int kind, int stack)
     char sql[SQL_BYTES];
 
     snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM _repeated_copy WHERE kind = '%s' AND site = '%s' AND copy_count = %" PRIu64
+             "SELECT count(*) FROM z_repeated_copy WHERE kind = '%s' AND site = '%s' AND copy_count = %" PRIu64
              " AND repeated_count = %" PRIu64 " AND repeated_bytes = %" PRIu64 " AND longest_count = %" PRIu64,
              word_of(kind), site_of(stack), made.count - made.failed, made.repeats, made.repeat_bytes,
              made.longest + 1);

@@ -713,7 +713,7 @@ static void compare_heap(sqlite3 *db, uint64_t heap, int64_t at)
 
     snprintf(sql, sizeof sql,
              "SELECT live_bytes, live_count, page_bytes, mapped_bytes, segment_bytes, reserved_bytes, is_stated FROM"
-             " _heap_sample WHERE heap_id = %" PRIu64 " AND since_seq <= %" PRId64 " ORDER BY since_seq DESC LIMIT 1",
+             " z_heap_sample WHERE heap_id = %" PRIu64 " AND since_seq <= %" PRId64 " ORDER BY since_seq DESC LIMIT 1",
              heap, at);
     if (want.has_held)
         snprintf(expected, sizeof expected,

@@ -804,15 +804,15 @@ static char *read_moment(sqlite3 *db, const char *moment, int pool)
 {
     static const char *const sql[] = {
         "SELECT " PLACE ", s.reserved_bytes, s.free_bytes, s.largest_free_bytes, s.stuck_bytes, s.gap_count,"
-        " s.waste_bytes FROM _part_sample AS s JOIN _pool_part AS q ON q.part_id = s.part_id JOIN moment AS m ON"
+        " s.waste_bytes FROM z_part_sample AS s JOIN z_pool_part AS q ON q.part_id = s.part_id JOIN moment AS m ON"
         " m.moment_id = s.moment_id WHERE %s AND q.heap_id = %d " IN_PART,
         "SELECT " PLACE
-        ", g.class_bytes, g.gap_count, g.free_bytes, g.largest_bytes FROM _gap AS g JOIN _pool_part AS q"
+        ", g.class_bytes, g.gap_count, g.free_bytes, g.largest_bytes FROM z_gap AS g JOIN z_pool_part AS q"
         " ON q.part_id = g.part_id JOIN moment AS m ON m.moment_id = g.moment_id WHERE %s AND q.heap_id = %d " IN_PART
         ", g.class_bytes",
         "SELECT b.heap_id, b.stack_id, b.is_baseline, b.is_rest, b.block_count, b.block_bytes, b.segment_count,"
         " b.hostage_bytes, b.sole_segment_count, b.sole_hostage_bytes, b.oldest_seq, b.worst_allocation_id,"
-        " b.worst_address, b.worst_block_bytes, b.worst_hostage_bytes FROM _blocker_sample AS b JOIN moment AS m ON"
+        " b.worst_address, b.worst_block_bytes, b.worst_hostage_bytes FROM z_blocker_sample AS b JOIN moment AS m ON"
         " m.moment_id = b.moment_id WHERE %s AND b.heap_id = %d ORDER BY b.is_rest, b.hostage_bytes DESC,"
         " b.is_baseline, coalesce(b.stack_id, 0)"};
     char *text = NULL;
@@ -857,7 +857,7 @@ static void compare_sums(sqlite3 *db)
     ck_assert_int_eq(
         load_int(db, "SELECT count(*) FROM fragmentation_sample AS w LEFT JOIN (SELECT q.heap_id, s.moment_id,"
                      " sum(s.reserved_bytes) AS r, sum(s.free_bytes) AS f, max(s.largest_free_bytes) AS l,"
-                     " sum(s.stuck_bytes) AS k, sum(s.gap_count) AS g FROM _part_sample AS s JOIN _pool_part AS q ON"
+                     " sum(s.stuck_bytes) AS k, sum(s.gap_count) AS g FROM z_part_sample AS s JOIN z_pool_part AS q ON"
                      " q.part_id = s.part_id GROUP BY 1, 2) AS p ON p.heap_id = w.heap_id AND p.moment_id = w.moment_id"
                      " WHERE w.reserved_bytes <> coalesce(p.r, 0) OR w.free_bytes <> coalesce(p.f, 0) OR"
                      " w.largest_free_bytes <> coalesce(p.l, 0) OR w.stuck_bytes <> coalesce(p.k, 0) OR w.gap_count <>"
@@ -865,13 +865,13 @@ static void compare_sums(sqlite3 *db)
         0);
     ck_assert_int_eq(
         load_int(db, "SELECT count(*) FROM fragmentation_sample AS w WHERE w.stuck_bytes <> coalesce((SELECT"
-                     " sum(b.hostage_bytes) FROM _blocker_sample AS b WHERE b.heap_id = w.heap_id AND b.moment_id ="
+                     " sum(b.hostage_bytes) FROM z_blocker_sample AS b WHERE b.heap_id = w.heap_id AND b.moment_id ="
                      " w.moment_id), 0)"),
         0);
     ck_assert_int_eq(load_int(db, "SELECT coalesce((SELECT sum(v.hostage_bytes * 3 + v.block_count * 5 +"
                                   " v.sole_hostage_bytes * 7) FROM fragmentation_blocker AS v), 0) - coalesce((SELECT"
                                   " sum(b.hostage_bytes * 3 + b.block_count * 5 + b.sole_hostage_bytes * 7)"
-                                  " FROM _blocker_sample AS b), 0)"),
+                                  " FROM z_blocker_sample AS b), 0)"),
                      0);
 }
 
@@ -988,7 +988,7 @@ static void compare_timelines(sqlite3 *db)
         " u.reserved_bytes, u.free_bytes, u.largest_free_bytes, u.stuck_bytes, u.gap_count, u.waste_bytes,"
         " u.max_reserved_bytes, u.max_occupied_bytes, u.max_free_bytes, u.max_free_seq, u.min_largest_free_bytes,"
         " u.max_gap_count, u.max_stuck_bytes, u.max_stuck_seq, u.max_waste_bytes, u.max_free_ns, u.max_stuck_ns,"
-        " u.last_ns FROM _fragmentation_usage AS u LEFT JOIN _pool_part AS q ON q.part_id = u.part_id"
+        " u.last_ns FROM z_fragmentation_usage AS u LEFT JOIN z_pool_part AS q ON q.part_id = u.part_id"
         " ORDER BY u.heap_id, u.part_id, u.first_seq";
     const figures *before = NULL;
     int64_t last = -1;
@@ -1013,10 +1013,10 @@ static void compare_timelines(sqlite3 *db)
     if (before != NULL)
         check_between(before, last, seq);
     sqlite3_finalize(row);
-    ck_assert_int_le(load_int(db, "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM _fragmentation_usage"
+    ck_assert_int_le(load_int(db, "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM z_fragmentation_usage"
                                   " GROUP BY heap_id, part_id HAVING part_id IS NULL)"),
                      4096);
-    ck_assert_int_le(load_int(db, "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM _fragmentation_usage"
+    ck_assert_int_le(load_int(db, "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM z_fragmentation_usage"
                                   " GROUP BY heap_id, part_id HAVING part_id IS NOT NULL)"),
                      1024);
 }
@@ -1031,7 +1031,7 @@ static void compare_random(int64_t events, int mark_every)
     db = load_open(path);
     compare_moments(db);
     compare_timelines(db);
-    rest_count = load_int(db, "SELECT count(*) FROM _blocker_sample WHERE is_rest = 1");
+    rest_count = load_int(db, "SELECT count(*) FROM z_blocker_sample WHERE is_rest = 1");
     sqlite3_close(db);
 }
 

@@ -159,7 +159,7 @@ static void compare_lines(sqlite3 *db)
 {
     int64_t step_count = load_int(db, "SELECT count(*) FROM step");
     sqlite3_stmt *rows = prepare(db, "SELECT f.label, g.growth_bytes_per_step, g.growth_count_per_step,"
-                                     " g.growth_fit_ratio, g.step_count FROM _site_growth AS g JOIN frame AS f"
+                                     " g.growth_fit_ratio, g.step_count FROM z_site_growth AS g JOIN frame AS f"
                                      " ON f.frame_id = g.site_frame_id");
 
     while (sqlite3_step(rows) == SQLITE_ROW) {
@@ -191,7 +191,7 @@ static void check_share(sqlite3 *db, const char *column, int percent)
     snprintf(sql, sizeof sql,
              "SELECT count(*) FROM (SELECT l.%s AS most, count(*) AS whole,"
              "  sum(a.free_ns - a.alloc_ns < l.%s) AS below, sum(a.free_ns - a.alloc_ns < l.%s / 2) AS below_half"
-             "  FROM _site_lifetime AS l JOIN stack AS s ON s.site_frame_id = l.site_frame_id"
+             "  FROM z_site_lifetime AS l JOIN stack AS s ON s.site_frame_id = l.site_frame_id"
              "  JOIN allocation AS a ON a.stack_id = s.stack_id WHERE a.free_seq IS NOT NULL GROUP BY l.site_frame_id)"
              " WHERE NOT (100 * below >= %d * whole AND (most = 2 OR 100 * below_half < %d * whole))",
              column, column, column, percent, percent);
@@ -205,7 +205,7 @@ static void compare_lifetimes(sqlite3 *db)
         "SELECT s.site_frame_id, count(*), max(a.free_ns - a.alloc_ns),"
         " max((SELECT count(*) FROM step AS t WHERE t.begin_seq > a.alloc_seq AND t.begin_seq < a.free_seq))"
         " FROM allocation AS a JOIN stack AS s USING (stack_id) WHERE a.free_seq IS NOT NULL GROUP BY 1 ORDER BY 1");
-    char *fast = load_rows(db, "SELECT site_frame_id, freed_count, max_ns, max_steps FROM _site_lifetime ORDER BY 1");
+    char *fast = load_rows(db, "SELECT site_frame_id, freed_count, max_ns, max_steps FROM z_site_lifetime ORDER BY 1");
 
     ck_assert_str_eq(fast, slow);
     free(slow);
@@ -218,15 +218,14 @@ static void compare_lifetimes(sqlite3 *db)
  * 99 % of the freed ones became, how many steps began in the life of the oldest, and in how many they were born. */
 static int64_t compare_evidence(sqlite3 *db)
 {
-    char *slow = load_rows(
-        db,
-        "WITH last (ns) AS (SELECT max(max(alloc_ns, coalesce(free_ns, 0))) FROM allocation)"
-        " SELECT k.site, count(*), sum(k.size_bytes), last.ns - min(k.alloc_ns),"
-        "  sum(last.ns - k.alloc_ns > (SELECT l.p99_at_most_ns FROM _site_lifetime AS l JOIN frame AS f ON f.frame_id ="
-        "   l.site_frame_id WHERE f.label = k.site)),"
-        "  (SELECT count(*) FROM step AS t WHERE t.begin_seq > min(k.alloc_seq)),"
-        "  count(DISTINCT (SELECT count(*) FROM step AS t WHERE t.begin_seq < k.alloc_seq))"
-        " FROM leak AS k, last GROUP BY k.site ORDER BY k.site");
+    char *slow = load_rows(db, "WITH last (ns) AS (SELECT max(max(alloc_ns, coalesce(free_ns, 0))) FROM allocation)"
+                               " SELECT k.site, count(*), sum(k.size_bytes), last.ns - min(k.alloc_ns),"
+                               "  sum(last.ns - k.alloc_ns > (SELECT l.p99_at_most_ns FROM z_site_lifetime AS l JOIN "
+                               "frame AS f ON f.frame_id ="
+                               "   l.site_frame_id WHERE f.label = k.site)),"
+                               "  (SELECT count(*) FROM step AS t WHERE t.begin_seq > min(k.alloc_seq)),"
+                               "  count(DISTINCT (SELECT count(*) FROM step AS t WHERE t.begin_seq < k.alloc_seq))"
+                               " FROM leak AS k, last GROUP BY k.site ORDER BY k.site");
     char *fast = load_rows(db, "SELECT site, leak_count, leak_bytes, oldest_age_ns, outlier_count,"
                                " coalesce(oldest_age_steps, 0), generation_count FROM leak_by_site"
                                " WHERE EXISTS (SELECT 1 FROM step) ORDER BY site");

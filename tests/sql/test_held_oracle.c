@@ -194,7 +194,7 @@ START_TEST(a_last_reset_leaves_it_with_its_graphs)
     sqlite3 *db = end_text();
     check_rows(db, leaks, "");
     check_rows(db, "SELECT reason, allocation_count FROM suspect_by_site", "held by graph|20\n");
-    check_rows(db, "SELECT end_kind, count(*), sum(driver_bytes) FROM _graph_memory", "reset|20|20000\n");
+    check_rows(db, "SELECT end_kind, count(*), sum(driver_bytes) FROM z_graph_memory", "reset|20|20000\n");
     sqlite3_close(db);
 }
 END_TEST
@@ -212,7 +212,7 @@ START_TEST(what_is_left_of_it_is_held)
     event("unmap heap=2 address=0x8001000 block=2048 thread=1");
     sqlite3 *db = end_text();
     check_rows(db, "SELECT reason, allocation_count, size_bytes FROM suspect_by_site", "held by graph|3|7144\n");
-    check_rows(db, "SELECT sum(driver_bytes) FROM _graph_memory", "7144\n");
+    check_rows(db, "SELECT sum(driver_bytes) FROM z_graph_memory", "7144\n");
     sqlite3_close(db);
 }
 END_TEST
@@ -227,7 +227,7 @@ START_TEST(behind_a_loss_a_capture_holds_nothing_more)
     allocate(1, 1, 200);
     end_capture(0);
     sqlite3 *db = end_text();
-    check_rows(db, "SELECT block_bytes FROM _graph_memory", "100\n");
+    check_rows(db, "SELECT block_bytes FROM z_graph_memory", "100\n");
     sqlite3_close(db);
 }
 END_TEST
@@ -250,7 +250,7 @@ START_TEST(what_a_queue_allocates_is_of_the_only_capture)
     event("stream_call thread=3 device=1 stream=8 number=101 detail=capture_end");
     end_capture(0);
     sqlite3 *db = end_text();
-    check_rows(db, "SELECT graph_id, block_bytes FROM _graph_memory", "1|1000\n2|0\n");
+    check_rows(db, "SELECT graph_id, block_bytes FROM z_graph_memory", "1|1000\n2|0\n");
     sqlite3_close(db);
 }
 END_TEST
@@ -314,7 +314,7 @@ START_TEST(a_server_that_captures_does_not_rise)
     sqlite3 *db = end_text();
     check_rows(db, leaks, "");
     check_rows(db, "SELECT reason, allocation_count FROM suspect_by_site", "held by graph|20\n");
-    check_rows(db, "SELECT count(*) FROM _site_floor WHERE floor_bytes > 0", "0\n");
+    check_rows(db, "SELECT count(*) FROM z_site_floor WHERE floor_bytes > 0", "0\n");
     sqlite3_close(db);
 }
 END_TEST

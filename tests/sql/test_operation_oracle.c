@@ -267,7 +267,7 @@ static const char slow_steps[] =
 
 static const char fast_steps[] =
     "SELECT heap, step, operation, allocation_count, allocated_bytes, freed_count, freed_bytes, workspace_run_count,"
-    " requested_bytes, coalesce(block_bytes, 0) FROM _operation_memory_by_step"
+    " requested_bytes, coalesce(block_bytes, 0) FROM z_operation_memory_by_step"
     " WHERE allocation_count + freed_count + workspace_run_count > 0 ORDER BY 1, 2, 3";
 
 /* Runs by the step in which they ended; -1: before the first. */
@@ -284,7 +284,7 @@ static void compare_step_rises(sqlite3 *db)
             continue;
         for (int heap = 1; heap <= HEAPS; heap++) {
             snprintf(sql, sizeof sql,
-                     "SELECT coalesce(max(peak_over_start_bytes), -1) FROM _operation_memory_by_step"
+                     "SELECT coalesce(max(peak_over_start_bytes), -1) FROM z_operation_memory_by_step"
                      " WHERE heap = 'heap%d' AND operation = 'op%d' AND coalesce(step, -1) = %d",
                      heap, events[events[i].run].name, step);
             ck_assert_int_ge(load_int(db, sql), rise_of(events[i].run, heap));
@@ -371,7 +371,7 @@ static void compare_holds(sqlite3 *db)
         snprintf(sql, sizeof sql,
                  "SELECT block_count, use_count, reuse_count, CAST(round(1e9 * held_byte_s) AS INTEGER),"
                  " CAST(round(1e9 * idle_between_byte_s) AS INTEGER), CAST(round(1e9 * idle_after_byte_s) AS INTEGER)"
-                 " FROM _workspace_held WHERE stream = %d",
+                 " FROM z_workspace_held WHERE stream = %d",
                  stream);
         snprintf(expected, sizeof expected, "%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "\n",
                  sum->block_count, sum->use_count, sum->reuse_count, sum->used + sum->between + sum->after,
@@ -437,7 +437,7 @@ START_TEST(an_idle_workspace_is_found)
     }
     release(1, block);
     sqlite3 *db = end_text();
-    char *row = load_rows(db, "SELECT use_count, reuse_count, round(idle_ratio, 2) FROM _workspace_held");
+    char *row = load_rows(db, "SELECT use_count, reuse_count, round(idle_ratio, 2) FROM z_workspace_held");
     ck_assert_str_eq(row, "10|9|0.9\n");
     free(row);
     sqlite3_close(db);
@@ -456,12 +456,12 @@ START_TEST(many_names_have_a_rest)
         end_range(run);
     }
     sqlite3 *db = end_text();
-    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM _operation_memory_by_step"), 17);
-    ck_assert_int_eq(load_int(db, "SELECT sum(name_count) FROM _operation_memory_by_step"), 40);
-    ck_assert_int_eq(load_int(db, "SELECT sum(allocated_bytes) FROM _operation_memory_by_step"), 40 * 100 + 780);
-    ck_assert_int_eq(load_int(db, "SELECT min(allocated_bytes) FROM _operation_memory_by_step WHERE kind IS NOT NULL"),
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM z_operation_memory_by_step"), 17);
+    ck_assert_int_eq(load_int(db, "SELECT sum(name_count) FROM z_operation_memory_by_step"), 40);
+    ck_assert_int_eq(load_int(db, "SELECT sum(allocated_bytes) FROM z_operation_memory_by_step"), 40 * 100 + 780);
+    ck_assert_int_eq(load_int(db, "SELECT min(allocated_bytes) FROM z_operation_memory_by_step WHERE kind IS NOT NULL"),
                      124);
-    ck_assert_int_eq(load_int(db, "SELECT name_count FROM _operation_memory_by_step WHERE kind IS NULL"), 24);
+    ck_assert_int_eq(load_int(db, "SELECT name_count FROM z_operation_memory_by_step WHERE kind IS NULL"), 24);
     sqlite3_close(db);
 }
 END_TEST

@@ -573,7 +573,7 @@ static void compare(sqlite3 *db)
             chains[count++] = follow(at);
     /* Once: a view is worked out as a whole for each question. */
     free(load_rows(db, "CREATE TEMP TABLE told AS SELECT * FROM out_of_memory"));
-    free(load_rows(db, "CREATE TEMP TABLE told_site AS SELECT * FROM _out_of_memory_site"));
+    free(load_rows(db, "CREATE TEMP TABLE told_site AS SELECT * FROM z_out_of_memory_site"));
     ck_assert_int_eq(load_int(db, "SELECT count(*) FROM temp.told"), count);
     for (int i = 0; i < count; i++)
         compare_chain(db, i + 1, &chains[i]);

@@ -488,13 +488,13 @@ static void compare_miss(const block *one)
             cost += model.segments[i].cost_ns;
         }
     expect(1,
-           "SELECT count(*) FROM _pool_miss AS m LEFT JOIN _miss_cause AS c ON c.cause = m.cause WHERE m.seq = %d"
+           "SELECT count(*) FROM z_pool_miss AS m LEFT JOIN z_miss_cause AS c ON c.cause = m.cause WHERE m.seq = %d"
            " AND c.name IS %s AND m.size_bytes = %" PRIu64 " AND m.is_pending_enough = %d AND m.driver_count = %d"
            " AND coalesce(m.driver_cost_ns, 0) = %" PRIu64 " AND m.generation = %d AND m.is_large = %d"
            " AND coalesce(m.stack_id, 0) = %d AND coalesce(m.stream, 0) = %d",
            one->from, quote(cause_of(one)), size_of(one), is_pending_enough(one), drivers, cost,
            steps_before(one->from), is_large(one), one->stack, one->stream);
-    expect((int64_t)held_before(one, one->from), "SELECT coalesce(held_bytes, 0) FROM _pool_miss WHERE seq = %d",
+    expect((int64_t)held_before(one, one->from), "SELECT coalesce(held_bytes, 0) FROM z_pool_miss WHERE seq = %d",
            one->from);
 }
 
@@ -520,15 +520,15 @@ static void compare_misses(void)
         counts[one->stack][code]++;
         bytes[one->stack][code] += (int64_t)size_of(one);
     }
-    expect(count, "SELECT count(*) FROM _pool_miss");
+    expect(count, "SELECT count(*) FROM z_pool_miss");
     for (int stack = 0; stack < STACKS; stack++)
         for (int code = 0; code < 6; code++) {
             expect(counts[stack][code],
-                   "SELECT coalesce(sum(miss_count), 0) FROM _pool_miss_sum WHERE coalesce(stack_id, 0) = %d"
+                   "SELECT coalesce(sum(miss_count), 0) FROM z_pool_miss_sum WHERE coalesce(stack_id, 0) = %d"
                    " AND coalesce(cause, 0) = %d",
                    stack, code);
             expect(bytes[stack][code],
-                   "SELECT coalesce(sum(missed_bytes), 0) FROM _pool_miss_sum WHERE coalesce(stack_id, 0) = %d"
+                   "SELECT coalesce(sum(missed_bytes), 0) FROM z_pool_miss_sum WHERE coalesce(stack_id, 0) = %d"
                    " AND coalesce(cause, 0) = %d",
                    stack, code);
         }
@@ -593,22 +593,22 @@ static void compare_groups(void)
                     pending += extent(&model.blocks[j]);
             most_pending = pending > most_pending ? pending : most_pending;
         }
-        expect((int64_t)most_before(one, EVENTS, live_before), "SELECT peak_live_bytes FROM _pool_group WHERE %s",
+        expect((int64_t)most_before(one, EVENTS, live_before), "SELECT peak_live_bytes FROM z_pool_group WHERE %s",
                condition);
-        expect((int64_t)held_before(one, EVENTS), "SELECT held_bytes FROM _pool_group WHERE %s", condition);
-        expect((int64_t)most_before(one, EVENTS, held_before), "SELECT peak_held_bytes FROM _pool_group WHERE %s",
+        expect((int64_t)held_before(one, EVENTS), "SELECT held_bytes FROM z_pool_group WHERE %s", condition);
+        expect((int64_t)most_before(one, EVENTS, held_before), "SELECT peak_held_bytes FROM z_pool_group WHERE %s",
                condition);
         expect(1,
-               "SELECT count(*) FROM _pool_group WHERE %s AND pending_count = %d AND pending_bytes = %" PRIu64
+               "SELECT count(*) FROM z_pool_group WHERE %s AND pending_count = %d AND pending_bytes = %" PRIu64
                " AND max_pending_bytes = %" PRIu64,
                condition, pending_count, total, most_pending);
         if (one->from < 0)
             continue;
-        compare_requests(is_same_group, one, "_pool_group", condition);
+        compare_requests(is_same_group, one, "z_pool_group", condition);
         while ((UINT64_C(1) << size_class) < one->requested)
             size_class++;
         snprintf(condition, sizeof condition, "size_class = %d AND is_large = %d", size_class, is_large(one));
-        compare_requests(is_same_size, one, "_pool_class", condition);
+        compare_requests(is_same_size, one, "z_pool_class", condition);
     }
 }
 
@@ -643,7 +643,7 @@ static void compare_pending(void)
         }
     }
     expect(1,
-           "SELECT count(*) FROM _pool_sum WHERE pending_count = %" PRId64 " AND pending_byte_ms = %" PRId64
+           "SELECT count(*) FROM z_pool_sum WHERE pending_count = %" PRId64 " AND pending_byte_ms = %" PRId64
            " AND max_wait_ns = %" PRId64 " AND max_pending_bytes = %" PRId64
            " AND coalesce(max_pending_seq, -1) = %" PRId64 " AND pending_miss_count = %" PRId64,
            count, byte_ms / 1000000, longest, most, most_at, enough);
@@ -658,7 +658,7 @@ static void compare_pending(void)
                     here_byte_ns += wait_of(&model.blocks[i]) * (int64_t)extent(&model.blocks[i]);
                 }
             expect(here > 0,
-                   "SELECT count(*) FROM _pending_sum WHERE coalesce(stack_id, 0) = %d AND coalesce(stream, 0) = %d"
+                   "SELECT count(*) FROM z_pending_sum WHERE coalesce(stack_id, 0) = %d AND coalesce(stream, 0) = %d"
                    " AND pending_count = %" PRId64 " AND pending_byte_ms = %" PRId64,
                    stack, stream, here, here_byte_ns / 1000000);
         }
@@ -705,7 +705,7 @@ static void compare_flushes(void)
         bytes += (int64_t)gone->bytes;
     }
     expect(flushes + released + bytes + retries + failed_retries == 0 ? 0 : 1,
-           "SELECT count(*) FROM _pool_sum WHERE flush_count = %" PRId64 " AND released_count = %" PRId64
+           "SELECT count(*) FROM z_pool_sum WHERE flush_count = %" PRId64 " AND released_count = %" PRId64
            " AND released_bytes = %" PRId64 " AND retry_count = %" PRId64 " AND failed_retry_count = %" PRId64
            " AND flush_count + released_count > 0",
            flushes, released, bytes, retries, failed_retries);
@@ -735,7 +735,7 @@ static void compare_step(int from, int to, int generation)
         }
     }
     expect(count + drivers + released > 0,
-           "SELECT count(*) FROM _pool_step WHERE generation = %d AND allocation_count = %" PRId64
+           "SELECT count(*) FROM z_pool_step WHERE generation = %d AND allocation_count = %" PRId64
            " AND miss_count = %" PRId64 " AND allocated_bytes = %" PRId64 " AND missed_bytes = %" PRId64
            " AND driver_count = %" PRId64 " AND driver_cost_ns = %" PRId64 " AND released_count = %" PRId64,
            generation, count, misses, bytes, missed, drivers, cost, released);
@@ -746,7 +746,7 @@ static void compare_steps(void)
     int generation = 0, from = 0;
 
     if (steps_before(EVENTS) == 0) {
-        expect(0, "SELECT count(*) FROM _pool_step");
+        expect(0, "SELECT count(*) FROM z_pool_step");
         return;
     }
     for (int at = 0; at <= EVENTS; at++)
@@ -805,7 +805,7 @@ static void compare_reuse(void)
     for (int i = 0; i < 2 * 2 * 65; i++)
         expect(
             counts[i / 130][i / 65 % 2][i % 65],
-            "SELECT coalesce(sum(request_count), 0) FROM _pool_reuse WHERE is_same_address = %d AND distance_unit = %d"
+            "SELECT coalesce(sum(request_count), 0) FROM z_pool_reuse WHERE is_same_address = %d AND distance_unit = %d"
             " AND distance_class = %d",
             i / 130, i / 65 % 2, i % 65);
 }
@@ -846,84 +846,86 @@ static void compare_cost(int heap)
     }
     qsort(costs, (size_t)count, sizeof *costs, compare_numbers);
     expect(count > 0,
-           "SELECT count(*) FROM _allocation_cost WHERE level = '%s' AND call_count = %d AND total_ns = %" PRId64
+           "SELECT count(*) FROM z_allocation_cost WHERE level = '%s' AND call_count = %d AND total_ns = %" PRId64
            " AND max_ns = %" PRId64,
            level, count, total, costs[0]);
     for (int i = 0; i < 4 && count > 0; i++) {
         int64_t exact = percentile(costs, count, percentiles[i].part);
 
-        expect(1, "SELECT %s BETWEEN %" PRId64 " AND %" PRId64 " FROM _allocation_cost WHERE level = '%s'",
+        expect(1, "SELECT %s BETWEEN %" PRId64 " AND %" PRId64 " FROM z_allocation_cost WHERE level = '%s'",
                percentiles[i].name, exact, exact + exact / 32, level);
     }
     for (int octave = 0; octave < 40; octave++)
         expect(octaves[octave],
-               "SELECT coalesce(sum(call_count), 0) FROM _allocation_cost_histogram WHERE level = '%s' AND min_ns = "
+               "SELECT coalesce(sum(call_count), 0) FROM z_allocation_cost_histogram WHERE level = '%s' AND min_ns = "
                "%" PRId64,
                level, INT64_C(1) << octave);
     for (int place = 1; place <= 20 && place <= count; place++)
-        expect(costs[place - 1], "SELECT cost_ns FROM _slowest_allocation WHERE level = '%s' AND place = %d", level,
+        expect(costs[place - 1], "SELECT cost_ns FROM z_slowest_allocation WHERE level = '%s' AND place = %d", level,
                place);
-    expect(count < 20 ? count : 20, "SELECT count(*) FROM _slowest_allocation WHERE level = '%s'", level);
+    expect(count < 20 ? count : 20, "SELECT count(*) FROM z_slowest_allocation WHERE level = '%s'", level);
 }
 
 /* The views against the tables that were compared above: what they show, and the same counted from single rows, or from rows
- * by stack, stream and class. Misses are in table _pool_miss one by one. */
+ * by stack, stream and class. Misses are in table z_pool_miss one by one. */
 static void compare_views(void)
 {
     static const char *const pairs[][2] = {
         {"SELECT cause, miss_count, missed_bytes, pending_miss_count, driver_count, coalesce(driver_cost_ns, 0), "
          "last_seq"
-         " FROM _pool_miss_by_cause",
+         " FROM z_pool_miss_by_cause",
          "SELECT c.name, count(*), sum(m.size_bytes), sum(m.is_pending_enough), sum(m.driver_count),"
-         " coalesce(sum(m.driver_cost_ns), 0), max(m.seq) FROM _pool_miss AS m LEFT JOIN _miss_cause AS c USING (cause)"
+         " coalesce(sum(m.driver_cost_ns), 0), max(m.seq) FROM z_pool_miss AS m LEFT JOIN z_miss_cause AS c USING "
+         "(cause)"
          " GROUP BY c.name"},
         {"SELECT site, cause, miss_count, missed_bytes, pending_miss_count, driver_count, coalesce(driver_cost_ns, 0),"
-         " last_seq FROM _pool_miss_by_site",
+         " last_seq FROM z_pool_miss_by_site",
          "SELECT coalesce(f.label, '(no stack)'), c.name, count(*), sum(m.size_bytes), sum(m.is_pending_enough),"
-         " sum(m.driver_count), coalesce(sum(m.driver_cost_ns), 0), max(m.seq) FROM _pool_miss AS m"
-         " LEFT JOIN _miss_cause AS c USING (cause) LEFT JOIN stack AS s USING (stack_id)"
+         " sum(m.driver_count), coalesce(sum(m.driver_cost_ns), 0), max(m.seq) FROM z_pool_miss AS m"
+         " LEFT JOIN z_miss_cause AS c USING (cause) LEFT JOIN stack AS s USING (stack_id)"
          " LEFT JOIN frame AS f ON f.frame_id = s.frame_id GROUP BY f.label, c.name"},
         {"SELECT cold_count, growth_count, after_flush_count, pending_free_count, fragmentation_count, "
          "unknown_cause_count"
          " FROM pool_summary WHERE miss_count > 0",
          "SELECT sum(cause IS 1), sum(cause IS 2), sum(cause IS 3), sum(cause IS 4), sum(cause IS 5), sum(cause IS "
          "NULL)"
-         " FROM _pool_miss GROUP BY heap_id"},
+         " FROM z_pool_miss GROUP BY heap_id"},
         {"SELECT stream, private_pool, allocation_count, hit_count, miss_count, allocated_bytes, missed_bytes,"
-         " coalesce(last_miss_seq, -1), held_bytes, pending_count, pending_bytes FROM _pool_by_stream",
+         " coalesce(last_miss_seq, -1), held_bytes, pending_count, pending_bytes FROM z_pool_by_stream",
          "SELECT stream, private_pool, sum(allocation_count), sum(allocation_count) - sum(miss_count), sum(miss_count),"
          " sum(allocated_bytes), sum(missed_bytes), max(coalesce(last_miss_seq, -1)), sum(held_bytes), "
          "sum(pending_count),"
-         " sum(pending_bytes) FROM _pool_group GROUP BY stream, private_pool"},
+         " sum(pending_bytes) FROM z_pool_group GROUP BY stream, private_pool"},
         {"SELECT value, miss_count, missed_bytes, last_miss_seq FROM pool_by WHERE dimension = 'class' AND miss_count "
          "> 0",
-         "SELECT iif(is_large, 'large', 'small'), count(*), sum(size_bytes), max(seq) FROM _pool_miss GROUP BY "
+         "SELECT iif(is_large, 'large', 'small'), count(*), sum(size_bytes), max(seq) FROM z_pool_miss GROUP BY "
          "is_large"},
         {"SELECT number, part, miss_count, missed_bytes, last_miss_seq FROM pool_by WHERE dimension = 'size'"
          " AND miss_count > 0",
          "SELECT * FROM (WITH RECURSIVE power (bytes) AS (SELECT 1 UNION ALL SELECT 2 * bytes FROM power WHERE bytes < "
          "1 << 40)"
          " SELECT (SELECT min(bytes) FROM power WHERE bytes >= size_bytes) AS most, iif(is_large, 'large', 'small'),"
-         " count(*), sum(size_bytes), max(seq) FROM _pool_miss GROUP BY most, is_large)"},
+         " count(*), sum(size_bytes), max(seq) FROM z_pool_miss GROUP BY most, is_large)"},
         {"SELECT number, part, allocation_count, hit_count, miss_count, allocated_bytes, missed_bytes FROM pool_by"
          " WHERE dimension = 'stream'",
          "SELECT stream, CAST(private_pool AS TEXT), sum(allocation_count), sum(allocation_count) - sum(miss_count), "
          "sum(miss_count),"
-         " sum(allocated_bytes), sum(missed_bytes) FROM _pool_group GROUP BY stream, private_pool"},
+         " sum(allocated_bytes), sum(missed_bytes) FROM z_pool_group GROUP BY stream, private_pool"},
         {"SELECT value, miss_count, missed_bytes, driver_count, coalesce(driver_cost_ns, 0), last_miss_seq FROM pool_by"
          " WHERE dimension = 'cause'",
          "SELECT c.name, count(*), sum(m.size_bytes), sum(m.driver_count), coalesce(sum(m.driver_cost_ns), 0), "
          "max(m.seq)"
-         " FROM _pool_miss AS m LEFT JOIN _miss_cause AS c USING (cause) GROUP BY c.name"},
+         " FROM z_pool_miss AS m LEFT JOIN z_miss_cause AS c USING (cause) GROUP BY c.name"},
         {"SELECT value, part, miss_count, missed_bytes, driver_count, coalesce(driver_cost_ns, 0), last_miss_seq FROM"
          " pool_by WHERE dimension = 'site'",
          "SELECT coalesce(f.label, '(no stack)'), c.name, count(*), sum(m.size_bytes), sum(m.driver_count),"
-         " coalesce(sum(m.driver_cost_ns), 0), max(m.seq) FROM _pool_miss AS m LEFT JOIN _miss_cause AS c USING (cause)"
+         " coalesce(sum(m.driver_cost_ns), 0), max(m.seq) FROM z_pool_miss AS m LEFT JOIN z_miss_cause AS c USING "
+         "(cause)"
          " LEFT JOIN stack AS s USING (stack_id) LEFT JOIN frame AS f ON f.frame_id = s.frame_id GROUP BY f.label, "
          "c.name"},
-        {"SELECT site, stream, pending_count, pending_bytes, coalesce(max_wait_ns, -1) FROM _pending_free",
+        {"SELECT site, stream, pending_count, pending_bytes, coalesce(max_wait_ns, -1) FROM z_pending_free",
          "SELECT coalesce(f.label, '(no stack)'), p.stream, sum(p.pending_count), sum(p.pending_bytes),"
-         " max(coalesce(p.max_wait_ns, -1)) FROM _pending_sum AS p LEFT JOIN stack AS s USING (stack_id)"
+         " max(coalesce(p.max_wait_ns, -1)) FROM z_pending_sum AS p LEFT JOIN stack AS s USING (stack_id)"
          " LEFT JOIN frame AS f ON f.frame_id = s.frame_id GROUP BY f.label, p.stream"},
     };
 

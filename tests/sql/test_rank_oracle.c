@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Views _rank_summary and rank_imbalance against slow walks over random events: five processes, of which two share a device,
+ * Views z_rank_summary and rank_imbalance against slow walks over random events: five processes, of which two share a device,
  * two are one rank and one has none, allocate and free driver memory and blocks of pools in it. Who held how much at which
  * event is asked of every allocation again and again. And which of several failed first, against a walk over all pairs.
  */
@@ -274,7 +274,7 @@ static void compare_peaks(sqlite3 *db)
                 step = 11 + i;
         snprintf(
             sql, sizeof sql,
-            "SELECT count(*) FROM _rank_summary WHERE pid = %d AND device = %d AND coalesce(rank, -1) = %d"
+            "SELECT count(*) FROM z_rank_summary WHERE pid = %d AND device = %d AND coalesce(rank, -1) = %d"
             " AND peak_bytes = %" PRId64
             " AND seq = %d AND ns = %d AND coalesce(step, -1) = %d AND pool_bytes = %" PRId64
             " AND pool_live_bytes = %" PRId64 " AND program_bytes = %" PRId64 " AND module_bytes = %" PRId64
@@ -284,9 +284,9 @@ static void compare_peaks(sqlite3 *db)
             bytes_held(p, DRIVER, peak) - segments_held(p, peak), bytes_held(p, MODULE, peak), devices[p] == 1 ? 2 : 1);
         ck_assert_msg(load_int(db, sql) == 1, "%s\n%s", sql,
                       load_rows(db, "SELECT pid, device, rank, peak_bytes, seq, ns, step, pool_bytes, pool_live_bytes,"
-                                    " program_bytes, module_bytes, rounding_bytes, process_count FROM _rank_summary"));
+                                    " program_bytes, module_bytes, rounding_bytes, process_count FROM z_rank_summary"));
     }
-    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM _rank_summary"), PROCESSES);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM z_rank_summary"), PROCESSES);
 }
 
 START_TEST(ranks_differ_as_slow_walks_say)
@@ -324,7 +324,7 @@ START_TEST(the_rank_that_is_out_of_line_is_found)
                       " WHERE site <> '(whole heap)' LIMIT 1");
 
     ck_assert_str_eq(row, "gather.py:2 buffer|2|12582912|4194304|6291456|2.0\n");
-    ck_assert_int_eq(load_int(db, "SELECT rank FROM _rank_summary ORDER BY peak_bytes DESC LIMIT 1"), 2);
+    ck_assert_int_eq(load_int(db, "SELECT rank FROM z_rank_summary ORDER BY peak_bytes DESC LIMIT 1"), 2);
     free(row);
     sqlite3_close(db);
 }
@@ -465,7 +465,7 @@ START_TEST(failures_are_in_the_order_of_clocks_as_far_as_these_go)
         sqlite3 *db = load_in_inputs(random_failures(run));
         char *fast =
             load_rows(db, "SELECT rank, failure, failure_order, since_first_ns, clock_uncertainty_ns, failed_step"
-                          " FROM _rank_summary ORDER BY rank");
+                          " FROM z_rank_summary ORDER BY rank");
 
         for (int p = 0; p < FAILERS; p++)
             say_failure(&slow, p);
@@ -505,7 +505,7 @@ START_TEST(runs_of_the_same_ranks_are_not_one_job)
     for (int p = 0; p < 3; p++)
         draft_say("@%d process_end process=%d detail=exit error=1\n", 4000000 * (p + 1), p + 1);
     db = load_in_inputs(6);
-    jobs = load_rows(db, "SELECT rank, job, failure_order, since_first_ns FROM _rank_summary ORDER BY pid");
+    jobs = load_rows(db, "SELECT rank, job, failure_order, since_first_ns FROM z_rank_summary ORDER BY pid");
     ck_assert_str_eq(jobs, "0|1|first|0\n0|2|first|0\n-|3|first|0\n");
     free(jobs);
     sqlite3_close(db);
@@ -528,7 +528,7 @@ START_TEST(a_rank_without_device_memory_is_seen)
         "@5 process_end process=2 detail=signal error=11\n");
     db = draft_load(2);
     rows = load_rows(db, "SELECT rank, pid, device, peak_bytes, leak_bytes, world_size, end_kind, end_status, failure,"
-                         " failed_ns FROM _rank_summary ORDER BY rank");
+                         " failed_ns FROM z_rank_summary ORDER BY rank");
     ck_assert_str_eq(rows, "0|100|0|4096|0|4|running|-|-|-\n1|200|-|-|-|4|signal|11|signal|5\n");
     free(rows);
     sqlite3_close(db);

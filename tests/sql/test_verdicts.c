@@ -134,7 +134,7 @@ START_TEST(what_is_behind_a_block_of_unknown_size_is_not_sure)
                  cases[i].first);
         char *rows = rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input,
                              "SELECT v.min_unused_bytes, v.max_unused_bytes, v.verdict, v.reason, substr(h.advice, 1,"
-                             " instr(h.advice, 'peak') + 3) FROM _fragmentation_verdict AS v, health AS h"
+                             " instr(h.advice, 'peak') + 3) FROM z_fragmentation_verdict AS v, health AS h"
                              " WHERE v.moment = 'peak' AND h.measure = 'fragmentation' AND h.moment = 'peak'");
         ck_assert_msg(strncmp(rows, cases[i].row, strlen(cases[i].row)) == 0, "case %zu: %s", i, rows);
         free(rows);
@@ -248,11 +248,11 @@ START_TEST(costs_of_a_heap_are_added_up_to_the_largest_number)
                  "@3 alloc heap=2 address=0x2000 block=16 thread=1\n",
                  cases[i].first, cases[i].second);
         char *rows = rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input,
-                             "SELECT cost_count, cost_ns FROM _heap_sum WHERE heap_id = 1");
+                             "SELECT cost_count, cost_ns FROM z_heap_sum WHERE heap_id = 1");
         ck_assert_msg(strcmp(rows, cases[i].sum) == 0, "case %zu: %s", i, rows);
         free(rows);
         rows = rows_of("process 1 pid=100 host=h1\n" PLACES, events, &input,
-                       "SELECT cost_count, cost_ns FROM _heap_sum WHERE heap_id = 2");
+                       "SELECT cost_count, cost_ns FROM z_heap_sum WHERE heap_id = 2");
         ck_assert_str_eq(rows, "0|0\n");
         free(rows);
     }
@@ -378,10 +378,10 @@ END_TEST
 START_TEST(wild_numbers_of_steps_are_judged_as_the_largest)
 {
     static const char wild[] =
-        "DELETE FROM _site_verdict; DELETE FROM _site_step;"
+        "DELETE FROM z_site_verdict; DELETE FROM z_site_step;"
         "UPDATE step SET generation = generation * 400000000000000000;"
-        "UPDATE _outstanding_sum SET generation = generation * 400000000000000000;"
-        "INSERT INTO _site_step (heap_id, generation, live_bytes, live_count)"
+        "UPDATE z_outstanding_sum SET generation = generation * 400000000000000000;"
+        "INSERT INTO z_site_step (heap_id, generation, live_bytes, live_count)"
         " SELECT 2, generation, 1000000 - row_number() OVER (ORDER BY generation), 100 FROM step";
     char text[4096], *rows;
     size_t length = (size_t)snprintf(text, sizeof text, "process 1 pid=100 host=h1\n" PLACES);
@@ -400,7 +400,7 @@ START_TEST(wild_numbers_of_steps_are_judged_as_the_largest)
     ck_assert_int_eq(nm_db_open(path, &db, &err), NM_OK);
     ck_assert_msg(nm_db_exec(db, wild, &err) == NM_OK, "%s", err.text);
     ck_assert_msg(nm_verdict_write(db, NULL, &err) == NM_OK, "%s", err.text);
-    rows = load_rows(db, "SELECT verdict, reason, growth_bytes FROM _site_verdict WHERE heap_id = 2");
+    rows = load_rows(db, "SELECT verdict, reason, growth_bytes FROM z_site_verdict WHERE heap_id = 2");
     ck_assert_str_eq(rows, "bounded|only the newest are kept|-\n");
     free(rows);
     sqlite3_close(db);

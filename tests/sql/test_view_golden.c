@@ -211,14 +211,15 @@ START_TEST(a_miss_is_of_the_class_that_its_segment_is)
         load_snapshot(file);
         sqlite3 *db = load_open(path);
 
-        ck_assert_int_eq(load_int(db, "SELECT count(*) FROM _pool_miss AS m JOIN allocation AS a ON a.alloc_seq = m.seq"
-                                      " JOIN allocation AS s ON s.allocation_id = a.segment_id"
-                                      " WHERE (s.size_bytes = 2 * 1048576) = m.is_large"),
+        ck_assert_int_eq(load_int(db,
+                                  "SELECT count(*) FROM z_pool_miss AS m JOIN allocation AS a ON a.alloc_seq = m.seq"
+                                  " JOIN allocation AS s ON s.allocation_id = a.segment_id"
+                                  " WHERE (s.size_bytes = 2 * 1048576) = m.is_large"),
                          0);
-        ck_assert_int_eq(load_int(db, "SELECT miss_count FROM _pool_by_class WHERE class = 'small'"),
+        ck_assert_int_eq(load_int(db, "SELECT miss_count FROM z_pool_by_class WHERE class = 'small'"),
                          load_int(db, "SELECT count(*) FROM allocation WHERE is_segment = 1 AND alloc_seq IS NOT NULL"
                                       " AND size_bytes = 2 * 1048576"));
-        ck_assert_int_eq(load_int(db, "SELECT sum(miss_count) FROM _pool_miss_by_cause"),
+        ck_assert_int_eq(load_int(db, "SELECT sum(miss_count) FROM z_pool_miss_by_cause"),
                          load_int(db, "SELECT miss_count FROM pool_hit_rate WHERE bucket = 'all'"));
         sqlite3_close(db);
     }

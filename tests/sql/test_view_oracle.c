@@ -655,7 +655,7 @@ static void compare_site(sqlite3 *db, uint64_t heap, int site)
     /* Heaps have no names here; process and level tell them apart. */
     snprintf(
         sql, sizeof sql,
-        "SELECT count(*) FROM outstanding_by_site AS v JOIN _heap_place AS p ON p.pid = v.pid AND p.level = v.level"
+        "SELECT count(*) FROM outstanding_by_site AS v JOIN z_heap_place AS p ON p.pid = v.pid AND p.level = v.level"
         " WHERE p.heap_id = %" PRIu64 " AND v.site = '%s' AND allocation_count = %" PRId64 " AND size_bytes = %" PRId64
         " AND first_seq = %" PRId64 " AND last_seq = %" PRId64 " AND generation_count = %" PRId64,
         heap, label_of(site), sum.count, sum.bytes, sum.first, sum.last, sum.generations);
@@ -665,7 +665,7 @@ static void compare_site(sqlite3 *db, uint64_t heap, int site)
         snprintf(per_step, sizeof per_step, "%" PRId64,
                  sum.count == 0 ? 0 : sum.bytes / (sum.last_generation - sum.first_generation + 1));
         snprintf(sql, sizeof sql,
-                 "SELECT count(*) FROM leak_by_site AS v JOIN _heap_place AS p ON p.pid = v.pid AND p.level = v.level"
+                 "SELECT count(*) FROM leak_by_site AS v JOIN z_heap_place AS p ON p.pid = v.pid AND p.level = v.level"
                  " WHERE p.heap_id = %" PRIu64 " AND v.site = '%s' AND verdict = '%s' AND leak_count = %" PRId64
                  " AND leak_bytes = %" PRId64 " AND first_seq = %" PRId64 " AND last_seq = %" PRId64
                  " AND generation_count = %" PRId64 " AND bytes_per_step IS %s",
@@ -721,7 +721,7 @@ static void compare_operation_memory(sqlite3 *db, uint64_t heap, int kind, uint6
         outstanding_bytes += is_outstanding(row) ? row->size_bytes : 0;
     }
     snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM operation_memory AS v JOIN _heap_place AS p ON p.pid = v.pid AND p.level = v.level"
+             "SELECT count(*) FROM operation_memory AS v JOIN z_heap_place AS p ON p.pid = v.pid AND p.level = v.level"
              " WHERE p.heap_id = %" PRIu64 " AND v.kind IS %s AND v.operation IS %s AND allocation_count = %" PRIu64
              " AND allocated_bytes = %" PRIu64 " AND max_bytes = %" PRIu64 " AND outstanding_count = %" PRIu64
              " AND outstanding_bytes = %" PRIu64 " AND thread_count = %" PRIu64 " AND workspace_count = %" PRIu64
@@ -787,10 +787,10 @@ static void compare_workspaces(sqlite3 *db, uint64_t process, int kind, uint64_t
     char sql[700], block[32], duration[32], heap[128] = "v.level IS NULL";
 
     if (sum.heap != 0 && !sum.has_many_heaps)
-        snprintf(heap, sizeof heap, "v.level = (SELECT p.level FROM _heap_place AS p WHERE p.heap_id = %" PRIu64 ")",
+        snprintf(heap, sizeof heap, "v.level = (SELECT p.level FROM z_heap_place AS p WHERE p.heap_id = %" PRIu64 ")",
                  sum.heap);
     snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM _workspace_by_operator AS v WHERE v.pid = %" PRIu64
+             "SELECT count(*) FROM z_workspace_by_operator AS v WHERE v.pid = %" PRIu64
              " AND v.kind = %s AND v.operation"
              " IS %s AND run_count = %" PRId64 " AND workspace_run_count = %" PRId64 " AND requested_bytes = %" PRId64
              " AND max_requested_bytes = %" PRId64 " AND max_block_bytes IS %s AND reused_count = %" PRId64
@@ -815,7 +815,7 @@ static void compare_calls(sqlite3 *db, uint64_t process, int kind, uint64_t stre
     }
     snprintf(
         sql, sizeof sql,
-        "SELECT count(*) FROM _stream_call_total AS v JOIN _stream_call_kind AS k ON k.name = v.kind WHERE v.pid = "
+        "SELECT count(*) FROM z_stream_call_total AS v JOIN z_stream_call_kind AS k ON k.name = v.kind WHERE v.pid = "
         "%" PRIu64 " AND k.kind = %d AND v.stream IS %s AND call_count = %" PRId64 " AND cost_ns IS %s"
         " AND error_count = %" PRId64,
         process, kind, number_or_null(stream_text, stream != 0, (int64_t)stream), count,
@@ -837,7 +837,7 @@ static void compare_operations(sqlite3 *db)
             for (uint64_t stream = 0; stream < STREAMS; stream++)
                 compare_calls(db, process, kind, stream);
     }
-    ck_assert_int_eq(load_int(db, "SELECT sum(call_count) FROM _stream_call_total"), CALLS);
+    ck_assert_int_eq(load_int(db, "SELECT sum(call_count) FROM z_stream_call_total"), CALLS);
 }
 
 START_TEST(views_equal_slow_sums)

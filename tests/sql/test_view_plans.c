@@ -250,7 +250,7 @@ static const struct {
     {"SELECT count(*) FROM heap AS h CROSS JOIN allocation AS z WHERE z.size_bytes > h.heap_id", "SCAN"},
     {"SELECT count(*) FROM copy AS l JOIN copy AS r ON r.size_bytes = l.size_bytes", "SEARCH"},
     {"SELECT count(*) FROM allocation AS l LEFT JOIN workspace AS w ON w.allocation_id = l.allocation_id", "SEARCH"},
-    {"SELECT count(*) FROM outstanding AS o JOIN _stream_call AS c ON c.ns = o.alloc_ns", "SEARCH"},
+    {"SELECT count(*) FROM outstanding AS o JOIN z_stream_call AS c ON c.ns = o.alloc_ns", "SEARCH"},
     {"SELECT (SELECT min(d.free_ns) FROM allocation_detail AS d WHERE d.site = f.label) FROM frame AS f", "SEARCH"},
     {"WITH RECURSIVE r (x) AS (SELECT 0 UNION SELECT a.size_bytes FROM r CROSS JOIN allocation AS a) SELECT x FROM r",
      "SCAN"},

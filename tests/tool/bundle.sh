@@ -68,7 +68,7 @@ for name in heap_place leak fragmentation_verdict out_of_memory misuse copy_summ
         fail "$name: the database is damaged, or has other detail"
     sqlite3 live.db "ATTACH 'npumem-bundle/run.db' AS b; SELECT * FROM allocation WHERE NOT is_segment EXCEPT SELECT * FROM b.allocation;
         SELECT * FROM b.allocation EXCEPT SELECT * FROM allocation; SELECT * FROM b.operation EXCEPT SELECT * FROM operation;
-        SELECT * FROM b.copy; SELECT * FROM _left_out EXCEPT SELECT * FROM b._left_out" >rows
+        SELECT * FROM b.copy; SELECT * FROM z_left_out EXCEPT SELECT * FROM b.z_left_out" >rows
     [ ! -s rows ] || fail "$name: other rows than with --detail live: $(head -n 3 rows)"
 done
 

@@ -58,7 +58,7 @@ for name in cut whole; do
             JOIN stack AS s USING (stack_id) JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE level = 1
             GROUP BY f.function")"
     is "$name: sites of plumbing" "0;" "$(ask $name.db "SELECT count(*) FROM stack AS s JOIN frame AS f
-        ON f.frame_id = s.site_frame_id JOIN (SELECT DISTINCT stack_id FROM _stack_sum) USING (stack_id)
+        ON f.frame_id = s.site_frame_id JOIN (SELECT DISTINCT stack_id FROM z_stack_sum) USING (stack_id)
         WHERE f.label LIKE '%mstx%' OR f.label LIKE '%npumem%' OR f.label LIKE '%acl%rt%'")"
 done
 is "cut" "$(($(book cut blocks 2) + $(book cut buffers 2)));" "$(ask cut.db 'SELECT outstanding_stack_cut_count FROM completeness')"

@@ -27,7 +27,7 @@ static char *touch(size_t bytes, int flags)
     return memory;
 }
 
-/* As the database shows it: names of _memory_kind, bytes. */
+/* As the database shows it: names of z_memory_kind, bytes. */
 static void print_figures(void)
 {
     static const char *const names[][2] = {{"VmRSS:", "host resident"},

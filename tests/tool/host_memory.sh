@@ -20,7 +20,7 @@ record() {
     shift 2
     "$bin/npumem-record" -q -o "$name.zst" "$@" -- "$program" "$end" >"$name.txt" 2>"$name.err" || true
     "$bin/npumem-ingest" --quiet "$name.zst"
-    sqlite3 "$name.db" "SELECT k.name, s.used_bytes FROM memory_sample AS s JOIN _memory_kind AS k USING (kind)
+    sqlite3 "$name.db" "SELECT k.name, s.used_bytes FROM memory_sample AS s JOIN z_memory_kind AS k USING (kind)
                         WHERE s.seq = (SELECT max(seq) FROM memory_sample AS l WHERE l.kind = s.kind AND l.process_id = 1)
                         AND k.name GLOB 'host*' ORDER BY s.kind" >"$name.got"
 }

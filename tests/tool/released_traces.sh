@@ -48,6 +48,6 @@ done
 [ "$count" -ge 6 ] || fail "only $count traces"
 
 # What a keyframe of 1.1 does not tell of the steps before it is unknown, and not 0.
-[ "$(sqlite3 kept-1.1.db "SELECT count(*) > 50, count(peak_reserved_bytes) FROM _step_sum WHERE heap_id = 1")" = '1|0' ] ||
+[ "$(sqlite3 kept-1.1.db "SELECT count(*) > 50, count(peak_reserved_bytes) FROM z_step_sum WHERE heap_id = 1")" = '1|0' ] ||
     fail "what a pool had reserved in steps before a keyframe of 1.1 is said"
 [ "$failures" = 0 ]

@@ -74,8 +74,8 @@ make_rank() {
 facts_of_ranks() {
     local name
     for name; do
-        sqlite3 -csv "$name" "SELECT p.rank, p.pid, (SELECT sum(h.peak_bytes) FROM heap AS a JOIN _heap_sum AS h ON h.heap_id = a.heap_id JOIN heap_level AS l ON l.level = a.level WHERE l.name = 'pool'),
-            (SELECT count(*) FROM _out_of_memory_chain), (SELECT coalesce(sum(size_bytes), 0) FROM leak)
+        sqlite3 -csv "$name" "SELECT p.rank, p.pid, (SELECT sum(h.peak_bytes) FROM heap AS a JOIN z_heap_sum AS h ON h.heap_id = a.heap_id JOIN heap_level AS l ON l.level = a.level WHERE l.name = 'pool'),
+            (SELECT count(*) FROM z_out_of_memory_chain), (SELECT coalesce(sum(size_bytes), 0) FROM leak)
             FROM process AS p"
     done | sort -n
 }
@@ -126,7 +126,7 @@ done
 same "buckets of all ranks" "$(table four.html usage heap_id first_seq last_seq max_seq max_live_bytes live_bytes live_count reserved_bytes)" \
     "$(sqlite3 -csv four.db 'SELECT heap_id, first_seq, last_seq, max_seq, max_live_bytes, live_bytes, live_count, reserved_bytes FROM usage ORDER BY heap_id, last_seq')"
 same "gaps of all ranks" "$(table four.html gap heap_id last_seq reserved_bytes free_bytes stuck_bytes)" \
-    "$(sqlite3 -csv four.db 'SELECT heap_id, last_seq, reserved_bytes, free_bytes, stuck_bytes FROM _fragmentation_usage WHERE part_id IS NULL ORDER BY heap_id, last_seq')"
+    "$(sqlite3 -csv four.db 'SELECT heap_id, last_seq, reserved_bytes, free_bytes, stuck_bytes FROM z_fragmentation_usage WHERE part_id IS NULL ORDER BY heap_id, last_seq')"
 same "blocks of a rank with a map" "$(table four.html block heap_id address size_bytes born | sort)" \
     "$(sqlite3 -csv four.db "SELECT a.heap_id, a.address, a.size_bytes, a.alloc_seq FROM allocation AS a JOIN heap AS h ON h.heap_id = a.heap_id JOIN process AS p ON p.process_id = h.process_id WHERE a.is_segment = 0 AND p.rank IN (0, 2)" | sort)"
 for file in *.tmp ./*.html.db; do
@@ -184,7 +184,7 @@ expect 0 rank?.db rank??.db -o job.html </dev/null
 echo "64 ranks: $(($(date +%s%N) / 1000000 - began / 1000000)) ms, $(wc -c <job.html) bytes"
 [ "$(wc -c <job.html)" -le 16777216 ] || fail "64 ranks have $(wc -c <job.html) bytes"
 same "facts of 64 ranks" "$(facts_of_page job.html)" "$(facts_of_ranks rank?.db rank??.db)"
-median=$(for name in rank?.db rank??.db; do sqlite3 "$name" 'SELECT peak_bytes, rank FROM (SELECT max(peak_bytes) AS peak_bytes FROM _heap_sum), process' | tr '|' ' '; done | sort -n -k 1,1 -k 2,2 | sed -n 32p | cut -d ' ' -f 2)
+median=$(for name in rank?.db rank??.db; do sqlite3 "$name" 'SELECT peak_bytes, rank FROM (SELECT max(peak_bytes) AS peak_bytes FROM z_heap_sum), process' | tr '|' ' '; done | sort -n -k 1,1 -k 2,2 | sed -n 32p | cut -d ' ' -f 2)
 same "maps of 64 ranks" "$(ranks_with_maps job.html)" "$(printf '%s\n' 0 2 "$median" | sort -nu | tr '\n' ' ')"
 [ "$(table job.html usage heap_id | sort -u | wc -l)" = 128 ] || fail "a heap has no curve"
 

@@ -36,6 +36,6 @@ NPUMEM=paused "$4" late.zst
 got=$(sqlite3 late.db "SELECT baseline, unseen_origin_count, (SELECT count(*) FROM anomaly), verdict FROM completeness;
                        SELECT address, size_bytes, free_seq IS NOT NULL FROM allocation ORDER BY address;
                        SELECT name FROM moment WHERE kind = 3 ORDER BY seq;
-                       SELECT count(*), sum(is_end_known) FROM _pause; SELECT count(*) FROM copy")
+                       SELECT count(*), sum(is_end_known) FROM z_pause; SELECT count(*) FROM copy")
 want=$'unknown|1|0|begun\n5120|100|0\n5632|200|1\n6144|300|1\nhalfway\nheard\n1|1\n0'
 [ "$got" = "$want" ] || { echo "FAIL: late.zst holds $got" >&2; exit 1; }

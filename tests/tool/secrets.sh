@@ -50,7 +50,7 @@ case $command in
 *"--api-key *** --token=*** HF_TOKEN=*** http://***@server/ --max-tokens 100 --num-key-value-heads 8 password: *** --pat *** --proxy-user *** --kubeconfig-data *** --pattern x ***@db ***") ;;
 *) fail "the command is $command" ;;
 esac
-got=$(sqlite3 "$folder/plain.db" "SELECT name, value FROM _process_environment WHERE process_id = 1 AND name IN
+got=$(sqlite3 "$folder/plain.db" "SELECT name, value FROM z_process_environment WHERE process_id = 1 AND name IN
     ('ASCEND_API_KEY', 'HCCL_PROXY', 'OMP_NUM_THREADS', 'WANDB_API_KEY', 'PLANTED') ORDER BY name")
 [ "$got" = $'ASCEND_API_KEY|\nHCCL_PROXY|\nOMP_NUM_THREADS|3' ] || fail "the environment is $got"
 
@@ -88,16 +88,16 @@ label=$(query trace "SELECT label FROM frame WHERE function = 'leak_here'")
 [[ $label =~ ^file-[0-9]+(\.c:[0-9]+|\+0x[0-9a-f]+)\ leak_here$ ]] || fail "the label is $label"
 sites() { sqlite3 "$1" "SELECT allocation_count, size_bytes FROM outstanding_by_site ORDER BY 1, 2"; }
 [ -n "$(sites "$folder/plain.db")" ] && [ "$(sites "$folder/plain.db")" = "$(sites "$folder/trace/out.db")" ] || fail 'sites'
-module=$(query trace "SELECT path FROM _module WHERE path GLOB '*libc.so*' OR path GLOB '*/libc-*' LIMIT 1")
+module=$(query trace "SELECT path FROM z_module WHERE path GLOB '*libc.so*' OR path GLOB '*/libc-*' LIMIT 1")
 [ -n "$module" ] || fail "the system's library has lost its name"
 
 # Every column of text is replaced, or holds words of npumem's own.
-own='anomaly_kind.name _cann_module.name _category.name copy_kind.name device.kind end_kind.name _graph.end_kind fragmentation_sample.size_basis heap.size_basis
-heap_level.name _heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind input.recording_id input.state _leak_sum.verdict _malloc_policy.name
-_memory_kind.name meta.key meta.value _miss_cause.name _module.build_id _moment_kind.name _note_kind.name operation_kind.name
-_operation_source.name _out_of_memory_chain.outcome plumbing.origin plumbing.target _pool_bucket.name process.end_kind process.run_mode
-_process_environment.name _process_environment.source _segment_kind.name _leaked_sum.verdict _site_verdict.verdict _site_verdict.reason step.source _step_anchor.kind _step_trend.measure
-_step_trend.verdict _stream_call_kind.name frame.label _threshold.measure _threshold.unit'
+own='anomaly_kind.name z_cann_module.name z_category.name copy_kind.name device.kind end_kind.name z_graph.end_kind fragmentation_sample.size_basis heap.size_basis
+heap_level.name z_heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind input.recording_id input.state z_leak_sum.verdict z_malloc_policy.name
+z_memory_kind.name meta.key meta.value z_miss_cause.name z_module.build_id z_moment_kind.name z_note_kind.name operation_kind.name
+z_operation_source.name z_out_of_memory_chain.outcome plumbing.origin plumbing.target z_pool_bucket.name process.end_kind process.run_mode
+z_process_environment.name z_process_environment.source z_segment_kind.name z_leaked_sum.verdict z_site_verdict.verdict z_site_verdict.reason step.source z_step_anchor.kind z_step_trend.measure
+z_step_trend.verdict z_stream_call_kind.name frame.label z_threshold.measure z_threshold.unit'
 replaced=$(sed -n 's/^    {"\([a-z_]*\)", "\([a-z_]*\)", NM_REDACT.*/\1.\2/p' "$source/src/store/redact.c")
 for column in $(query trace "SELECT m.name || '.' || c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
                              WHERE m.type = 'table' AND c.type NOT IN ('INTEGER', 'REAL')"); do

@@ -17,7 +17,7 @@ fail() {
 # The stack of the program's one allocation, innermost first: the labels of frames in its own code.
 stack_of() {
     sqlite3 "$1" "WITH RECURSIVE walk (place, stack_id) AS (
-                      SELECT 0, stack_id FROM allocation JOIN _heap_place USING (heap_id) WHERE level = 'driver'
+                      SELECT 0, stack_id FROM allocation JOIN z_heap_place USING (heap_id) WHERE level = 'driver'
                       UNION ALL SELECT place + 1, parent_id FROM walk JOIN stack USING (stack_id)
                       WHERE parent_id IS NOT NULL)
                   SELECT label FROM walk JOIN stack USING (stack_id) JOIN frame USING (frame_id)

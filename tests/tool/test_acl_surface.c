@@ -22,18 +22,18 @@ static const char *call_sql(const char *group, const char *name, char *sql, size
     if (strcmp(group, "transfer") == 0)
         snprintf(sql, room, "SELECT sum(%s) FROM zero_copy", name);
     else if (strcmp(group, "memset") == 0)
-        snprintf(sql, room, "SELECT sum(%s) FROM _copy_total WHERE kind = ?1", name);
+        snprintf(sql, room, "SELECT sum(%s) FROM z_copy_total WHERE kind = ?1", name);
     else if (strcmp(group, "inner") == 0)
-        snprintf(sql, room, "SELECT sum(%s) FROM _copy_total WHERE kind = 'inside the device'", name);
+        snprintf(sql, room, "SELECT sum(%s) FROM z_copy_total WHERE kind = 'inside the device'", name);
     else if (strcmp(group, "exported") == 0)
         snprintf(
             sql, room,
-            "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id) WHERE is_exported = 1 AND level = '%s'",
+            "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id) WHERE is_exported = 1 AND level = '%s'",
             name);
     else if (strcmp(group, "stream") == 0 && strcmp(name, "failed") == 0)
-        snprintf(sql, room, "SELECT sum(error_count) FROM _stream_call_total");
+        snprintf(sql, room, "SELECT sum(error_count) FROM z_stream_call_total");
     else if (strcmp(group, "stream") == 0)
-        snprintf(sql, room, "SELECT count(*) FROM _stream_call WHERE kind = %s", name);
+        snprintf(sql, room, "SELECT count(*) FROM z_stream_call WHERE kind = %s", name);
     else
         return NULL;
     return sql;
@@ -49,7 +49,7 @@ static long long figure(sqlite3 *db, const char *group, const char *name)
     if (call_sql(group, name, sql, sizeof sql) != NULL)
         return ask_text(db, sql, group);
     if (strcmp(name, "failure_count") == 0)
-        snprintf(sql, sizeof sql, "SELECT count(*) FROM _failed_allocation WHERE level = ?1");
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM z_failed_allocation WHERE level = ?1");
     else if (strcmp(name, "live_count") == 0)
         /* The reset at the end takes a variable of the device along, which is the runtime's. */
         snprintf(sql, sizeof sql, "SELECT count(*) FROM outstanding WHERE level = ?1 AND heap <> 'RUNTIME'");
@@ -118,17 +118,17 @@ START_TEST(kinds_are_kept_with_each_allocation)
     sqlite3 *db = record_and_ingest("3");
 
     ck_assert_int_eq(ask_text(db,
-                              "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id) JOIN _memory_kind"
-                              " ON _memory_kind.kind = policy WHERE level = 'physical' AND name = 'HBM huge pages'",
+                              "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id) JOIN z_memory_kind"
+                              " ON z_memory_kind.kind = policy WHERE level = 'physical' AND name = 'HBM huge pages'",
                               ""),
                      3 * 7);
     ck_assert_int_eq(ask_text(db,
-                              "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id)"
+                              "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id)"
                               " JOIN end_kind USING (end_kind) WHERE level = 'driver' AND name = 'unmapped'",
                               ""),
                      3 * 6);
     ck_assert_int_eq(ask_text(db,
-                              "SELECT count(*) FROM allocation JOIN _memory_kind ON _memory_kind.kind = policy"
+                              "SELECT count(*) FROM allocation JOIN z_memory_kind ON z_memory_kind.kind = policy"
                               " WHERE is_mapped = 1 AND name = 'HBM huge pages'",
                               ""),
                      3 * 6);
@@ -137,7 +137,7 @@ START_TEST(kinds_are_kept_with_each_allocation)
     ck_assert_int_eq(
         ask_text(db, "SELECT count(*) FROM copy WHERE target_address - source_address = 2048 AND kind = 6", ""), 3 * 2);
     ck_assert_int_eq(
-        ask_text(db, "SELECT count(DISTINCT heap) FROM _heap_place WHERE heap LIKE 'CANN memory pool%'", ""), 1);
+        ask_text(db, "SELECT count(DISTINCT heap) FROM z_heap_place WHERE heap LIKE 'CANN memory pool%'", ""), 1);
     sqlite3_close(db);
 }
 END_TEST
@@ -162,7 +162,7 @@ START_TEST(a_view_has_the_words_for_what_was_asked_for)
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         char sql[256];
 
-        snprintf(sql, sizeof sql, "SELECT sum(allocation_count) FROM _allocation_kind WHERE %s", asked[i].where);
+        snprintf(sql, sizeof sql, "SELECT sum(allocation_count) FROM z_allocation_kind WHERE %s", asked[i].where);
         ck_assert_msg(ask_text(db, sql, "") == 3 * asked[i].count, "%s: %lld", asked[i].where, ask_text(db, sql, ""));
     }
     sqlite3_close(db);
@@ -179,9 +179,9 @@ START_TEST(mistakes_are_told_once_and_by_their_name)
         ask_text(db, "SELECT count(*) FROM misuse WHERE kind = 'double free' AND level = 'registered'", ""), 1);
     ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM misuse WHERE kind = 'double free' AND level = 'physical'", ""),
                      1);
-    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM _failed_allocation WHERE level = 'registered'", ""), 1);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM z_failed_allocation WHERE level = 'registered'", ""), 1);
     ck_assert_int_eq(ask_text(db,
-                              "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id)"
+                              "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id)"
                               " WHERE level = 'driver' AND is_exported = 1 AND end_kind = 1",
                               ""),
                      1);

@@ -118,7 +118,7 @@ static void expect_everything(void)
 {
     expect_phases(1, 1, THREADS, THREADS, 1);
     ck_assert_int_eq(ask(db, "SELECT verdict = 'complete' AND events_dropped = 0 FROM completeness"), 1);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _unseen"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM z_unseen"), 0);
 }
 
 /* Threads that had no ring before get none, and the child cannot join; why is said, and how much is missing. */
@@ -130,7 +130,7 @@ static void expect_first_thread_alone(const char *why)
     ck_assert_int_ge(ask(db, "SELECT events_dropped FROM input"), 2 * THREADS * (COUNT + COUNT / 2));
     ck_assert_int_eq(ask(db, "SELECT verdict = 'lossy' FROM completeness"), 1);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM leak"), 0); /* what was lost may have been their frees */
-    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM _unseen WHERE kind = 'no ring' AND text = ?1", why), 1);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM z_unseen WHERE kind = 'no ring' AND text = ?1", why), 1);
     snprintf(text, sizeof text, "not seen, threads that got no ring: %s", why);
     expect_text("answers", text);
     expect_text("said", " dropped, ");
@@ -138,7 +138,7 @@ static void expect_first_thread_alone(const char *why)
 
 static void expect_unseen_child(void)
 {
-    ck_assert_int_eq(ask(db, "SELECT sum(unseen_count) FROM _unseen WHERE kind = 'unseen process'"), 1);
+    ck_assert_int_eq(ask(db, "SELECT sum(unseen_count) FROM z_unseen WHERE kind = 'unseen process'"), 1);
     ck_assert_int_eq(ask(db, "SELECT processes_unjoined = 1 AND is_complete = 0 FROM input"), 1);
     ck_assert_int_eq(ask(db, "SELECT verdict = 'lossy' FROM completeness"), 1);
     expect_text("complaints", "1 process could not join the recording");
@@ -249,7 +249,7 @@ START_TEST(filters_of_system_calls_are_kept_to)
         return;
     both("", "refuse");
     expect_phases(1, 1, 0, 0, 0);
-    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM _unseen WHERE kind = ?1", "no ring"), 1);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM z_unseen WHERE kind = ?1", "no ring"), 1);
     both("--sample-interval 0", "strict");
     expect_phases(1, 1, 0, 0, 0);
     ck_assert_int_eq(ask(db, "SELECT verdict = 'complete' AND events_dropped = 0 FROM completeness"), 1);
@@ -280,8 +280,8 @@ START_TEST(rings_that_are_removed_at_once_are_missed)
         both("--ring-dir $PWD/rings", "remove $PWD/rings");
         ck_assert_int_eq(phase_count(3) + phase_count(4) + phase_count(5), 0);
         ck_assert_int_eq(phase_count(1), phase_count(2));
-        processes = ask(db, "SELECT ifnull(sum(unseen_count), 0) FROM _unseen WHERE kind = 'unseen process'");
-        rings = ask(db, "SELECT ifnull(sum(note_count), 0) FROM _unseen"
+        processes = ask(db, "SELECT ifnull(sum(unseen_count), 0) FROM z_unseen WHERE kind = 'unseen process'");
+        rings = ask(db, "SELECT ifnull(sum(note_count), 0) FROM z_unseen"
                         " WHERE kind = 'no ring' AND text = 'it was removed before it was read'");
         ck_assert_int_ge(processes, 1);
         ck_assert_int_eq(processes - 1 + rings, phase_count(1) == 0);
@@ -432,7 +432,7 @@ START_TEST(a_program_under_valgrind_is_recorded)
     open_database();
     expect_phases(1, 1, THREADS, THREADS, 1);
     ck_assert_int_eq(ask(db, "SELECT verdict = 'complete' AND events_dropped = 0 FROM completeness"), 1);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _unseen"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM z_unseen"), 0);
 }
 END_TEST
 

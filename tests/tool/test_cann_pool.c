@@ -59,7 +59,7 @@ START_TEST(its_blocks_are_known_to_the_byte)
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM leak"), 0);
     ck_assert_int_eq(ask(db, "SELECT is_complete FROM input"), 1);
     /* Nor has the driver given anything that it could be made of. */
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id) WHERE level <> 'pool'"),
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id) WHERE level <> 'pool'"),
                      0);
     sqlite3_close(db);
     run_free(&summary);
@@ -74,10 +74,10 @@ START_TEST(what_it_reserved_is_not_known_and_not_judged)
         "SELECT count(*) FROM heap_total WHERE level = 'pool' AND reserved_bytes IS NOT NULL",
         "SELECT count(*) FROM timeline WHERE level = 'pool' AND reserved_bytes IS NOT NULL",
         "SELECT count(*) FROM fragmentation",
-        "SELECT count(*) FROM _fragmentation_timeline",
+        "SELECT count(*) FROM z_fragmentation_timeline",
         "SELECT count(*) FROM pool_hit_rate",
         "SELECT count(*) FROM pool_summary",
-        "SELECT count(*) FROM _pool_by_step WHERE coalesce(hit_rate, hit_count, miss_count) IS NOT NULL",
+        "SELECT count(*) FROM z_pool_by_step WHERE coalesce(hit_rate, hit_count, miss_count) IS NOT NULL",
         "SELECT count(*) FROM step_total WHERE level = 'pool' AND miss_count IS NOT NULL",
         "SELECT count(*) FROM step_total WHERE step IS NOT NULL AND level = 'pool' AND coalesce(peak_reserved_bytes, "
         "miss_count) IS NOT "
@@ -92,7 +92,7 @@ START_TEST(what_it_reserved_is_not_known_and_not_judged)
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM health WHERE measure IN ('fragmentation', 'pool hit rate')"
                              " AND is_partial = 1 AND advice LIKE 'Not judged: %'"),
                      2);
-    ck_assert_int_gt(ask(db, "SELECT count(*) FROM _pool_by_step"), 5);
+    ck_assert_int_gt(ask(db, "SELECT count(*) FROM z_pool_by_step"), 5);
     ck_assert_ptr_nonnull(
         strstr(run_out(&summary), "unjudged fragmentation, pool hit rate: the pool's reserve is not known"));
     ck_assert_ptr_null(strstr(run_out(&summary), "fragmentation 0.0 %%"));
@@ -128,8 +128,8 @@ START_TEST(memory_that_is_free_in_it_is_not_taken_for_another_process_s)
                          "SELECT count(*) FROM out_of_memory WHERE verdict = 'unknown' AND reserved_bytes IS NULL"
                          " AND explanation GLOB 'This process held at least 16.00 MiB of the device''s 64.00 MiB,*'"),
                      1);
-    ck_assert_int_eq(ask(db, "SELECT bytes FROM _out_of_memory_component WHERE component = 'POOL' AND is_estimate = 1"),
-                     16 * MIB);
+    ck_assert_int_eq(
+        ask(db, "SELECT bytes FROM z_out_of_memory_component WHERE component = 'POOL' AND is_estimate = 1"), 16 * MIB);
     sqlite3_close(db);
     run_free(&summary);
 }

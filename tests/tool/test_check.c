@@ -113,7 +113,7 @@ START_TEST(what_is_below_its_floor_passes)
            0, "2");
     expect("$C run.db --max-fragmentation 0.1 --thresholds floors --threshold fragmentation=1GiB", 0, "ok    max-frag");
     expect("$I -o own.db --thresholds floors --threshold allocation-cost=1.5ms --threshold zero-copy=0 run.zst &&"
-           " sqlite3 own.db 'SELECT floor, capacity_ratio FROM _threshold ORDER BY measure' | tr '\n' ' '",
+           " sqlite3 own.db 'SELECT floor, capacity_ratio FROM z_threshold ORDER BY measure' | tr '\n' ' '",
            0, "1500000|0.0 6144|0.0 2|0.0 0|0.0 ");
 }
 END_TEST
@@ -426,7 +426,7 @@ START_TEST(what_is_no_database_is_told_in_one_line)
                    " $C new.db --complete",
                    4, "new.db: has schema version 999");
     expect_failure("head -c 40000 run.db > cut.db; $C cut.db --complete", 4, "cut.db: ");
-    expect_failure("cp run.db less.db; sqlite3 less.db 'DROP TABLE _pause'; $C less.db --max-reserved 1B", 4, "pause");
+    expect_failure("cp run.db less.db; sqlite3 less.db 'DROP TABLE z_pause'; $C less.db --max-reserved 1B", 4, "pause");
     expect_failure("$C run.db --baseline nothing.db", 4, "nothing.db: cannot open");
     expect_failure("$C run.db --baseline run.zst", 4, "run.zst: not a database");
 }
@@ -434,15 +434,16 @@ END_TEST
 
 START_TEST(strange_content_is_read_as_it_is)
 {
-    expect("cp run.db odd.db && sqlite3 odd.db \"UPDATE _heap_sum SET peak_bytes = 'many', peak_reserved_bytes = 9e999;"
-           " UPDATE heap SET name = printf('%.*c', 100000, 'x'), device_id = 77; UPDATE process SET host = x'00ff',"
-           " rank = 'no'; UPDATE _step_sum SET miss_count = -5000000000, last_generation = generation - 1;"
-           " UPDATE input SET events_seen = 9223372036854775807, is_complete = 'maybe';"
-           " UPDATE _device_sum SET peak_bytes = 9e300\";"
-           " $C odd.db --max-peak 1B --max-reserved 1B --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
-           " --no-growth --no-leak --no-anomaly --no-oom --baseline odd.db:+1% --json > j; s=$?;"
-           " sqlite3 :memory: \"SELECT json_valid(CAST(readfile('j') AS TEXT))\"; exit $s",
-           1, "1");
+    expect(
+        "cp run.db odd.db && sqlite3 odd.db \"UPDATE z_heap_sum SET peak_bytes = 'many', peak_reserved_bytes = 9e999;"
+        " UPDATE heap SET name = printf('%.*c', 100000, 'x'), device_id = 77; UPDATE process SET host = x'00ff',"
+        " rank = 'no'; UPDATE z_step_sum SET miss_count = -5000000000, last_generation = generation - 1;"
+        " UPDATE input SET events_seen = 9223372036854775807, is_complete = 'maybe';"
+        " UPDATE z_device_sum SET peak_bytes = 9e300\";"
+        " $C odd.db --max-peak 1B --max-reserved 1B --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
+        " --no-growth --no-leak --no-anomaly --no-oom --baseline odd.db:+1% --json > j; s=$?;"
+        " sqlite3 :memory: \"SELECT json_valid(CAST(readfile('j') AS TEXT))\"; exit $s",
+        1, "1");
 }
 END_TEST
 

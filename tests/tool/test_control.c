@@ -73,11 +73,11 @@ START_TEST(a_mark_is_a_moment_and_a_snapshot_can_be_ingested_at_once)
     ck_assert_str_eq(run_err(&run), "");
     ck_assert_msg(strcmp(run_out(&run), "0\n") == 0 || strcmp(run_out(&run), "3\n") == 0, "%s", run_out(&run));
     run_free(&run);
-    ck_assert_str_eq(ask_cell("now.db",
-                              "SELECT group_concat(name, '/') FROM (SELECT m.name FROM moment AS m JOIN _moment_kind AS"
-                              " k USING (kind) WHERE k.name = 'mark' AND m.name IN ('two words', 'half way')"
-                              " ORDER BY seq)"),
-                     "two words/half way");
+    ck_assert_str_eq(
+        ask_cell("now.db", "SELECT group_concat(name, '/') FROM (SELECT m.name FROM moment AS m JOIN z_moment_kind AS"
+                           " k USING (kind) WHERE k.name = 'mark' AND m.name IN ('two words', 'half way')"
+                           " ORDER BY seq)"),
+        "two words/half way");
     ck_assert_str_eq(ask_cell("c.db", "SELECT verdict FROM completeness"), "complete");
 }
 END_TEST
@@ -171,7 +171,7 @@ START_TEST(an_alarm_is_a_line_and_a_mark_once_per_crossing)
     ck_assert_uint_eq(count_of(lines, "live_count > 10: "), count_of(lines, "\n")); /* the other never passes */
     ck_assert_uint_eq(count_of(lines, "caching pool: live_count > 10"), 1);         /* it leaks: never below again */
     ck_assert_str_eq(ask_cell("a.db",
-                              "SELECT count(*) FROM moment AS m JOIN _moment_kind AS k USING (kind)"
+                              "SELECT count(*) FROM moment AS m JOIN z_moment_kind AS k USING (kind)"
                               " WHERE k.name = 'mark' AND m.name LIKE 'alert: pid % caching pool: live_count > 10%'"),
                      "1");
     ck_assert_str_eq(ask_cell("a.db", "SELECT verdict FROM completeness"), "complete");
@@ -237,10 +237,10 @@ START_TEST(nothing_of_the_environment_leaves_but_what_is_listed)
               0);
     ck_assert_str_eq(ask_cell("v.db",
                               "SELECT group_concat(name || '=' || value, ' ') FROM (SELECT name, value FROM"
-                              " _process_environment WHERE name IN ('HCCL_BUFFSIZE', 'ASCEND_LOG', 'RANK') ORDER BY"
+                              " z_process_environment WHERE name IN ('HCCL_BUFFSIZE', 'ASCEND_LOG', 'RANK') ORDER BY"
                               " name)"),
                      "ASCEND_LOG=3 HCCL_BUFFSIZE=7 RANK=2");
-    ck_assert_str_eq(ask_cell("v.db", "SELECT count(*) FROM _process_environment WHERE value LIKE '%hush%'"), "0");
+    ck_assert_str_eq(ask_cell("v.db", "SELECT count(*) FROM z_process_environment WHERE value LIKE '%hush%'"), "0");
     ck_assert_str_eq(output_of("grep -c hush v.db; zstd -dc v.zst | grep -c hush; true", 0), "0\n0\n");
 }
 END_TEST

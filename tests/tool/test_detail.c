@@ -145,7 +145,7 @@ static void check_live_rows(sqlite3 *db)
              " (SELECT 1 FROM whole.moment AS m WHERE coalesce(a.alloc_seq, -1) <= coalesce(m.seq, -1)"
              " AND a.free_seq > coalesce(m.seq, -1) AND ((m.kind = 1 AND m.heap_id = a.heap_id)"
              " OR (m.kind IN (3, 4) AND coalesce(m.process_id, h.process_id) = h.process_id)"
-             " OR (m.kind = 5 AND h.device_id IN (SELECT s.device_id FROM whole._device_sample AS s"
+             " OR (m.kind = 5 AND h.device_id IN (SELECT s.device_id FROM whole.z_device_sample AS s"
              " WHERE s.moment_id = m.moment_id))))");
     ck_assert_int_eq(
         ask(db, "SELECT count(*) FROM met WHERE allocation_id NOT IN (SELECT allocation_id FROM live.allocation)"), 0);
@@ -159,7 +159,7 @@ static void check_live_rows(sqlite3 *db)
     ck_assert_int_eq(
         ask(db, "SELECT count(*) FROM (SELECT * FROM live.allocation EXCEPT SELECT * FROM whole.allocation)"), 0);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM whole.allocation") - ask(db, "SELECT count(*) FROM live.allocation"),
-                     ask(db, "SELECT allocation_count FROM live._left_out"));
+                     ask(db, "SELECT allocation_count FROM live.z_left_out"));
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM live.allocation WHERE operation_id IS NOT NULL AND operation_id NOT "
                              "IN (SELECT operation_id FROM "
                              "live.operation)"),
@@ -169,11 +169,11 @@ static void check_live_rows(sqlite3 *db)
 static void check_none_rows(sqlite3 *db)
 {
     ck_assert_int_eq(ask(db, "SELECT (SELECT count(*) FROM none.allocation) + (SELECT count(*) FROM none.copy)"
-                             " + (SELECT count(*) FROM none.workspace) + (SELECT count(*) FROM none._stream_call)"),
+                             " + (SELECT count(*) FROM none.workspace) + (SELECT count(*) FROM none.z_stream_call)"),
                      0);
-    ck_assert_int_eq(ask(db, "SELECT allocation_count FROM none._left_out"),
+    ck_assert_int_eq(ask(db, "SELECT allocation_count FROM none.z_left_out"),
                      ask(db, "SELECT count(*) FROM whole.allocation"));
-    ck_assert_int_eq(ask(db, "SELECT coalesce(last_allocation_id, 0) FROM none._left_out"),
+    ck_assert_int_eq(ask(db, "SELECT coalesce(last_allocation_id, 0) FROM none.z_left_out"),
                      ask(db, "SELECT coalesce(max(allocation_id), 0) FROM whole.allocation"));
 }
 
@@ -348,7 +348,7 @@ START_TEST(random_traces_have_the_same_answers_and_the_right_rows)
         write_random(path);
         expect("$T random.txt random.zst", 0, "");
         check_trace("random.zst");
-        expect("test $(sqlite3 live.db 'SELECT count(*) > 20 AND (SELECT allocation_count FROM _left_out) > 200 FROM "
+        expect("test $(sqlite3 live.db 'SELECT count(*) > 20 AND (SELECT allocation_count FROM z_left_out) > 200 FROM "
                "allocation"
                " WHERE end_kind <> 0') = 1",
                0, "");

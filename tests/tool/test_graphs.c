@@ -49,7 +49,8 @@ static void check_summary(const char *line)
 static long long calls(sqlite3 *db, const char *kind)
 {
     return ask_text(
-        db, "SELECT count(*) FROM _stream_call AS s JOIN _stream_call_kind AS k USING (kind) WHERE k.name = ?1", kind);
+        db, "SELECT count(*) FROM z_stream_call AS s JOIN z_stream_call_kind AS k USING (kind) WHERE k.name = ?1",
+        kind);
 }
 
 START_TEST(nothing_is_asked_while_a_capture_is_open)
@@ -118,8 +119,8 @@ START_TEST(what_graphs_hold_is_no_leak_however_the_program_ends)
     ck_assert_int_eq(held(db, "driver"), OUTPUTS);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM suspect_by_site"), 1);
     check_summary("note     32 graphs captured, 0 destroyed; the others hold 528 MiB of driver memory\n");
-    ck_assert_int_eq(ask(db, "SELECT sum(execute_count) FROM _graph_memory"), 3000);
-    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM _graph_memory WHERE end_kind = ?1", end_kinds[_i]), GRAPHS);
+    ck_assert_int_eq(ask(db, "SELECT sum(execute_count) FROM z_graph_memory"), 3000);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM z_graph_memory WHERE end_kind = ?1", end_kinds[_i]), GRAPHS);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM forecast WHERE verdict = 'growing'"), 0);
     sqlite3_close(db);
 }
@@ -138,8 +139,8 @@ START_TEST(the_same_of_a_pool_and_of_workspaces)
     ck_assert_int_eq(leaks(db), 0);
     ck_assert_int_eq(held(db, "pool"), OUTPUTS);
     ck_assert_int_eq(held(db, "workspace"), GRAPHS * UNIT);
-    ck_assert_int_eq(ask(db, "SELECT sum(block_bytes) FROM _graph_memory"), OUTPUTS + GRAPHS * UNIT);
-    ck_assert_int_eq(ask(db, "SELECT sum(driver_bytes) FROM _graph_memory"), (segments + GRAPHS) * UNIT);
+    ck_assert_int_eq(ask(db, "SELECT sum(block_bytes) FROM z_graph_memory"), OUTPUTS + GRAPHS * UNIT);
+    ck_assert_int_eq(ask(db, "SELECT sum(driver_bytes) FROM z_graph_memory"), (segments + GRAPHS) * UNIT);
     check_summary(
         "note     32 graphs captured, 0 destroyed; the others hold 788 MiB of driver memory, and blocks of 560 MiB\n");
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM forecast WHERE verdict = 'growing'"), 0);

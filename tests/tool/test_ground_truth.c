@@ -30,10 +30,10 @@ typedef struct rule {
 #define DEVICE              " AND device = ?1"
 #define PEAK(column, level) "SELECT sum(" column ") FROM peak WHERE level = '" level "'"
 #define ENDED(expression, level, ends)                                                                                 \
-    "SELECT coalesce(sum(" expression "), 0) FROM allocation AS a JOIN _heap_place AS p USING (heap_id)"               \
+    "SELECT coalesce(sum(" expression "), 0) FROM allocation AS a JOIN z_heap_place AS p USING (heap_id)"              \
     " JOIN end_kind AS e ON e.end_kind = a.end_kind WHERE p.level = '" level "' AND e.name IN (" ends ")"
 #define SEGMENT(expression, more)                                                                                      \
-    "SELECT coalesce(sum(" expression "), 0) FROM allocation AS a JOIN _heap_place AS p USING (heap_id)"               \
+    "SELECT coalesce(sum(" expression "), 0) FROM allocation AS a JOIN z_heap_place AS p USING (heap_id)"              \
     " WHERE p.level = 'driver' AND p.device = ?1 AND a.is_segment = 1 " more
 #define COPY(expression, where)                                                                                        \
     "SELECT coalesce(sum(" expression "), 0) FROM copy JOIN copy_kind USING (kind) WHERE " where                       \
@@ -45,7 +45,7 @@ typedef struct rule {
 #define PAST_END(is_refused)                                                                                           \
     "SELECT count(*) FROM misuse JOIN anomaly USING (anomaly_id) JOIN copy USING (copy_id)"                            \
     " WHERE level = 'driver' AND misuse.detail = 'the target is too small' AND copy.error_code " is_refused
-#define FAILURES(level) "SELECT count(*) FROM failure JOIN _heap_place USING (heap_id) WHERE level = '" level "'"
+#define FAILURES(level) "SELECT count(*) FROM failure JOIN z_heap_place USING (heap_id) WHERE level = '" level "'"
 #define HIT(column)     "SELECT coalesce(sum(" column "), 0) FROM pool_hit_rate WHERE device = ?1 AND bucket = ?2"
 #define LEAKED(column, level, function)                                                                                \
     "SELECT coalesce(sum(" column "), 0) FROM outstanding_by_site WHERE level = '" level "' AND site LIKE '%" function \
@@ -102,7 +102,7 @@ static const rule rules[] = {
     {"pool.*.live_bytes", ENDED("requested_bytes", "pool", "'none', 'reset'") DEVICE},
     {"pool.*.live_block_bytes", ENDED("block_bytes", "pool", "'none', 'reset'") DEVICE},
     {"pool.*.failure_count", FAILURES("pool") DEVICE},
-    {"pool.*.deferred_free_count", "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id)"
+    {"pool.*.deferred_free_count", "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id)"
                                    " WHERE level = 'pool' AND device = ?1 AND free_requested_seq IS NOT NULL"},
     {"pool.*.peak_reserved_bytes", PEAK("peak_reserved_bytes", "pool") DEVICE},
     {"pool.*.*.allocation_count", HIT("allocation_count")},
@@ -132,7 +132,7 @@ static const rule rules[] = {
     {"misuse.pool_copy_past_end.count", MISUSE("kind = 'copy past the end' AND level = 'pool'")},
     {"misuse.pool_copy_after_free.count", MISUSE("kind = 'use after free' AND level = 'pool'")},
     {"misuse.*.refused_count", NULL},
-    {"mark_count", "SELECT count(*) FROM moment JOIN _moment_kind USING (kind) WHERE _moment_kind.name = 'mark'"},
+    {"mark_count", "SELECT count(*) FROM moment JOIN z_moment_kind USING (kind) WHERE z_moment_kind.name = 'mark'"},
 };
 
 /* Only one of the two holds, by the pool's size basis; see check_books. */
@@ -335,7 +335,7 @@ static void check_device_peaks(sqlite3 *db, const char *options)
         "SELECT p.device, seq, change FROM ("
         " SELECT heap_id, alloc_seq AS seq, size_bytes AS change FROM allocation"
         " UNION ALL SELECT heap_id, free_seq, -size_bytes FROM allocation WHERE free_seq IS NOT NULL)"
-        " JOIN _heap_place AS p USING (heap_id) WHERE p.level = 'driver' ORDER BY p.device, seq";
+        " JOIN z_heap_place AS p USING (heap_id) WHERE p.level = 'driver' ORDER BY p.device, seq";
     long long live[16] = {0}, most[16] = {0};
     sqlite3_stmt *rows;
     int device_count = 0;
@@ -358,7 +358,7 @@ static void check_device_peaks(sqlite3 *db, const char *options)
     }
     sqlite3_finalize(rows);
     ck_assert_int_eq(device_count,
-                     ask_about(db, "SELECT count(DISTINCT device) FROM _heap_place WHERE level = 'driver'", "", ""));
+                     ask_about(db, "SELECT count(DISTINCT device) FROM z_heap_place WHERE level = 'driver'", "", ""));
 }
 
 /* Whoever was asked to fragment the pool is named first for it. Of several threads each does so at a time of its own. */
@@ -372,7 +372,7 @@ static void check_blockers(sqlite3 *db, const char *options)
     if (strstr(options, "--fragment") == NULL || strstr(options, "--threads") != NULL)
         return;
     snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM fragmentation_sample AS w JOIN _heap_place AS p ON p.heap_id = w.heap_id AND"
+             "SELECT count(*) FROM fragmentation_sample AS w JOIN z_heap_place AS p ON p.heap_id = w.heap_id AND"
              " p.level = 'pool' JOIN moment AS m ON m.moment_id = w.moment_id WHERE m.name = 'fragmented' AND"
              " coalesce(%s, '') NOT LIKE '%% fragment_pool'",
              first);

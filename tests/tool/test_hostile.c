@@ -87,7 +87,7 @@ START_TEST(views_of_the_file_are_not_asked)
     expect_same(EVERY_VIEW("WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x FROM c)", "max(x)", "FROM c"));
     expect_same(EVERY_VIEW("", "hex(zeroblob(499999999))", ""));
     expect_same(EVERY_VIEW("", "1", "FROM no_such_table"));
-    expect_same("sqlite3 bad.db 'DROP VIEW peak; DROP VIEW _heap_place; DROP VIEW leak_by_site'");
+    expect_same("sqlite3 bad.db 'DROP VIEW peak; DROP VIEW z_heap_place; DROP VIEW leak_by_site'");
 }
 END_TEST
 
@@ -112,18 +112,18 @@ START_TEST(what_has_the_name_of_our_table_must_be_it)
                               " AS (hex(zeroblob(400000000)))') WHERE name = 'heap'\"";
 
     expect_refusal(
-        "sqlite3 bad.db 'PRAGMA legacy_alter_table = ON; DROP TABLE _heap_sum; CREATE VIEW _heap_sum AS WITH"
+        "sqlite3 bad.db 'PRAGMA legacy_alter_table = ON; DROP TABLE z_heap_sum; CREATE VIEW z_heap_sum AS WITH"
         " RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT x AS heap_id, x AS peak_bytes FROM c'",
-        "its table _heap_sum is not the same; ingest run.zst again");
+        "its table z_heap_sum is not the same; ingest run.zst again");
     expect_refusal(sql, "its table heap is not the same; ingest run.zst again");
     expect_refusal("sqlite3 bad.db \"PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = rtrim(sql, ')') ||"
                    " ', more DEFAULT (hex(zeroblob(400000000))))' WHERE name = 'heap'\"",
                    "its table heap is not the same");
     expect_refusal(
-        "sqlite3 bad.db 'PRAGMA legacy_alter_table = ON; DROP TABLE _pause; CREATE VIRTUAL TABLE _pause USING"
+        "sqlite3 bad.db 'PRAGMA legacy_alter_table = ON; DROP TABLE z_pause; CREATE VIRTUAL TABLE z_pause USING"
         " rtree (pause_id, process_id, x)'",
-        "its table _pause is not the same");
-    expect_refusal("sqlite3 bad.db 'DROP TABLE _pause'", "its table _pause is not the same");
+        "its table z_pause is not the same");
+    expect_refusal("sqlite3 bad.db 'DROP TABLE z_pause'", "its table z_pause is not the same");
 }
 END_TEST
 
@@ -224,7 +224,7 @@ static void grow_tree(const char *table)
 
 START_TEST(a_tree_that_never_ends_is_refused)
 {
-    static const char *const tables[] = {"input", "process", "_heap_sum", "allocation"};
+    static const char *const tables[] = {"input", "process", "z_heap_sum", "allocation"};
 
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         expect("cp run.db bad.db");
@@ -239,10 +239,10 @@ START_TEST(work_follows_the_size_of_the_file)
 {
     expect(
         "cp run.db bad.db && sqlite3 bad.db \"CREATE TEMP TABLE c AS WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT"
-        " x + 1 FROM c WHERE x < 3000) SELECT x FROM c; INSERT INTO _leak_sum SELECT 1, 1, 'growing', 1, 1, 1, 1, 1, "
+        " x + 1 FROM c WHERE x < 3000) SELECT x FROM c; INSERT INTO z_leak_sum SELECT 1, 1, 'growing', 1, 1, 1, 1, 1, "
         "1, "
         "1,"
-        " 1, 1, 1 FROM c; INSERT INTO _site_growth SELECT 1, 1, 9, 1, 1, 1 FROM c; INSERT INTO _site_lifetime SELECT "
+        " 1, 1, 1 FROM c; INSERT INTO z_site_growth SELECT 1, 1, 9, 1, 1, 1 FROM c; INSERT INTO z_site_lifetime SELECT "
         "1, "
         "1,"
         " 9, 1, 1, 1, 1 FROM c\"; timeout 60 $C bad.db --no-leak 2>err; test $? = 4 && grep -q 'given up: more work' "

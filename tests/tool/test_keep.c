@@ -177,7 +177,7 @@ static void compare_with_books(const char *database, const char *text)
         {"pool.0.allocated_bytes", "SELECT sum(allocated_bytes) FROM heap_total WHERE level = 'pool'"},
         {"pool.0.free_count", "SELECT sum(free_count) FROM heap_total WHERE level = 'pool'"},
         {"pool.0.live_bytes", "SELECT sum(live_bytes) FROM heap_total WHERE level = 'pool'"},
-        {"pool.0.live_count", "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id) WHERE level = 'pool'"
+        {"pool.0.live_count", "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id) WHERE level = 'pool'"
                               " AND end_kind = 0"},
         {"pool.0.peak_bytes", "SELECT peak_bytes FROM peak WHERE level = 'pool'"},
         {"pool.0.peak_reserved_bytes", "SELECT peak_reserved_bytes FROM peak WHERE level = 'pool'"},
@@ -187,8 +187,8 @@ static void compare_with_books(const char *database, const char *text)
         {"pool.0.allocation_count", "SELECT sum(allocation_count) FROM step_total WHERE level = 'pool'"},
         {"pool.0.allocated_bytes", "SELECT sum(allocated_bytes) FROM step_total WHERE level = 'pool'"},
         {"pool.0.peak_bytes", "SELECT max(peak_bytes) FROM step_total WHERE level = 'pool'"},
-        {"pool.0.allocation_count", "SELECT sum(allocation_count) FROM _site_total WHERE level = 'pool'"},
-        {"pool.0.live_bytes", "SELECT sum(live_bytes) FROM _site_total WHERE level = 'pool'"},
+        {"pool.0.allocation_count", "SELECT sum(allocation_count) FROM z_site_total WHERE level = 'pool'"},
+        {"pool.0.live_bytes", "SELECT sum(live_bytes) FROM z_site_total WHERE level = 'pool'"},
         {"steps", "SELECT max(generation) FROM step"},
     };
 
@@ -310,8 +310,8 @@ START_TEST(a_long_run_stays_within_its_bound_and_keeps_its_sums)
     ck_assert_int_eq(number("run.db", "SELECT allocation_count FROM heap_total"), count);
     ck_assert_int_eq(number("run.db", "SELECT free_count FROM heap_total"), count);
     ck_assert_int_eq(number("run.db", "SELECT allocated_bytes FROM heap_total"), count * (count + 1) / 2);
-    ck_assert_int_eq(number("run.db", "SELECT sum(allocation_count) FROM _site_total"), count);
-    ck_assert_int_eq(number("run.db", "SELECT sum(allocated_bytes) FROM _site_total"), count * (count + 1) / 2);
+    ck_assert_int_eq(number("run.db", "SELECT sum(allocation_count) FROM z_site_total"), count);
+    ck_assert_int_eq(number("run.db", "SELECT sum(allocated_bytes) FROM z_site_total"), count * (count + 1) / 2);
     ck_assert_int_eq(number("run.db", "SELECT peak_bytes FROM peak"), held * count - held * (held - 1) / 2);
 }
 END_TEST
@@ -345,7 +345,7 @@ static void record_paused(const char *environment, const char *options, const ch
     ck_assert_int_eq(number("run.db", "SELECT count(*) FROM completeness WHERE verdict IN ('kept', 'complete')"), 1);
     ck_assert_int_eq(number("run.db", "SELECT baseline = 'none' AND unseen_origin_count = 0 FROM input"), 1);
     ck_assert_int_eq(number("run.db", "SELECT count(*) FROM misuse"), 0);
-    ck_assert_int_eq(number("run.db", "SELECT count(*) FROM _pause WHERE NOT is_memory_told"), 0);
+    ck_assert_int_eq(number("run.db", "SELECT count(*) FROM z_pause WHERE NOT is_memory_told"), 0);
 }
 
 /* Memory is told on while paused, without stacks: what parts that are gone have said of it is in the sums. */
@@ -365,8 +365,8 @@ START_TEST(from_step_to_step_the_sums_are_whole)
         ck_assert_int_eq(number("run.db", "SELECT count(*) FROM outstanding WHERE stack_id IS NULL AND level = 'pool'"),
                          1000 - 301);
         /* The pause that is under way where the parts begin began in one that is gone. */
-        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM _pause WHERE begin_seq IS NULL"), i > 0);
-        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM _pause"), i > 0 ? 1 : 2);
+        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM z_pause WHERE begin_seq IS NULL"), i > 0);
+        ck_assert_int_eq(number("run.db", "SELECT count(*) FROM z_pause"), i > 0 ? 1 : 2);
     }
 }
 END_TEST
@@ -404,10 +404,10 @@ START_TEST(begun_paused_and_stopped_the_sums_are_whole)
                       " at middle && $R --ctl run.zst start && at last || exit;");
         /* Of parts that are gone there is no pause; where the drain is slow the last part may reach back to it. */
         ck_assert_int_eq(number("run.db",
-                                "SELECT count(*) FROM _pause WHERE end_seq < (SELECT coalesce(detail_begin_seq, 0)"
+                                "SELECT count(*) FROM z_pause WHERE end_seq < (SELECT coalesce(detail_begin_seq, 0)"
                                 " FROM input) OR (end_seq IS NOT NULL AND NOT is_end_known)"),
                          0);
-        ck_assert_int_ge(number("run.db", "SELECT count(*) FROM _pause WHERE end_seq IS NOT NULL AND is_end_known"),
+        ck_assert_int_ge(number("run.db", "SELECT count(*) FROM z_pause WHERE end_seq IS NOT NULL AND is_end_known"),
                          i == 0);
     }
 }
@@ -417,7 +417,7 @@ END_TEST
 
 /* The answers that do not depend on how much detail there is. */
 static const char sums_sql[] =
-    "SELECT * FROM heap_total; SELECT * FROM peak; SELECT * FROM _site_total; SELECT * FROM peak_by_site;";
+    "SELECT * FROM heap_total; SELECT * FROM peak; SELECT * FROM z_site_total; SELECT * FROM peak_by_site;";
 
 static void ingest_as(const char *name, const char *inputs, int status)
 {

@@ -59,9 +59,9 @@ static void ask_figures(sqlite3 *db, const char *sql, const char *level, int dev
 /* ---- Lines of the books -------------------------------------------------------------------------------------------- */
 
 /* Mapped ranges show physical memory that has a row of its own: they have no requested_bytes. */
-#define ORDINAL "coalesce((SELECT ordinal FROM device WHERE device.device_id = _heap_place.device_id), -1)"
+#define ORDINAL "coalesce((SELECT ordinal FROM device WHERE device.device_id = z_heap_place.device_id), -1)"
 #define HEAP_ROWS                                                                                                      \
-    " FROM allocation JOIN _heap_place USING (heap_id) WHERE level = ?1 AND " ORDINAL " = ?2 AND heap = ?3"            \
+    " FROM allocation JOIN z_heap_place USING (heap_id) WHERE level = ?1 AND " ORDINAL " = ?2 AND heap = ?3"           \
     " AND requested_bytes IS NOT NULL"
 
 static void check_heap(sqlite3 *db, const char *line)
@@ -70,7 +70,7 @@ static void check_heap(sqlite3 *db, const char *line)
         "SELECT count(*), sum(requested_bytes), coalesce(sum(block_bytes), 0), sum(free_seq IS NULL),"
         " coalesce(sum(requested_bytes) FILTER (WHERE free_seq IS NULL), 0),"
         " coalesce(sum(block_bytes) FILTER (WHERE free_seq IS NULL), 0),"
-        " (SELECT count(*) FROM failure JOIN _heap_place USING (heap_id)"
+        " (SELECT count(*) FROM failure JOIN z_heap_place USING (heap_id)"
         "  WHERE level = ?1 AND " ORDINAL " = ?2 AND heap = ?3)" HEAP_ROWS;
     char level[NAME_BYTES], name[NAME_BYTES];
     long long own[FIGURES], told[FIGURES];
@@ -87,7 +87,7 @@ static void check_heap(sqlite3 *db, const char *line)
 /* All that a device holds, as whole pages: what the driver gave by address, and what it gave by handle. What it maps in
  * CANN's own pool it tells nobody. */
 #define DEVICE_ROWS                                                                                                    \
-    "SELECT coalesce(sum(block_bytes), 0) FROM allocation JOIN _heap_place USING (heap_id)"                            \
+    "SELECT coalesce(sum(block_bytes), 0) FROM allocation JOIN z_heap_place USING (heap_id)"                           \
     " WHERE free_seq IS NULL AND " ORDINAL " = ?2 AND requested_bytes IS NOT NULL AND level IN ('driver', 'physical')"
 
 static void check_used(sqlite3 *db, const char *line)
@@ -152,7 +152,7 @@ START_TEST(books_and_devices_say_what_the_tables_say)
     ck_assert_int_eq(ask(db, "SELECT is_complete FROM input"), 1);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse"), 0);
     /* CANN's own pools have no segments: what they hold is not known, and is not nothing. */
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id)"
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id)"
                              " WHERE level = 'pool' AND segment_id IS NULL"),
                      2);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM peak WHERE level = 'pool' AND peak_reserved_bytes IS NULL"
@@ -184,11 +184,11 @@ START_TEST(a_reset_ends_what_every_module_held)
     sqlite3 *db = record_and_ingest(ALL_DEVICES, "reset");
 
     /* But for a message buffer of each round: that is the host's. */
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id)"
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id)"
                              " WHERE free_seq IS NULL AND heap <> 'message buffers'"),
                      0);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse"), 0);
-    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT heap) FROM allocation JOIN _heap_place USING (heap_id)"
+    ck_assert_int_eq(ask(db, "SELECT count(DISTINCT heap) FROM allocation JOIN z_heap_place USING (heap_id)"
                              " JOIN end_kind USING (end_kind) WHERE end_kind.name = 'reset' AND level = 'driver'"),
                      7);
     sqlite3_close(db);

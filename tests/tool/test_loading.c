@@ -121,10 +121,10 @@ static void check_heaps(sqlite3 *db, const char *what, const char *books)
             /* The heaps of the program's own memory, not of modules of CANN. */
             snprintf(sql, sizeof sql,
                      "SELECT coalesce(sum(t.%s), 0) - (SELECT coalesce(sum(%s), 0) FROM allocation AS a JOIN "
-                     "_heap_place AS p"
+                     "z_heap_place AS p"
                      " USING (heap_id) JOIN end_kind AS e USING (end_kind) WHERE e.name = 'reset' AND p.level = '%s'"
-                     " AND p.heap NOT IN (SELECT name FROM _cann_module)) FROM heap_total AS t WHERE t.level = '%s'"
-                     " AND t.heap NOT IN (SELECT name FROM _cann_module)",
+                     " AND p.heap NOT IN (SELECT name FROM z_cann_module)) FROM heap_total AS t WHERE t.level = '%s'"
+                     " AND t.heap NOT IN (SELECT name FROM z_cann_module)",
                      figures[k], of_reset[k], levels[i], levels[i]);
             check_value(db, what, key, said, sql);
         }
@@ -139,10 +139,10 @@ static void check_transfers(sqlite3 *db, const char *what, const char *books)
         char key[64], sql[256];
 
         snprintf(key, sizeof key, "%scount", keys[i][0]);
-        snprintf(sql, sizeof sql, "SELECT sum(copy_count) FROM _copy_total WHERE kind = '%s'", keys[i][1]);
+        snprintf(sql, sizeof sql, "SELECT sum(copy_count) FROM z_copy_total WHERE kind = '%s'", keys[i][1]);
         check_value(db, what, key, value_of(books, key), sql);
         snprintf(key, sizeof key, "%sbytes", keys[i][0]);
-        snprintf(sql, sizeof sql, "SELECT sum(size_bytes) FROM _copy_total WHERE kind = '%s'", keys[i][1]);
+        snprintf(sql, sizeof sql, "SELECT sum(size_bytes) FROM z_copy_total WHERE kind = '%s'", keys[i][1]);
         check_value(db, what, key, value_of(books, key), sql);
     }
 }
@@ -319,7 +319,7 @@ static void check_note(const char *what, const char *kind, const char *pattern)
     sqlite3 *db = open_trace();
     char sql[512];
 
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM _unseen WHERE kind = '%s' AND text LIKE '%s'", kind, pattern);
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM z_unseen WHERE kind = '%s' AND text LIKE '%s'", kind, pattern);
     check_value(db, what, kind, 1, sql);
     sqlite3_close(db);
 }
@@ -337,7 +337,7 @@ START_TEST(what_an_older_cann_lacks_is_missing_with_us_too)
     run_free(&run);
     db = open_trace();
     check_value(db, command, "allocations", 1, "SELECT sum(allocation_count) FROM heap_total WHERE level = 'driver'");
-    check_value(db, command, "notes", 0, "SELECT count(*) FROM _note");
+    check_value(db, command, "notes", 0, "SELECT count(*) FROM z_note");
     sqlite3_close(db);
 }
 END_TEST

@@ -22,11 +22,11 @@
 static const char *const combining_views[] = {"catalog", "rank_imbalance", NULL};
 static const struct {
     const char *view, *column;
-} combining_columns[] = {{"_rank_summary", "process_count"},
-                         {"_rank_summary", "job"},
-                         {"_rank_summary", "failure_order"},
-                         {"_rank_summary", "since_first_ns"},
-                         {"_rank_summary", "clock_uncertainty_ns"}};
+} combining_columns[] = {{"z_rank_summary", "process_count"},
+                         {"z_rank_summary", "job"},
+                         {"z_rank_summary", "failure_order"},
+                         {"z_rank_summary", "since_first_ns"},
+                         {"z_rank_summary", "clock_uncertainty_ns"}};
 
 /* Columns of views that number rows and are not named after the key of their table. */
 static const struct {
@@ -159,7 +159,7 @@ static const char moves_sql[] =
     "INSERT INTO move SELECT m.name, c.name, 0 FROM merged.sqlite_master AS m JOIN "
     "pragma_table_info(m.name, 'merged') AS c"
     " WHERE m.type = 'table' AND c.pk = 1 AND c.type = 'INTEGER' AND c.name NOT IN"
-    " (SELECT f.\"from\" FROM pragma_foreign_key_list(m.name, 'merged') AS f) AND m.name <> '_cann_module'";
+    " (SELECT f.\"from\" FROM pragma_foreign_key_list(m.name, 'merged') AS f) AND m.name <> 'z_cann_module'";
 
 static void compare(const char *merged, int input_count, int view_count)
 {
@@ -220,13 +220,13 @@ static void check_ranks(const char *name)
 
     snprintf(path, sizeof path, "%s/%s", shell_folder, name);
     ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-    ck_assert_int_gt(ask(db, "SELECT count(*) FROM _rank_summary WHERE is_estimate = 0"), 0);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _rank_summary WHERE is_estimate = 0 AND peak_bytes <> pool_bytes + "
+    ck_assert_int_gt(ask(db, "SELECT count(*) FROM z_rank_summary WHERE is_estimate = 0"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM z_rank_summary WHERE is_estimate = 0 AND peak_bytes <> pool_bytes + "
                              "workspace_bytes + program_bytes + module_bytes + physical_bytes + rounding_bytes"),
                      0);
     ck_assert_int_eq(
         ask(db,
-            "SELECT count(*) FROM _rank_summary AS p LEFT JOIN (SELECT m.rank, m.pid, m.host, m.device, m.ns, "
+            "SELECT count(*) FROM z_rank_summary AS p LEFT JOIN (SELECT m.rank, m.pid, m.host, m.device, m.ns, "
             "sum(m.bytes) AS bytes FROM device_memory AS m WHERE m.moment_kind = 'device peak' AND m.component NOT IN "
             "('RECORDED PROCESSES', 'OTHER PROCESSES', 'UNEXPLAINED', 'DEVICE USED') GROUP BY m.moment_id, m.rank, "
             "m.pid) AS c ON c.rank IS p.rank AND c.pid IS p.pid AND c.host IS p.host AND c.device IS p.device AND "
@@ -234,12 +234,12 @@ static void check_ranks(const char *name)
         0);
     exec(db,
          "CREATE TEMP TABLE live AS SELECT p.heap, p.level, p.input_id, p.rank, coalesce(f.label, '(no stack)') AS "
-         "site, sum(a.size_bytes) AS bytes FROM allocation AS a JOIN _heap_place AS p ON p.heap_id = a.heap_id"
-         " JOIN _heap_sum AS h ON h.heap_id = a.heap_id LEFT JOIN stack AS s ON s.stack_id = a.stack_id"
+         "site, sum(a.size_bytes) AS bytes FROM allocation AS a JOIN z_heap_place AS p ON p.heap_id = a.heap_id"
+         " JOIN z_heap_sum AS h ON h.heap_id = a.heap_id LEFT JOIN stack AS s ON s.stack_id = a.stack_id"
          " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE p.rank IS NOT NULL AND a.alloc_seq <= h.peak_seq"
          " AND (a.free_seq IS NULL OR a.free_seq > h.peak_seq) GROUP BY 1, 2, 3, 4, 5");
     exec(db,
-         "CREATE TEMP TABLE member AS SELECT DISTINCT heap, level, input_id, rank FROM _heap_place WHERE rank IS NOT "
+         "CREATE TEMP TABLE member AS SELECT DISTINCT heap, level, input_id, rank FROM z_heap_place WHERE rank IS NOT "
          "NULL");
     exec(db,
          "CREATE TEMP TABLE slow AS SELECT m.heap, m.level, s.site, max(coalesce(l.bytes, 0)) AS most, "
@@ -445,7 +445,7 @@ START_TEST(a_rank_may_stand_in_the_name)
            0, "");
     expect(
         "echo '#' >>none.txt && $T none.txt more.zst && $I none.zst more.zst -o y.db >text", 0,
-        "y.db: 2 inputs have processes of the same host, rank and number: only _heap_place.input_id tells them apart");
+        "y.db: 2 inputs have processes of the same host, rank and number: only z_heap_place.input_id tells them apart");
     expect("$T none.txt rank1.zst && $I none.zst rank1.zst -o z.db 2>&1 >text | grep -c apart", 1, "");
 }
 END_TEST

@@ -37,7 +37,7 @@ static sqlite3 *record_and_ingest(const char *program, const char *except)
     run_free(&run);
     db = ask_open(folder, "t.db");
     ck_assert_int_eq(ask_text(db, "SELECT is_complete FROM input", ""), 1);
-    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM _note", ""), 0);
+    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM z_note", ""), 0);
     return db;
 }
 

@@ -168,7 +168,7 @@ static void begun_in_steps(const char *database, int first, int behind, char *an
 {
     ask_rows(database, answer, room,
              "SELECT p.level, f.function, count(*), sum(a.size_bytes), sum(a.is_miss) FROM allocation AS a"
-             " JOIN _heap_place AS p USING (heap_id) JOIN step AS s ON s.number = %d JOIN step AS e ON e.number = %d"
+             " JOIN z_heap_place AS p USING (heap_id) JOIN step AS s ON s.number = %d JOIN step AS e ON e.number = %d"
              " LEFT JOIN stack AS t ON t.stack_id = a.stack_id LEFT JOIN frame AS f ON f.frame_id = t.site_frame_id"
              " WHERE a.alloc_seq > s.begin_seq AND a.alloc_seq < e.begin_seq GROUP BY 1, 2 ORDER BY 1, 2",
              first, behind);
@@ -234,11 +234,11 @@ START_TEST(from_step_to_step_says_of_them_what_a_full_recording_says)
     /* What leaked is what leaked; of what leaked unseen, where is not known. */
     ask_rows(
         "full.db", expected, sizeof expected,
-        "SELECT level, count(*), sum(size_bytes) FROM allocation JOIN _heap_place USING (heap_id) WHERE end_kind = 0"
+        "SELECT level, count(*), sum(size_bytes) FROM allocation JOIN z_heap_place USING (heap_id) WHERE end_kind = 0"
         " GROUP BY 1");
     ask_rows(
         "part.db", got, sizeof got,
-        "SELECT level, count(*), sum(size_bytes) FROM allocation JOIN _heap_place USING (heap_id) WHERE end_kind = 0"
+        "SELECT level, count(*), sum(size_bytes) FROM allocation JOIN z_heap_place USING (heap_id) WHERE end_kind = 0"
         " GROUP BY 1");
     ck_assert_str_eq(expected, got);
     ck_assert_int_eq(ask_number("part.db", "SELECT sum(leak_count) FROM leak_by_site WHERE site LIKE '%leak_one%'"), 5);
@@ -246,7 +246,7 @@ START_TEST(from_step_to_step_says_of_them_what_a_full_recording_says)
     ask_rows("part.db", got, sizeof got, "SELECT baseline FROM completeness");
     ck_assert_str_eq(got, "known\n");
     ask_rows("part.db", got, sizeof got,
-             "SELECT count(*), sum(end_seq IS NULL), sum(is_memory_told), sum(is_end_known) FROM _pause");
+             "SELECT count(*), sum(end_seq IS NULL), sum(is_memory_told), sum(is_end_known) FROM z_pause");
     ck_assert_str_eq(got, "2|1|0|1\n");
 }
 END_TEST
@@ -267,7 +267,7 @@ START_TEST(each_process_has_its_own_steps)
     ask_rows("four.db", expected, sizeof expected, "%s", sum);
     ask_rows("some.db", got, sizeof got, "%s", sum);
     ck_assert_str_eq(expected, got);
-    ck_assert_int_eq(ask_number("some.db", "SELECT count(*) FROM _pause"), 8);
+    ck_assert_int_eq(ask_number("some.db", "SELECT count(*) FROM z_pause"), 8);
 }
 END_TEST
 
@@ -276,7 +276,7 @@ END_TEST
 START_TEST(begun_paused_it_knows_at_the_end_what_is_live)
 {
     char expected[4096], got[4096];
-    static const char live[] = "SELECT p.level, count(*), sum(a.size_bytes) FROM allocation AS a JOIN _heap_place AS p"
+    static const char live[] = "SELECT p.level, count(*), sum(a.size_bytes) FROM allocation AS a JOIN z_heap_place AS p"
                                " USING (heap_id) WHERE a.end_kind = 0 GROUP BY 1 ORDER BY 1";
 
     expect_success("$R -q -o all.zst -- $P/npu_train --steps 30 --leak --no-cleanup > full.txt && $I --quiet all.zst");
@@ -296,7 +296,7 @@ END_TEST
 START_TEST(npumem_paused_begins_paused_too)
 {
     expect_success("NPUMEM=paused $R -q -o env.zst -- $P/npu_train --steps 5 > part.txt && $I --quiet env.zst");
-    ck_assert_int_eq(ask_number("env.db", "SELECT count(*) FROM _pause"), 1);
+    ck_assert_int_eq(ask_number("env.db", "SELECT count(*) FROM z_pause"), 1);
     ck_assert_int_eq(ask_number("env.db", "SELECT count(*) FROM copy"), 0);
 }
 END_TEST
@@ -305,7 +305,7 @@ START_TEST(a_failure_while_paused_finds_the_trace_up_to_date)
 {
     char expected[4096], got[4096];
     static const char live[] =
-        "SELECT p.level, count(*), sum(a.size_bytes) FROM allocation AS a JOIN _heap_place AS p USING (heap_id),"
+        "SELECT p.level, count(*), sum(a.size_bytes) FROM allocation AS a JOIN z_heap_place AS p USING (heap_id),"
         " (SELECT min(seq) AS seq FROM failure) AS f WHERE (a.alloc_seq IS NULL OR a.alloc_seq < f.seq)"
         " AND (a.free_seq IS NULL OR a.free_seq > f.seq) GROUP BY 1 ORDER BY 1";
 
@@ -348,14 +348,14 @@ static void expect_three_pauses(const char *part, int is_memory_told)
     ask_rows(
         database, answer, sizeof answer,
         "SELECT count(*), sum(end_seq IS NOT NULL), sum(is_memory_told), sum(is_end_known), min(end_ns >= begin_ns),"
-        " (SELECT end_ns > begin_ns FROM _pause ORDER BY begin_seq LIMIT 1) FROM _pause");
+        " (SELECT end_ns > begin_ns FROM z_pause ORDER BY begin_seq LIMIT 1) FROM z_pause");
     ck_assert_msg(strcmp(answer, is_memory_told ? "3|3|3|3|1|1\n" : "3|3|0|3|1|1\n") == 0, "%s", answer);
 }
 
 START_TEST(stopped_and_started_it_goes_on_where_the_program_is)
 {
     int first;
-    char sql[] = "SELECT max(s.number) + 1 FROM _pause AS p JOIN step AS s ON s.begin_seq < p.end_seq";
+    char sql[] = "SELECT max(s.number) + 1 FROM z_pause AS p JOIN step AS s ON s.begin_seq < p.end_seq";
 
     expect_success(
         "$R -q -o long.zst --buffer 64M -- $P/npu_train --steps 2000 --leak > long.txt && $I --quiet long.zst");

@@ -57,7 +57,7 @@ static sqlite3 *open_database(void)
     return ask_open(folder, "t.db");
 }
 
-#define FREED "allocation JOIN _heap_place USING (heap_id) JOIN end_kind USING (end_kind)"
+#define FREED "allocation JOIN z_heap_place USING (heap_id) JOIN end_kind USING (end_kind)"
 
 /* ---- Books against views ------------------------------------------------------------------------------------------- */
 
@@ -96,24 +96,24 @@ static void check_books(sqlite3 *db, const char *books)
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM heap WHERE level IN (SELECT level FROM heap_level"
                              " WHERE name IN ('pool', 'workspace'))"),
                      2);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id)"
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id)"
                              " WHERE heap LIKE 'pta%' AND (requested_bytes IS NOT NULL OR stream IS NOT NULL)"),
                      0);
     /* Also where the library of mstx had been opened a moment before. */
     ck_assert_int_eq(ask(db,
-                         "SELECT count(*) FROM allocation JOIN _heap_place USING (heap_id) JOIN stack USING (stack_id)"
+                         "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id) JOIN stack USING (stack_id)"
                          " JOIN frame USING (frame_id) WHERE heap LIKE 'pta%' AND function IS NULL"),
                      0);
     ck_assert_int_eq(ask(db, hits), book(books, "pool.all.hit_count"));
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM step"), book(books, "step_count"));
     ck_assert_int_eq(ask(db, "SELECT coalesce(max(number) - min(number) + 1, 0) FROM step"), book(books, "step_count"));
     ck_assert_int_eq(ask(db,
-                         "SELECT count(*) FROM moment JOIN _moment_kind USING (kind) WHERE _moment_kind.name = 'mark'"
+                         "SELECT count(*) FROM moment JOIN z_moment_kind USING (kind) WHERE z_moment_kind.name = 'mark'"
                          " AND moment.name = 'half'"),
                      book(books, "mark_count"));
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM misuse WHERE kind <> 'stream never destroyed'"), 0);
     ck_assert_int_eq(ask(db, "SELECT is_complete FROM input"), 1);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _unseen WHERE kind = 'no pool events'"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM z_unseen WHERE kind = 'no pool events'"), 0);
 }
 
 /* What the pool keeps aside for another stream it tells as free: whoever records the events, nothing is claimed of it. With
@@ -137,7 +137,7 @@ START_TEST(what_other_streams_still_use_is_not_claimed)
                          1);
         ck_assert_int_ge(ask(db, "SELECT max_pending_bound_bytes FROM pool_summary WHERE heap = 'ptaCaching'"),
                          aside_bytes);
-        ck_assert_int_eq(ask(db, "SELECT count(*) FROM _pool_miss_by_site WHERE heap = 'ptaCaching'"
+        ck_assert_int_eq(ask(db, "SELECT count(*) FROM z_pool_miss_by_site WHERE heap = 'ptaCaching'"
                                  " AND cause IN ('cold', 'fragmentation')"),
                          0);
         ck_assert_int_eq(ask(db, "SELECT count(*) FROM health WHERE measure = 'fragmentation' AND heap = 'ptaCaching'"
@@ -209,7 +209,7 @@ START_TEST(without_pool_events_the_program_tells_none)
     sqlite3 *db = open_database();
 
     ck_assert_int_eq(book(run_out(&run), "mstx.is_on"), 0);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _heap_place WHERE level IN ('pool', 'workspace')"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM z_heap_place WHERE level IN ('pool', 'workspace')"), 0);
     /* Marks and steps need no gate. */
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM step"), book(run_out(&run), "step_count"));
     sqlite3_close(db);
@@ -293,9 +293,9 @@ START_TEST(a_tool_that_is_named_is_told_instead_of_us_and_that_is_said)
     snprintf(environment, sizeof environment, "MSTX_INJECTION_PATH=%s LD_PRELOAD=%s", spy, spy);
     run = check_reports(environment, "torch_like --steps 5");
     db = open_database();
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _heap_place WHERE level IN ('pool', 'workspace')"), 0);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM z_heap_place WHERE level IN ('pool', 'workspace')"), 0);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM step"), 0);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _unseen WHERE kind = 'no pool events'"
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM z_unseen WHERE kind = 'no pool events'"
                              " AND text LIKE '%MSTX_INJECTION_PATH%'"),
                      1);
     sqlite3_close(db);
@@ -329,10 +329,10 @@ static void check_note(const char *options, const char *program, const char *tex
     snprintf(environment, sizeof environment, "LD_PRELOAD=%s", fake_torch_npu);
     run = run_in_folder(environment, options, program);
     db = open_database();
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM _unseen WHERE kind = 'no pool events' AND text LIKE '%%%s%%'",
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM z_unseen WHERE kind = 'no pool events' AND text LIKE '%%%s%%'",
              text);
     ck_assert_msg(ask(db, sql) == 1, "%s %s: no note '%s'", options, program, text);
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _unseen WHERE kind = 'no pool events'"), 1);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM z_unseen WHERE kind = 'no pool events'"), 1);
     sqlite3_close(db);
     run_free(&run);
 }
@@ -355,7 +355,7 @@ START_TEST(torch_npu_without_pool_events_is_noted)
     snprintf(environment, sizeof environment, "ASCEND_HOME_PATH=/no/such/folder LD_PRELOAD=%s", fake_torch_npu);
     run = run_in_folder(environment, "", "torch_like --steps 2");
     db = open_database();
-    ck_assert_int_eq(ask(db, "SELECT count(*) FROM _unseen WHERE text LIKE '%made no domain%'"), 1);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM z_unseen WHERE text LIKE '%made no domain%'"), 1);
     sqlite3_close(db);
     run_free(&run);
 }

@@ -294,7 +294,7 @@ static void hold_run(int index, const char *options, size_t depth, bool wants_na
     compare_all(db, depth, wants_native);
     forget_truth();
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM process WHERE process_id IN (SELECT process_id FROM heap)"), 3);
-    ck_assert_msg(ask(db, "SELECT count(*) FROM _unseen WHERE kind LIKE 'Python%'") == 0, "the walk was not compared");
+    ck_assert_msg(ask(db, "SELECT count(*) FROM z_unseen WHERE kind LIKE 'Python%'") == 0, "the walk was not compared");
     sqlite3_close(db);
 }
 
@@ -392,7 +392,7 @@ START_TEST(sites_are_the_lines_that_the_program_counts)
                                            book(run_out(&run), "fork.", functions[i]) +
                                            book(run_out(&run), "spawn.", functions[i]));
     }
-    ck_assert_msg(ask(db, "SELECT count(*) FROM _unseen WHERE kind LIKE 'Python%'") == 0, "the walk was not compared");
+    ck_assert_msg(ask(db, "SELECT count(*) FROM z_unseen WHERE kind LIKE 'Python%'") == 0, "the walk was not compared");
     sqlite3_close(db);
     run_free(&run);
 }

@@ -262,7 +262,7 @@ def judge(p, database, counts):
     """What is wrong, in words."""
     wrong = []
     found = {row[0]: row[1:] for row in rows(database, "SELECT moment, reserved_bytes, min_unused_bytes, max_unused_bytes,"
-                                                       " verdict FROM _fragmentation_verdict")}
+                                                       " verdict FROM z_fragmentation_verdict")}
     for moment, (unused, reserved) in p.truth.items():
         if moment not in found:
             wrong.append(f"{moment}: no row")
@@ -314,7 +314,7 @@ def judge_samples(options):
         said = rows(database, "SELECT verdict FROM health WHERE measure = 'fragmentation'") if not problems else problems
         if said != [(verdict,)]:
             wrong.append(f"{name}: {said}, not {verdict}")
-        peak = rows(database, "SELECT min_unused_bytes, max_unused_bytes FROM _fragmentation_verdict WHERE moment = 'peak'")
+        peak = rows(database, "SELECT min_unused_bytes, max_unused_bytes FROM z_fragmentation_verdict WHERE moment = 'peak'")
         if name == LISTED_FREE[0] and peak != [(LISTED_FREE[1], LISTED_FREE[1])]:
             wrong.append(f"{name}: {peak} unused at the peak, the file lists {LISTED_FREE[1]}")
     return wrong

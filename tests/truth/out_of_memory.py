@@ -577,12 +577,12 @@ def judge(database, truth, outcome, leaks, figures, is_program):
         counts = [int(word) for word in text.replace(".", " ").split() if word.isdigit()]
         if max(counts[1:]) < 20:
             wrong.append(f"not so many: {text}")
-    held = ask(database, f"SELECT count(*) FROM _out_of_memory_component WHERE out_of_memory_id = {rows[0][6]}")[0][0]
+    held = ask(database, f"SELECT count(*) FROM z_out_of_memory_component WHERE out_of_memory_id = {rows[0][6]}")[0][0]
     if held == 0 and "host" not in truth and verdict != "resources":
         wrong.append("nothing is said of what the device held")
     if is_program and held > 0 and "host" not in truth:
         sums = ask(database, "SELECT sum(CASE WHEN component <> 'DEVICE USED' THEN bytes END),"
-                             " max(CASE WHEN component = 'DEVICE USED' THEN bytes END) FROM _out_of_memory_component"
+                             " max(CASE WHEN component = 'DEVICE USED' THEN bytes END) FROM z_out_of_memory_component"
                              f" WHERE out_of_memory_id = {rows[0][6]}")[0]
         if sums[0] != sums[1]:
             wrong.append(f"the components are {sums[0]}, the device {sums[1]}")

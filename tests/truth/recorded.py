@@ -118,7 +118,7 @@ def judge_categories(job, database, figures):
     if job.command[0] != "small_job":
         return []
     wrong = []
-    for site, name, count in rows(database, "SELECT f.label, c.name, count(*) FROM allocation AS a JOIN _category AS c USING "
+    for site, name, count in rows(database, "SELECT f.label, c.name, count(*) FROM allocation AS a JOIN z_category AS c USING "
                                   "(category_id) LEFT JOIN stack AS s USING (stack_id) LEFT JOIN frame AS f ON f.frame_id = "
                                   "s.site_frame_id WHERE a.is_segment = 0 GROUP BY 1, 2"):
         is_right = name in MADE_BY.get((site or "").split(" ")[-1], ())

@@ -155,7 +155,7 @@ def run_ranks(options, name, style, seed):
         return [error], figures, collections.Counter()
     for path, program in zip(paths, programs):
         where = f"JOIN process AS p USING (process_id) JOIN input AS i USING (input_id) WHERE i.path = '{path}'"
-        called = {row[0] for row in rows(database, "SELECT f.label FROM _site_verdict AS v JOIN heap USING (heap_id) JOIN"
+        called = {row[0] for row in rows(database, "SELECT f.label FROM z_site_verdict AS v JOIN heap USING (heap_id) JOIN"
                                          f" frame AS f ON f.frame_id = v.site_frame_id {where} AND v.verdict = 'growing'")}
         begins = [row[0] for row in rows(database, f"SELECT s.begin_seq FROM step AS s {where} ORDER BY s.begin_seq")]
         wrong += judge_leaks(program, called, figures) + judge_steps(program, begins, figures)
@@ -182,7 +182,7 @@ def judge_categories(program, database, figures):
     """By bytes, over all allocations. What fits no rule may stay unknown; what is called something has to be that."""
     wrong = collections.Counter()
     for entry, size, name in rows(database, "SELECT a.alloc_seq, a.size_bytes, c.name FROM allocation AS a JOIN heap AS h "
-                                  "ON h.heap_id = a.heap_id AND h.level = 2 LEFT JOIN _category AS c USING (category_id) "
+                                  "ON h.heap_id = a.heap_id AND h.level = 2 LEFT JOIN z_category AS c USING (category_id) "
                                   "WHERE a.alloc_seq IS NOT NULL"):
         true, size = program.categories.get(entry, ()), size / (1 << 20)
         figures["category called MiB"] += size * (name is not None)

@@ -8,12 +8,12 @@ import {execFileSync} from 'node:child_process';
 
 import {formatBytes, formatCount, formatPercent} from '../../src/page/web/state/format.mjs';
 
-const GROUPS_HEAP = "(SELECT heap_id FROM _heap_place WHERE level = 'pool')";
+const GROUPS_HEAP = "(SELECT heap_id FROM z_heap_place WHERE level = 'pool')";
 
 /* What a block is called, for each grouping. A part of a model and an operation are the innermost range that was open at the birth, by places in the order of events alone. */
 const INNERMOST = (kind) => `(SELECT o.name FROM operation AS o WHERE ${kind} AND o.begin_seq < a.alloc_seq AND (o.end_seq IS NULL OR o.end_seq > a.alloc_seq) ORDER BY o.begin_seq DESC LIMIT 1)`;
 const NAMES = {
-    site: "coalesce(f.label, '(no stack)')", category: `coalesce((SELECT CASE WHEN c.name = 'other' THEN ${INNERMOST('o.kind = 4')} ELSE c.name END FROM _category AS c WHERE c.category_id = a.category_id), 'unknown')`, file: "coalesce(f.file, f.module, f.label, '(no stack)')",
+    site: "coalesce(f.label, '(no stack)')", category: `coalesce((SELECT CASE WHEN c.name = 'other' THEN ${INNERMOST('o.kind = 4')} ELSE c.name END FROM z_category AS c WHERE c.category_id = a.category_id), 'unknown')`, file: "coalesce(f.file, f.module, f.label, '(no stack)')",
     operation: `coalesce(${INNERMOST('1')}, '(no operation)')`, stream: "coalesce('stream ' || a.stream, 'stream not known')",
     'private pool': "CASE WHEN a.private_pool IS NULL THEN 'no private pool' WHEN a.private_pool < 4294967296 THEN 'pool ' || a.private_pool ELSE 'pool ' || (a.private_pool >> 32) || ', ' || (a.private_pool & 4294967295) END",
     module: `coalesce(${INNERMOST('o.kind = 5')}, '(no module)')`,
@@ -84,7 +84,7 @@ async function testGroups(browser, tools) {
 
 /* Of driver memory segments are a part, whatever the moment. */
 async function testDriver(browser, tools) {
-    const {ask, open} = tools, [heap] = ask('leak', "SELECT p.heap_id AS id, s.peak_seq AS peak, s.peak_bytes AS bytes FROM _heap_place AS p JOIN _heap_sum AS s USING (heap_id) WHERE p.level = 'driver'");
+    const {ask, open} = tools, [heap] = ask('leak', "SELECT p.heap_id AS id, s.peak_seq AS peak, s.peak_bytes AS bytes FROM z_heap_place AS p JOIN z_heap_sum AS s USING (heap_id) WHERE p.level = 'driver'");
     const {page, close} = await open(browser, 'leak', `#heap=${heap.id}&at=0`);
     for (const [at, seq] of [['peak', heap.peak], [String(heap.peak), heap.peak], ['1500', 1500]]) {
         await tools.goTo(page, `#heap=${heap.id}&at=${at}`);
@@ -172,8 +172,8 @@ async function testPicks(browser, tools) {
     assert.deepEqual(sorted((await allCells(page, tools, '#live')).map((cells) => [namePlain(cells), ...cells.slice(1)])), sorted(changeRows('site', askChange(ask, 'site', step.seq, Number(at)))), 'a click on the timeline is a moment');
     await picture(page, 'groups-change');
     await close();
-    const oom = await open(browser, 'oom'), [failed] = ask('oom', "SELECT min(seq) AS seq FROM moment AS m JOIN _moment_kind AS k USING (kind) WHERE k.name = 'failure'");
-    const named = ask('oom', "SELECT CASE k.name WHEN 'mark' THEN m.name WHEN 'failure' THEN 'failed allocation' ELSE 'peak of the device' END AS text, m.seq AS seq FROM moment AS m JOIN _moment_kind AS k USING (kind) WHERE k.name IN ('mark', 'failure', 'device peak')");
+    const oom = await open(browser, 'oom'), [failed] = ask('oom', "SELECT min(seq) AS seq FROM moment AS m JOIN z_moment_kind AS k USING (kind) WHERE k.name = 'failure'");
+    const named = ask('oom', "SELECT CASE k.name WHEN 'mark' THEN m.name WHEN 'failure' THEN 'failed allocation' ELSE 'peak of the device' END AS text, m.seq AS seq FROM moment AS m JOIN z_moment_kind AS k USING (kind) WHERE k.name IN ('mark', 'failure', 'device peak')");
     assert.ok(named.length >= 3);
     assert.deepEqual((await oom.page.$$eval('#live-at option', (options) => options.slice(1).map((option) => option.textContent))).sort(), named.map((row) => `${row.text}, event ${formatCount(row.seq)}`).sort());
     await oom.page.selectOption('#live-at select', {label: `failed allocation, event ${formatCount(failed.seq)}`});
@@ -244,7 +244,7 @@ async function testHistograms(browser, tools) {
 async function testLevels(browser, tools) {
     const {ask, open, cellsOf} = tools, {page, close} = await open(browser, 'oom');
     const [failed] = ask('oom', "SELECT tried_bytes, allocated_bytes, active_bytes, reserved_bytes, own_bytes + module_bytes AS process, total_bytes - free_bytes AS used, total_bytes, first_seq FROM out_of_memory WHERE outcome = 'fatal'");
-    const [before] = ask('oom', `SELECT number, end_seq FROM step WHERE end_seq <= ${failed.first_seq} ORDER BY begin_seq DESC LIMIT 1`), live = (level) => ask('oom', `SELECT sum(a.size_bytes) AS bytes FROM allocation AS a JOIN _heap_place AS p USING (heap_id) WHERE p.level = '${level}' AND p.device IS NOT NULL AND a.alloc_seq <= ${before.end_seq} AND (a.free_seq IS NULL OR a.free_seq > ${before.end_seq})`)[0].bytes;
+    const [before] = ask('oom', `SELECT number, end_seq FROM step WHERE end_seq <= ${failed.first_seq} ORDER BY begin_seq DESC LIMIT 1`), live = (level) => ask('oom', `SELECT sum(a.size_bytes) AS bytes FROM allocation AS a JOIN z_heap_place AS p USING (heap_id) WHERE p.level = '${level}' AND p.device IS NOT NULL AND a.alloc_seq <= ${before.end_seq} AND (a.free_seq IS NULL OR a.free_seq > ${before.end_seq})`)[0].bytes;
     const [{reserved}] = ask('oom', `SELECT peak_reserved_bytes AS reserved FROM step_total WHERE level = 'pool' AND step = ${before.number}`);
     const figures = [['when it failed', failed.tried_bytes, failed.allocated_bytes, failed.active_bytes, failed.reserved_bytes, failed.process, failed.used, failed.total_bytes], [`at the end of step ${before.number}`, null, null, live('pool'), reserved, live('driver'), null, failed.total_bytes]];
     assert.deepEqual(await cellsOf(page, '#oom .failure:first-of-type .levels'), figures.map(([when, ...bytes]) => [when, ...bytes.map(formatBytes)]));
@@ -280,7 +280,7 @@ async function testOpening(browser, tools) {
         assert.match(await again.page.textContent('#timeline .part'), wanted);
     }
     await again.close();
-    const leak = await open(browser, 'leak'), ranks = await open(browser, 'ranks'), [dead] = ask('ranks', "SELECT process_id AS id FROM _rank_summary WHERE failure_order = 'first'"), [other] = ask('ranks', `SELECT heap_id AS id FROM heap WHERE process_id <> ${dead.id} AND heap_id IN (SELECT heap_id FROM usage)`);
+    const leak = await open(browser, 'leak'), ranks = await open(browser, 'ranks'), [dead] = ask('ranks', "SELECT process_id AS id FROM z_rank_summary WHERE failure_order = 'first'"), [other] = ask('ranks', `SELECT heap_id AS id FROM heap WHERE process_id <> ${dead.id} AND heap_id IN (SELECT heap_id FROM usage)`);
     assert.equal(await leak.page.locator('.part').count(), 0, 'a run that ended by itself is shown as a whole');
     assert.match(await ranks.page.textContent('#timeline .part'), /^The page opens/, 'of ranks the one that died first');
     await tools.goTo(ranks.page, `#heap=${other.id}`);
@@ -292,7 +292,7 @@ async function testOpening(browser, tools) {
 async function testHead(browser, tools) {
     const {ask, open, cellsOf} = tools, {page, close} = await open(browser, 'groups');
     await page.click('#settings summary');
-    assert.deepEqual(sorted((await cellsOf(page, '#settings')).map((cells) => cells.slice(0, 3))), sorted([...ask('groups', 'SELECT source, name, value FROM _process_environment').map((row) => [row.source === 'version' ? 'version' : 'setting', row.name, row.value]), ...ask('groups', 'SELECT key, value FROM meta').map((row) => ['database', row.key, row.value])]));
+    assert.deepEqual(sorted((await cellsOf(page, '#settings')).map((cells) => cells.slice(0, 3))), sorted([...ask('groups', 'SELECT source, name, value FROM z_process_environment').map((row) => [row.source === 'version' ? 'version' : 'setting', row.name, row.value]), ...ask('groups', 'SELECT key, value FROM meta').map((row) => ['database', row.key, row.value])]));
     assert.ok((await page.textContent('#settings')).includes('max_split_size_mb:64'));
     await page.fill('#search', 'ALLOC_CONF');
     assert.equal((await cellsOf(page, '#settings')).length, 1);

@@ -148,7 +148,7 @@ async function testRanksSql(browser) {
     assert.equal(await page.locator('#sql-database button').count(), 0, 'there is one to ask');
     assert.equal(await page.textContent('#sql-ranks'), `The database is that of all 4 inputs; of ${without} of them it has sums and no single allocation.`);
     await checkAll(page, 'ranks_live');
-    const sums = 'SELECT rank, peak_bytes, leak_bytes, failure FROM _rank_summary ORDER BY rank';
+    const sums = 'SELECT rank, peak_bytes, leak_bytes, failure FROM z_rank_summary ORDER BY rank';
     assert.equal(await askPanel(page, sums), askShell('ranks', sums), 'sums are those of all of every rank');
     await close();
 }

@@ -6,17 +6,17 @@ SELECT
     sum(call_count) AS call_count,
     sum(cost_ns >> 31) AS high,
     sum(cost_ns & 2147483647) AS low
-FROM _cost_histogram
+FROM z_cost_histogram
 WHERE heap_id IS NOT NULL
 GROUP BY heap_id;
 CREATE UNIQUE INDEX temp.heap_cost_of ON heap_cost (heap_id);
 
-UPDATE _heap_sum
-SET cost_count = (SELECT call_count FROM heap_cost AS c WHERE c.heap_id = _heap_sum.heap_id),
+UPDATE z_heap_sum
+SET cost_count = (SELECT call_count FROM heap_cost AS c WHERE c.heap_id = z_heap_sum.heap_id),
     cost_ns = (
         SELECT CASE WHEN (high + (low >> 31)) >> 32 = 0 THEN (high << 31) + low ELSE 9223372036854775807 END
         FROM heap_cost AS c
-        WHERE c.heap_id = _heap_sum.heap_id
+        WHERE c.heap_id = z_heap_sum.heap_id
     )
 WHERE heap_id IN (SELECT heap_id FROM heap_cost);
 

@@ -14,7 +14,7 @@ SELECT
         (
             SELECT max(f.generation)
             FROM step AS f
-            JOIN _pause AS g ON g.process_id = f.process_id
+            JOIN z_pause AS g ON g.process_id = f.process_id
             WHERE f.process_id = x.process_id AND f.begin_seq < g.end_seq AND coalesce(g.begin_seq, -1) <= x.first_seq
         ),
         0
@@ -26,7 +26,7 @@ FROM (
         min(step.begin_seq) AS first_seq
     FROM step
     LEFT JOIN (
-        SELECT process_id, min(coalesce(begin_seq, -1)) AS seq FROM _pause WHERE end_seq IS NULL GROUP BY process_id
+        SELECT process_id, min(coalesce(begin_seq, -1)) AS seq FROM z_pause WHERE end_seq IS NULL GROUP BY process_id
     ) AS q ON q.process_id = step.process_id
     WHERE step.process_id IS NOT NULL AND (q.seq IS NULL OR step.begin_seq <= q.seq)
     GROUP BY step.process_id

@@ -1,4 +1,4 @@
--- What is a leak, when it is known what each site's verdict is (table _site_verdict). Of several inputs each brings its own.
+-- What is a leak, when it is known what each site's verdict is (table z_site_verdict). Of several inputs each brings its own.
 -- What a graph holds is none: its release is expected when the graph is destroyed. Nor is what is in a private pool.
 
 -- Processes that ended with a reset, as frameworks do: what was there then is not forgotten.
@@ -10,7 +10,7 @@ WHERE a.is_segment = 0 AND a.generation IS NOT NULL AND a.end_kind = 3;
 
 -- What grows or rises. Of what rises neither what was there in the first twentieth of the time is called a leak, nor what was
 -- born in the last, and may be in use.
-INSERT INTO _leaked_sum
+INSERT INTO z_leaked_sum
 SELECT
     a.heap_id,
     a.stack_id,
@@ -21,22 +21,22 @@ SELECT
         WHEN v.verdict = 'growing' AND a.generation = 1 THEN min(a.allocation_count, b.most_count)
         ELSE a.allocation_count
     END
-FROM _outstanding_sum AS a
+FROM z_outstanding_sum AS a
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-JOIN _site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict IN ('growing', 'rising')
+JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict IN ('growing', 'rising')
 LEFT JOIN (
     SELECT
         o.heap_id,
         coalesce(o.stack_id, 0) AS stack_key,
         o.size_bytes,
         max(o.allocation_count) AS most_count
-    FROM _outstanding_sum AS o
+    FROM z_outstanding_sum AS o
     WHERE o.generation >= 2 AND o.is_doubtful = 0 AND o.graph_id IS NULL AND o.is_private = 0
     GROUP BY o.heap_id, coalesce(o.stack_id, 0), o.size_bytes
 ) AS b ON b.heap_id = a.heap_id AND b.stack_key = coalesce(a.stack_id, 0) AND b.size_bytes = a.size_bytes
 WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
     AND CASE v.verdict WHEN 'growing' THEN a.generation > 1 OR b.most_count > 0 ELSE a.generation < 19 END
-    AND NOT EXISTS (SELECT 1 FROM _leaked_sum);
+    AND NOT EXISTS (SELECT 1 FROM z_leaked_sum);
 
 -- How others of a stack ended. What was allocated without one is of any place.
 CREATE TEMP TABLE freed_of_stack AS
@@ -55,7 +55,7 @@ GROUP BY t.heap_id, t.stack_id;
 -- or more was freed, some of it born later, and nothing so old: the newest of a buffer that was replaced again and again is
 -- none, nor is what is always kept. Or at its end it freed as much of the heap that was as old, in blocks or in bytes, as there
 -- is left. No program frees what modules of CANN took for themselves. Where the stack is cut it may be of any site.
-INSERT INTO _leaked_sum
+INSERT INTO z_leaked_sum
 SELECT
     a.heap_id,
     a.stack_id,
@@ -69,26 +69,26 @@ FROM (
         o.first_seq < f.last_alloc_seq AND coalesce(e.end_ns - o.first_ns > f.max_ns, 1)
             AND f.freed_count >= sum(CASE WHEN o.first_seq < f.last_alloc_seq THEN o.allocation_count ELSE 0 END)
                 OVER (PARTITION BY o.heap_id, o.stack_id) AS is_forgotten
-    FROM _outstanding_sum AS o
+    FROM z_outstanding_sum AS o
     LEFT JOIN temp.freed_of_stack AS f ON f.heap_id = o.heap_id AND f.stack_id = o.stack_id
     LEFT JOIN temp.heap_end AS e ON e.heap_id = o.heap_id
     WHERE o.is_doubtful = 0 AND o.graph_id IS NULL AND o.is_private = 0
 ) AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN process ON process.process_id = h.process_id
-JOIN _heap_sum AS t ON t.heap_id = a.heap_id
+JOIN z_heap_sum AS t ON t.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-LEFT JOIN _site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict IN ('growing', 'rising')
+LEFT JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict IN ('growing', 'rising')
 WHERE v.heap_id IS NULL AND coalesce(f.is_cut, 0) = 0 AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33
     AND process.end_kind = 'exit'
     AND (a.is_forgotten = 1 OR (t.released_count > 0
         AND (t.released_count >= t.outstanding_count OR t.released_bytes >= t.outstanding_bytes)))
     AND process.process_id NOT IN (SELECT r.process_id FROM temp.reset_process AS r)
-    AND NOT EXISTS (SELECT 1 FROM _leaked_sum AS k WHERE k.verdict = 'unreleased');
+    AND NOT EXISTS (SELECT 1 FROM z_leaked_sum AS k WHERE k.verdict = 'unreleased');
 
 -- All else of the kind may be meant to last, and so may what a reset ended.
-INSERT INTO _site_verdict
+INSERT INTO z_site_verdict
 SELECT
     a.heap_id,
     s.site_frame_id,
@@ -96,17 +96,17 @@ SELECT
     'held to the end',
     NULL,
     NULL
-FROM _outstanding_sum AS a
+FROM z_outstanding_sum AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN process ON process.process_id = h.process_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND h.level IN (1, 4, 7) AND coalesce(h.module_id, 33) = 33
     AND process.end_kind = 'exit'
     AND NOT EXISTS (
-        SELECT 1 FROM _site_verdict AS v WHERE v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id)
+        SELECT 1 FROM z_site_verdict AS v WHERE v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id)
 GROUP BY a.heap_id, s.site_frame_id;
 
-INSERT INTO _leak_sum
+INSERT INTO z_leak_sum
 SELECT
     k.heap_id,
     s.site_frame_id,
@@ -121,8 +121,8 @@ SELECT
     min(a.first_ns),
     max(e.end_ns),
     sum(min(a.outlier_count, k.leak_count))
-FROM _leaked_sum AS k
-JOIN _outstanding_sum AS a
+FROM z_leaked_sum AS k
+JOIN z_outstanding_sum AS a
     ON a.heap_id = k.heap_id
     AND a.stack_id IS k.stack_id
     AND a.size_bytes = k.size_bytes
@@ -132,7 +132,7 @@ JOIN _outstanding_sum AS a
     AND a.is_private = 0
 LEFT JOIN temp.heap_end AS e ON e.heap_id = k.heap_id
 LEFT JOIN stack AS s ON s.stack_id = k.stack_id
-WHERE NOT EXISTS (SELECT 1 FROM _leak_sum)
+WHERE NOT EXISTS (SELECT 1 FROM z_leak_sum)
 GROUP BY k.heap_id, s.site_frame_id, k.verdict;
 
 DROP TABLE temp.freed_of_stack;

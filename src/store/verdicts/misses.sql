@@ -5,11 +5,11 @@ SELECT heap_id
 FROM heap
 WHERE process_id IN (SELECT process_id FROM step);
 
-UPDATE _pool_miss
+UPDATE z_pool_miss
 SET cause = CASE WHEN heap_id IN (SELECT heap_id FROM stepping) THEN 1 ELSE nullif(cause - 16, 0) END
 WHERE cause >= 16;
 
-UPDATE _pool_miss_sum
+UPDATE z_pool_miss_sum
 SET cause = CASE WHEN heap_id IN (SELECT heap_id FROM stepping) THEN 1 ELSE nullif(cause - 16, 0) END
 WHERE cause >= 16;
 

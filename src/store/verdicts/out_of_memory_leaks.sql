@@ -8,8 +8,8 @@ SELECT
     sum(sum(k.leak_count * k.size_bytes)) OVER (
         PARTITION BY k.heap_id, s.site_frame_id ORDER BY a.last_seq
     ) AS leaked_bytes
-FROM _leaked_sum AS k
-JOIN _outstanding_sum AS a
+FROM z_leaked_sum AS k
+JOIN z_outstanding_sum AS a
     ON a.heap_id = k.heap_id
     AND a.stack_id IS k.stack_id
     AND a.size_bytes = k.size_bytes
@@ -17,12 +17,12 @@ JOIN _outstanding_sum AS a
     AND a.is_doubtful = 0
 LEFT JOIN stack AS s ON s.stack_id = k.stack_id
 WHERE k.verdict IN ('growing', 'rising') AND a.last_seq IS NOT NULL
-    AND EXISTS (SELECT 1 FROM _out_of_memory_chain)
+    AND EXISTS (SELECT 1 FROM z_out_of_memory_chain)
 GROUP BY k.heap_id, s.site_frame_id, a.last_seq;
 
 CREATE INDEX temp.leaked_line_place ON leaked_line (heap_id, site_frame_id, last_seq);
 
-INSERT INTO _out_of_memory_leak
+INSERT INTO z_out_of_memory_leak
 SELECT
     g.out_of_memory_chain_id,
     g.heap_id,
@@ -40,10 +40,10 @@ FROM (
             ORDER BY l.last_seq DESC
             LIMIT 1
         ) AS leaked_bytes
-    FROM _out_of_memory_chain AS c
+    FROM z_out_of_memory_chain AS c
     JOIN heap AS h ON h.process_id = c.process_id AND h.device_id = c.device_id
     JOIN (SELECT DISTINCT heap_id, site_frame_id FROM temp.leaked_line) AS k ON k.heap_id = h.heap_id
-    WHERE NOT EXISTS (SELECT 1 FROM _out_of_memory_leak)
+    WHERE NOT EXISTS (SELECT 1 FROM z_out_of_memory_leak)
 ) AS g
 WHERE g.leaked_bytes > 0;
 

@@ -7,7 +7,7 @@ SELECT
     p.end_minute AS end_minute,
     f.minute AS minute,
     f.floor_bytes AS floor_bytes
-FROM _site_verdict AS v
+FROM z_site_verdict AS v
 JOIN heap AS h ON h.heap_id = v.heap_id
 JOIN (
     SELECT
@@ -20,14 +20,14 @@ JOIN (
 ) AS p ON p.process_id = h.process_id
 JOIN process ON process.process_id = h.process_id
 JOIN input ON input.input_id = process.input_id
-JOIN _site_floor AS f ON f.heap_id = v.heap_id AND f.site_frame_id IS v.site_frame_id
-LEFT JOIN _site_lifetime AS l ON l.heap_id = v.heap_id AND l.site_frame_id IS v.site_frame_id
+JOIN z_site_floor AS f ON f.heap_id = v.heap_id AND f.site_frame_id IS v.site_frame_id
+LEFT JOIN z_site_lifetime AS l ON l.heap_id = v.heap_id AND l.site_frame_id IS v.site_frame_id
 JOIN (
     SELECT
         a.heap_id,
         s.site_frame_id,
         min(a.first_ns) AS first_ns
-    FROM _outstanding_sum AS a
+    FROM z_outstanding_sum AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
     WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
     GROUP BY a.heap_id, s.site_frame_id

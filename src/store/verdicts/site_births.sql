@@ -13,14 +13,14 @@ SELECT
     max(i.events_dropped + i.events_damaged + i.events_unrecovered) > 0 AS is_lost,
     coalesce(n.unseen, 0) AS unseen_count,
     coalesce(f.is_cut, 0) AS is_cut
-FROM _outstanding_sum AS a
+FROM z_outstanding_sum AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN process AS p ON p.process_id = h.process_id
 JOIN input AS i ON i.input_id = p.input_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
 LEFT JOIN judged_steps AS n ON n.process_id = h.process_id
-LEFT JOIN _site_lifetime AS l ON l.heap_id = a.heap_id AND l.site_frame_id IS s.site_frame_id
-WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND NOT EXISTS (SELECT 1 FROM _site_verdict)
+LEFT JOIN z_site_lifetime AS l ON l.heap_id = a.heap_id AND l.site_frame_id IS s.site_frame_id
+WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND NOT EXISTS (SELECT 1 FROM z_site_verdict)
 GROUP BY a.heap_id, site_id, a.generation
 ORDER BY a.heap_id, site_id, a.generation;

@@ -5,5 +5,5 @@ SELECT
     generation,
     live_bytes,
     live_count
-FROM _site_step
+FROM z_site_step
 ORDER BY heap_id, site_frame_id, generation;

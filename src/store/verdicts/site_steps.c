@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The changes of all stacks are put in the order of sites and steps, and added up from there: a row of _site_step is known
+ * The changes of all stacks are put in the order of sites and steps, and added up from there: a row of z_site_step is known
  * when the next change of its site, or the next site, is there.
  */
 #include "store/verdicts/site_steps.h"
@@ -231,10 +231,10 @@ static nm_status turn_to_sites(sqlite3 *db, nm_step_changes *changes, uint32_t *
 
 nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err)
 {
-    static const nm_columns steps = {"_site_step",
+    static const nm_columns steps = {"z_site_step",
                                      "heap_id site_frame_id generation until_generation live_bytes live_count "};
-    static const nm_columns growth = {"_site_growth", "heap_id site_frame_id step_count growth_bytes_per_step "
-                                                      "growth_count_per_step growth_fit_ratio "};
+    static const nm_columns growth = {"z_site_growth", "heap_id site_frame_id step_count growth_bytes_per_step "
+                                                       "growth_count_per_step growth_fit_ratio "};
     uint32_t *order = NULL;
     writer to = {0};
     nm_status status = nm_step_spans_run(db, err);

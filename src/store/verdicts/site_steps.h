@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables _site_step and _site_growth: what was live of each site at the ends of the steps, and the line through it. The
+ * Tables z_site_step and z_site_growth: what was live of each site at the ends of the steps, and the line through it. The
  * replay knows stacks; once each of these has its site, what the stacks of a site say is added up.
  */
 #ifndef NM_VERDICTS_SITE_STEPS_H

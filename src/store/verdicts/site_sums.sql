@@ -3,7 +3,7 @@
 
 -- A stack's rows say values: what changed from one to the next adds up over the stacks of a site. The floors of a site are at least
 -- the sum of its stacks'.
-INSERT INTO _site_floor
+INSERT INTO z_site_floor
 SELECT heap_id, site_frame_id, minute, sum(bytes) OVER w FROM (
     SELECT heap_id, site_frame_id, minute, sum(bytes) AS bytes FROM (
         SELECT t.heap_id, s.site_frame_id, t.minute, t.floor_bytes - lag(t.floor_bytes, 1, 0) OVER v AS bytes
@@ -14,7 +14,7 @@ SELECT heap_id, site_frame_id, minute, sum(bytes) OVER w FROM (
 WHERE bytes <> 0 WINDOW w AS (PARTITION BY heap_id, site_frame_id ORDER BY minute);
 
 -- A bucket of 2^b ns holds lives up to 2^(b+1); none is longer than 2^63. In bucket -1 are those without times.
-INSERT INTO _site_lifetime
+INSERT INTO z_site_lifetime
 SELECT heap_id, site_frame_id, max(so_far + untimed), min(CASE WHEN 2 * so_far >= whole THEN most END),
     min(CASE WHEN 100.0 * so_far >= 99.0 * whole THEN most END), CASE WHEN max(whole) > 0 THEN max(max_ns) END,
     max(max_steps) FROM (

@@ -1,3 +1,3 @@
 -- site_verdict_add.sql: what is said of a site.
-INSERT INTO _site_verdict (heap_id, site_frame_id, verdict, reason, growth_bytes)
+INSERT INTO z_site_verdict (heap_id, site_frame_id, verdict, reason, growth_bytes)
 VALUES (:heap_id, :site_frame_id, :verdict, :reason, :growth_value);

@@ -9,7 +9,7 @@
 #include "store/question.h"
 
 #define NM_SITE_VERDICT_ADD_SQL \
-    "INSERT INTO _site_verdict (heap_id, site_frame_id, verdict, reason, growth_bytes) VALUES (:heap_id, " \
+    "INSERT INTO z_site_verdict (heap_id, site_frame_id, verdict, reason, growth_bytes) VALUES (:heap_id, " \
     ":site_frame_id, :verdict, :reason, :growth_value);"
 #define NM_SITE_VERDICT_ADD_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(site_frame_id) \
     TEXT(verdict) TEXT(reason) REAL(growth_value)

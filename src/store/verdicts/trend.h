@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Table _step_trend: does what a heap or a device holds grow from step to step, and when is the device full? A straight line
+ * Table z_step_trend: does what a heap or a device holds grow from step to step, and when is the device full? A straight line
  * is fitted to the most that was held in each step, without the first quarter of the steps (warm-up). What graphs held last
  * is taken for what they held all the time: a capture is no growth. It is taken for a
  * trend only if

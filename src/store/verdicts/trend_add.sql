@@ -1,5 +1,5 @@
 -- trend_add.sql: how what a heap or a device holds goes on from step to step.
-INSERT INTO _step_trend (
+INSERT INTO z_step_trend (
     device_id,
     heap_id,
     measure,

@@ -2,7 +2,7 @@
 SELECT
     max(0, total_bytes - free_bytes - sample_recorded_bytes) AS foreign_bytes,
     total_bytes
-FROM _device_sample
+FROM z_device_sample
 WHERE device_id = :device_id AND sample_recorded_bytes IS NOT NULL
 ORDER BY sample_seq DESC
 LIMIT 1;

@@ -10,7 +10,7 @@
 
 #define NM_TREND_FOREIGN_SQL \
     "SELECT max(0, total_bytes - free_bytes - sample_recorded_bytes) AS foreign_bytes, total_bytes FROM " \
-    "_device_sample WHERE device_id = :device_id AND sample_recorded_bytes IS NOT NULL ORDER BY sample_seq DESC " \
+    "z_device_sample WHERE device_id = :device_id AND sample_recorded_bytes IS NOT NULL ORDER BY sample_seq DESC " \
     "LIMIT 1;"
 #define NM_TREND_FOREIGN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(foreign_bytes) INTEGER(total_bytes)
 #define NM_TREND_FOREIGN_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id)

@@ -5,7 +5,7 @@ SELECT
     coalesce(max(CASE WHEN t.end_seq IS NOT NULL THEN t.last_generation END), 0) AS step_count,
     max(input.events_dropped + input.events_damaged + input.events_unrecovered + (input.is_loss_exact = 0)) > 0 AS is_lost,
     max(input.baseline = 'unknown') AS is_late
-FROM _step_sum AS t
+FROM z_step_sum AS t
 JOIN heap ON heap.heap_id = t.heap_id
 JOIN process ON process.process_id = heap.process_id
 JOIN input ON input.input_id = process.input_id

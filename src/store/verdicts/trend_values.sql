@@ -14,7 +14,7 @@ SELECT
     t.begin_ns AS begin_ns,
     t.graph_bytes AS graph_bytes,
     t.graph_reserved_bytes AS graph_reserved_bytes
-FROM _step_sum AS t
+FROM z_step_sum AS t
 JOIN heap ON heap.heap_id = t.heap_id
 JOIN device ON device.device_id = heap.device_id
 JOIN process ON process.process_id = heap.process_id

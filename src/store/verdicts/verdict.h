@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Table _site_verdict: does what a site holds grow from step to step? A verdict is firm, or it is not given. What is live of
+ * Table z_site_verdict: does what a site holds grow from step to step? A verdict is firm, or it is not given. What is live of
  * a site at the ends of steps is looked at over their last two fifths, cut into three parts, and the part before these:
  *
  *   - its floor, the least in a part, rises from each part to the next, and not much slower than it did before: what was

@@ -22,19 +22,19 @@ typedef struct stored_pass {
 } stored_pass;
 
 static const stored_pass passes[] = {
-    {"_heap_sum: costs", .sql = "costs.sql"},
-    {"_pool_miss, _pool_miss_sum: what was cold", .sql = "misses.sql"},
-    {"_site_step, _site_growth", .run = nm_site_steps_write},
-    {"_site_floor, _site_lifetime", .sql = "site_sums.sql"},
+    {"z_heap_sum: costs", .sql = "costs.sql"},
+    {"z_pool_miss, z_pool_miss_sum: what was cold", .sql = "misses.sql"},
+    {"z_site_step, z_site_growth", .run = nm_site_steps_write},
+    {"z_site_floor, z_site_lifetime", .sql = "site_sums.sql"},
     {"input: how many processes", .sql = "processes.sql"},
-    {"_device_module", .sql = "device_modules.sql"},
+    {"z_device_module", .sql = "device_modules.sql"},
     {"all that says what pools reserved", .sql = "reserved.sql"},
-    {"_step_trend", .run = nm_trend_write},
-    {"_hardware_sample, _growth_step, _outstanding_sum, _heap_sum", .sql = "outstanding.sql", .is_of_merged = true},
-    {"_site_verdict: what grows from step to step", .run = nm_verdict_write, .is_of_merged = true},
-    {"_site_verdict: what rises in a server", .run = nm_rising_write},
-    {"_leaked_sum, _leak_sum, _site_verdict: what is held to the end", .sql = "leaks.sql", .is_of_merged = true},
-    {"_out_of_memory_leak", .sql = "out_of_memory_leaks.sql", .is_of_merged = true},
+    {"z_step_trend", .run = nm_trend_write},
+    {"z_hardware_sample, z_growth_step, z_outstanding_sum, z_heap_sum", .sql = "outstanding.sql", .is_of_merged = true},
+    {"z_site_verdict: what grows from step to step", .run = nm_verdict_write, .is_of_merged = true},
+    {"z_site_verdict: what rises in a server", .run = nm_rising_write},
+    {"z_leaked_sum, z_leak_sum, z_site_verdict: what is held to the end", .sql = "leaks.sql", .is_of_merged = true},
+    {"z_out_of_memory_leak", .sql = "out_of_memory_leaks.sql", .is_of_merged = true},
 };
 
 static nm_status run_file(sqlite3 *db, const char *name, nm_error *err)

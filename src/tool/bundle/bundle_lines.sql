@@ -22,7 +22,7 @@ FROM (
         name,
         value,
         NULL
-    FROM _process_environment
+    FROM z_process_environment
     WHERE (:section_number = 2 AND source = 'version') OR (:section_number = 5 AND source = 'environment')
     GROUP BY name, value
     UNION ALL
@@ -54,7 +54,7 @@ FROM (
         measure,
         NULL,
         NULL
-    FROM _threshold
+    FROM z_threshold
     WHERE :section_number = 6
     UNION ALL
     SELECT target || ' ' || pattern, plumbing_id, NULL, NULL
@@ -90,7 +90,7 @@ FROM (
     WHERE :section_number = 9
     UNION ALL
     SELECT kind || coalesce(': ' || text, '') || ' (' || unseen_count || ')', first_seq, kind, text
-    FROM _unseen
+    FROM z_unseen
     WHERE :section_number = 10
     UNION ALL
     SELECT k.name || ' (' || count(*) || ')', k.name, NULL, NULL

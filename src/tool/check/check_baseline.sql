@@ -12,7 +12,7 @@ WITH
             heap.size_basis,
             s.peak_bytes,
             0
-        FROM main._heap_sum AS s
+        FROM main.z_heap_sum AS s
         JOIN main.heap ON heap.heap_id = s.heap_id
         LEFT JOIN main.process ON process.process_id = heap.process_id
         LEFT JOIN main.device ON device.device_id = heap.device_id
@@ -28,7 +28,7 @@ WITH
             heap.size_basis,
             s.peak_bytes,
             1
-        FROM base._heap_sum AS s
+        FROM base.z_heap_sum AS s
         JOIN base.heap ON heap.heap_id = s.heap_id
         LEFT JOIN base.process ON process.process_id = heap.process_id
         LEFT JOIN base.device ON device.device_id = heap.device_id

@@ -11,11 +11,11 @@
 #define NM_CHECK_BASELINE_SQL \
     "WITH place (host, rank, pid, device, heap, level, size_basis, peak_bytes, is_base) AS ( SELECT process.host, " \
     "process.rank, process.pid, coalesce(device.physical_ordinal, device.ordinal), heap.name, heap_level.name, " \
-    "heap.size_basis, s.peak_bytes, 0 FROM main._heap_sum AS s JOIN main.heap ON heap.heap_id = s.heap_id LEFT " \
+    "heap.size_basis, s.peak_bytes, 0 FROM main.z_heap_sum AS s JOIN main.heap ON heap.heap_id = s.heap_id LEFT " \
     "JOIN main.process ON process.process_id = heap.process_id LEFT JOIN main.device ON device.device_id = " \
     "heap.device_id LEFT JOIN main.heap_level ON heap_level.level = heap.level UNION ALL SELECT process.host, " \
     "process.rank, process.pid, coalesce(device.physical_ordinal, device.ordinal), heap.name, heap_level.name, " \
-    "heap.size_basis, s.peak_bytes, 1 FROM base._heap_sum AS s JOIN base.heap ON heap.heap_id = s.heap_id LEFT " \
+    "heap.size_basis, s.peak_bytes, 1 FROM base.z_heap_sum AS s JOIN base.heap ON heap.heap_id = s.heap_id LEFT " \
     "JOIN base.process ON process.process_id = heap.process_id LEFT JOIN base.device ON device.device_id = " \
     "heap.device_id LEFT JOIN base.heap_level ON heap_level.level = heap.level ), highest (host, rank, pid, " \
     "device, heap, level, size_basis, peak_bytes, is_base) AS ( SELECT host, rank, pid, device, heap, level, " \

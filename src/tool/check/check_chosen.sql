@@ -1,4 +1,4 @@
 -- check_chosen.sql: how many heaps a filter chooses.
 SELECT count(*) AS heap_count
-FROM _heap_place
+FROM z_heap_place
 WHERE (:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap);

@@ -9,7 +9,7 @@
 #include "store/question.h"
 
 #define NM_CHECK_CHOSEN_SQL \
-    "SELECT count(*) AS heap_count FROM _heap_place WHERE (:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR " \
+    "SELECT count(*) AS heap_count FROM z_heap_place WHERE (:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR " \
     "heap IS :heap OR level IS :heap);"
 #define NM_CHECK_CHOSEN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_count)
 #define NM_CHECK_CHOSEN_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)

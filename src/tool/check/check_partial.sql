@@ -21,5 +21,5 @@ SELECT
         LIMIT 1
     ) AS state,
     coalesce(sum(baseline = 'unknown'), 0) AS late_count,
-    (SELECT count(*) FROM main._heap_sum WHERE is_whole_run <> 1) AS thinned_count
+    (SELECT count(*) FROM main.z_heap_sum WHERE is_whole_run <> 1) AS thinned_count
 FROM main.input;

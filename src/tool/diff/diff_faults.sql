@@ -11,7 +11,7 @@ SELECT CASE
             WHEN :moment GLOB 'ns:*' THEN CAST(substr(:moment, 4) AS INTEGER) < detail_begin_ns
             WHEN :moment = 'peak' THEN EXISTS (
                 SELECT 1
-                FROM _heap_sum
+                FROM z_heap_sum
                 WHERE coalesce(peak_seq, -1) < input.detail_begin_seq AND peak_bytes > 0
             )
         END

@@ -195,7 +195,7 @@ nm_status report_settings_ask(sqlite3 *db, const char *path, report_settings *ou
 {
     *out = (report_settings){0};
     nm_status status = nm_db_get_int(db,
-                                     "SELECT heap_id FROM _heap_sum JOIN heap USING (heap_id) WHERE level = 2"
+                                     "SELECT heap_id FROM z_heap_sum JOIN heap USING (heap_id) WHERE level = 2"
                                      " AND allocation_count > 0 ORDER BY peak_bytes DESC, heap_id LIMIT 1",
                                      &out->whatif.heap_id, err);
 

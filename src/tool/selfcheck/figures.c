@@ -208,7 +208,7 @@ static void compare_device(const selfcheck_place *place, const selfcheck_said *s
 {
     selfcheck_table moments;
 
-    selfcheck_table_read(place, "_device_moment", &moments);
+    selfcheck_table_read(place, "z_device_moment", &moments);
     line->said = rise(said->values[SELFCHECK_DEVICE_PEAK], said->values[SELFCHECK_DEVICE_BEGIN]);
     line->seen = rise(recorded_at(&moments, BEGIN_MARK), recorded_at(&moments, PEAK_MARK));
     line->allowed_bytes = DEVICE_ALLOWED_BYTES;

@@ -167,7 +167,7 @@ static void say_unseen(const selfcheck_place *place, nm_buffer *out)
     selfcheck_table whole, unseen;
 
     selfcheck_table_read(place, "completeness", &whole);
-    selfcheck_table_read(place, "_unseen", &unseen);
+    selfcheck_table_read(place, "z_unseen", &unseen);
     selfcheck_say(out, "\nNot seen\n");
     say_loss(&whole, out);
     for (size_t row = 1; row < unseen.row_count; row++)
@@ -191,7 +191,7 @@ static void say_versions(const selfcheck_place *place, const selfcheck_result *r
         selfcheck_say(out, "%.*s", (int)result->versions.len, (const char *)result->versions.data);
     if (!result->is_recorded)
         return;
-    selfcheck_table_read(place, "_environment", &environment);
+    selfcheck_table_read(place, "z_environment", &environment);
     for (size_t row = 1; row < environment.row_count; row++)
         selfcheck_say(out, "  %s%s%s  (%s)\n", selfcheck_cell(&environment, row, "name"),
                       strcmp(selfcheck_cell(&environment, row, "source"), "version") == 0 ? " " : "=",

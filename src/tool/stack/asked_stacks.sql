@@ -22,8 +22,8 @@ FROM (
         p.device AS device,
         coalesce(p.heap, p.level) AS heap,
         q.heap_id AS heap_id
-    FROM _stack_sum AS q
-    JOIN _heap_place AS p ON p.heap_id = q.heap_id
+    FROM z_stack_sum AS q
+    JOIN z_heap_place AS p ON p.heap_id = q.heap_id
     WHERE :has_allocated
     UNION ALL
     SELECT
@@ -36,8 +36,8 @@ FROM (
         p.device,
         coalesce(p.heap, p.level),
         q.heap_id
-    FROM _peak_stack AS q
-    JOIN _heap_place AS p ON p.heap_id = q.heap_id
+    FROM z_peak_stack AS q
+    JOIN z_heap_place AS p ON p.heap_id = q.heap_id
     WHERE :has_live AND q.is_baseline = 0
     GROUP BY q.heap_id, q.stack_id
     UNION ALL
@@ -51,14 +51,14 @@ FROM (
         p.device,
         coalesce(p.heap, p.level),
         q.heap_id
-    FROM _leaked_sum AS q
-    JOIN _heap_place AS p ON p.heap_id = q.heap_id
+    FROM z_leaked_sum AS q
+    JOIN z_heap_place AS p ON p.heap_id = q.heap_id
     WHERE :has_leaked
     GROUP BY q.heap_id, q.stack_id, q.verdict
     UNION ALL
     SELECT stack_id, NULL, NULL, 'no sum is kept of it', NULL, NULL, NULL, NULL, NULL
     FROM stack
-    WHERE stack_id = :stack_id AND NOT EXISTS (SELECT 1 FROM _stack_sum WHERE stack_id = :stack_id)
+    WHERE stack_id = :stack_id AND NOT EXISTS (SELECT 1 FROM z_stack_sum WHERE stack_id = :stack_id)
 )
 WHERE heap_id IS NULL OR (
     (:rank IS NULL OR rank IS :rank)

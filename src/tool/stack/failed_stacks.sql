@@ -23,8 +23,8 @@ FROM (
         p.heap_id AS heap_id,
         0 AS part,
         q.out_of_memory_chain_id AS place
-    FROM _out_of_memory_chain AS q
-    LEFT JOIN _heap_place AS p ON p.heap_id = q.heap_id
+    FROM z_out_of_memory_chain AS q
+    LEFT JOIN z_heap_place AS p ON p.heap_id = q.heap_id
     WHERE :rank IS NULL OR p.rank IS :rank
     UNION ALL
     SELECT
@@ -39,14 +39,14 @@ FROM (
         p.heap_id,
         1,
         -q.live_bytes
-    FROM _out_of_memory_stack AS q
-    JOIN _heap_place AS p ON p.heap_id = q.heap_id AND (:rank IS NULL OR p.rank IS :rank)
+    FROM z_out_of_memory_stack AS q
+    JOIN z_heap_place AS p ON p.heap_id = q.heap_id AND (:rank IS NULL OR p.rank IS :rank)
     WHERE q.is_rest = 0
         AND q.is_baseline = 0
         AND q.out_of_memory_chain_id = (
             SELECT min(c.out_of_memory_chain_id)
-            FROM _out_of_memory_chain AS c
-            LEFT JOIN _heap_place AS h ON h.heap_id = c.heap_id
+            FROM z_out_of_memory_chain AS c
+            LEFT JOIN z_heap_place AS h ON h.heap_id = c.heap_id
             WHERE :rank IS NULL OR h.rank IS :rank
         )
 )

@@ -3,7 +3,7 @@
 SELECT
     (
         SELECT count(*)
-        FROM _heap_sum
+        FROM z_heap_sum
         JOIN heap USING (heap_id)
         WHERE level = 2 AND allocation_count > 0 AND NOT EXISTS (
             SELECT 1
@@ -13,7 +13,7 @@ SELECT
     ) AS missing_count,
     (
         SELECT count(*)
-        FROM _heap_sum
+        FROM z_heap_sum
         JOIN heap USING (heap_id)
         JOIN process USING (process_id)
         JOIN input USING (input_id)

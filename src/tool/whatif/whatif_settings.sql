@@ -3,5 +3,5 @@ SELECT
     process_id,
     name,
     value
-FROM _process_environment
+FROM z_process_environment
 WHERE source = 'environment';

@@ -36,7 +36,7 @@ heaps = {row[0]: row[1:] for row in db.execute(
     "SELECT h.heap_id, h.name, l.name, coalesce(d.physical_ordinal, d.ordinal), p.rank, p.pid, p.host, d.kind, p.process_id"
     " FROM heap AS h LEFT JOIN heap_level AS l ON l.level = h.level LEFT JOIN process AS p ON p.process_id = h.process_id"
     " LEFT JOIN device AS d ON d.device_id = h.device_id")}
-categories = dict(db.execute("SELECT category_id, name FROM _category"))
+categories = dict(db.execute("SELECT category_id, name FROM z_category"))
 
 
 def heap_names():
@@ -79,7 +79,7 @@ def stack_of(stack_id, is_baseline, is_raw):
 def moment_of(heap_id, at):
     """The place in the order of events; None: the heap has no such moment."""
     if at == "peak":
-        return db.execute("SELECT coalesce(peak_seq, -1) FROM _heap_sum WHERE heap_id = ?", (heap_id,)).fetchone()
+        return db.execute("SELECT coalesce(peak_seq, -1) FROM z_heap_sum WHERE heap_id = ?", (heap_id,)).fetchone()
     if at == "begin":
         return (-1,)
     if at == "end":
@@ -231,13 +231,13 @@ def check_pprof(at, is_raw, wanted_live):
                tuple(sorted((k, str(v)) for k, v in labels.items() if v is not None and v != "")))
         wanted[key] = [a + b for a, b in zip(wanted.get(key, [0] * 6), values)]
 
-    for row in db.execute("SELECT heap_id, stack_id, allocation_count, allocated_bytes FROM _stack_sum"):
+    for row in db.execute("SELECT heap_id, stack_id, allocation_count, allocated_bytes FROM z_stack_sum"):
         add(row[0], row[1], False, None, None, [row[2], row[3], 0, 0, 0, 0])
     for key, (count, size) in wanted_live.items():
         add(*key, [0, 0, count, size, 0, 0])
-    for row in db.execute("SELECT heap_id, stack_id, is_baseline, live_bytes FROM _peak_stack"):
+    for row in db.execute("SELECT heap_id, stack_id, is_baseline, live_bytes FROM z_peak_stack"):
         add(row[0], row[1], row[2], None, None, [0, 0, 0, 0, row[3], 0])
-    for row in db.execute("SELECT heap_id, stack_id, leak_count * size_bytes FROM _leaked_sum"):
+    for row in db.execute("SELECT heap_id, stack_id, leak_count * size_bytes FROM z_leaked_sum"):
         add(row[0], row[1], False, None, None, [0, 0, 0, 0, 0, row[2]])
     got = {}
     for places, values, labels in samples:
@@ -246,7 +246,7 @@ def check_pprof(at, is_raw, wanted_live):
     check(f"pprof --at {at} raw {is_raw}", got, {key: values for key, values in wanted.items() if any(values)})
     check_sums(at, samples)
     builds = {row[0] for row in db.execute(
-        "SELECT DISTINCT m.build_id FROM _module AS m WHERE m.build_id IS NOT NULL AND m.module_id IN"
+        "SELECT DISTINCT m.build_id FROM z_module AS m WHERE m.build_id IS NOT NULL AND m.module_id IN"
         " (SELECT f.module_id FROM frame AS f)")}
     said = {texts[mapping[6]] for mapping in mappings.values()} - {""}
     check("build ids that are no module's", said - builds, set())
@@ -287,7 +287,7 @@ elif which == "all":
             check_pprof(at, is_raw, rows)
 else:
     rows = {(row[0], row[1], bool(row[2]), None, None): row[3:] for row in db.execute(
-        "SELECT heap_id, stack_id, is_baseline, live_count, live_bytes FROM _peak_stack")}
+        "SELECT heap_id, stack_id, is_baseline, live_count, live_bytes FROM z_peak_stack")}
     check_folded("peak", False, rows)
     check_pprof("peak", False, rows)
 sys.exit(1 if failures else 0)

@@ -126,8 +126,8 @@ def wanted_heaps():
     rows = db.execute("SELECT heap_id, stack_id, coalesce(alloc_seq, -2), size_bytes, CASE WHEN end_kind = 0 THEN NULL ELSE"
                       " free_seq END FROM allocation").fetchall()
     for word in ["peak", "end"] + marks:
-        for heap, seq, ns in db.execute("SELECT heap_id, seq, ns FROM _named_moment WHERE moment = ? AND heap_id IN"
-                                        " (SELECT heap_id FROM _heap_sum WHERE peak_bytes > 0)", (word,)):
+        for heap, seq, ns in db.execute("SELECT heap_id, seq, ns FROM z_named_moment WHERE moment = ? AND heap_id IN"
+                                        " (SELECT heap_id FROM z_heap_sum WHERE peak_bytes > 0)", (word,)):
             live = wanted.setdefault((heap, at(ns, seq if seq != -1 else None)), {})
             live.clear()
             for _, stack, born, size, end in (row for row in rows if row[0] == heap):

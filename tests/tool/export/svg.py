@@ -91,7 +91,7 @@ for tag, attributes, text in parts:
         (zero_y, zero), (one_y, one) = charts[-1][0], charts[-1][-1]
         check("the lowest size", zero, 0)
         drawn.append([(zero_y - y) / (zero_y - one_y) * one for y in heights_of(attributes["d"])])
-wanted = [wanted_heights(heap) for heap, in db.execute("SELECT heap_id FROM _heap_sum WHERE peak_bytes > 0")]
+wanted = [wanted_heights(heap) for heap, in db.execute("SELECT heap_id FROM z_heap_sum WHERE peak_bytes > 0")]
 check("heaps", len(drawn), len(wanted))
 
 

@@ -76,7 +76,7 @@ class ProgramTest(unittest.TestCase):
                          "FROM heap_total ORDER BY heap, pid", name)
 
     def marks(self, name="run"):
-        return self.rows("SELECT m.name FROM moment AS m JOIN _moment_kind AS k USING (kind) WHERE k.name = 'mark' "
+        return self.rows("SELECT m.name FROM moment AS m JOIN z_moment_kind AS k USING (kind) WHERE k.name = 'mark' "
                          "ORDER BY seq", name)
 
 
@@ -372,7 +372,7 @@ class Contents(ProgramTest):
         self.assertEqual(self.rows("SELECT number FROM step"), ["7"])
         self.assertEqual(self.rows("SELECT address, size_bytes, stack_id NOT NULL, free_seq NOT NULL FROM allocation "
                                    "ORDER BY address"), before + ["128|2|0|1", "256|8|1|0"])
-        self.assertEqual(self.rows("SELECT count(*), sum(is_end_known), sum(end_seq NOT NULL) FROM _pause"), ["1|1|1"])
+        self.assertEqual(self.rows("SELECT count(*), sum(is_end_known), sum(end_seq NOT NULL) FROM z_pause"), ["1|1|1"])
         self.assertEqual(self.rows("SELECT count(*) FROM anomaly"), ["0"])
 
     def test_nothing_but_what_is_live_while_paused(self):

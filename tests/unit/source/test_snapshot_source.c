@@ -623,7 +623,7 @@ START_TEST(frames_and_settings_say_whose_device_it_is)
     static const snapshot_frame cuda_line[] = {{"empty_cache", "/x/torch/cuda/memory.py", 162}, {0}};
     static const snapshot_frame npu[] = {
         {"init", "/x/torch/cuda/__init__.py", 9}, {"c10_npu::NPUCachingAllocator::malloc", "??", 0}, {0}};
-    static const snapshot_frame npu_line[] = {{"patched", "/x/torch_npu/utils/_module.py", 3}, {0}};
+    static const snapshot_frame npu_line[] = {{"patched", "/x/torch_npu/utils/z_module.py", 3}, {0}};
     static const struct {
         const snapshot_frame *frames;
         const char *setting, *kind;

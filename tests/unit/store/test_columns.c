@@ -120,11 +120,11 @@ START_TEST(a_loader_refuses_a_schema_that_it_does_not_know)
                  "column 11 of table usage is age_ns, rows have nothing there");
     check_schema("ALTER TABLE copy ADD COLUMN age_ns INTEGER",
                  "column 20 of table copy is age_ns, rows have nothing there");
-    check_schema("ALTER TABLE _note RENAME COLUMN seq TO x; ALTER TABLE _note RENAME COLUMN ns TO seq;"
-                 "ALTER TABLE _note RENAME COLUMN x TO ns",
-                 "column 4 of table _note is ns, rows have seq there");
-    check_schema("DROP TABLE _gap; CREATE TABLE _gap (moment_id INTEGER, heap_id INTEGER, part_id INTEGER)",
-                 "table _gap has no column 4 for class_bytes");
+    check_schema("ALTER TABLE z_note RENAME COLUMN seq TO x; ALTER TABLE z_note RENAME COLUMN ns TO seq;"
+                 "ALTER TABLE z_note RENAME COLUMN x TO ns",
+                 "column 4 of table z_note is ns, rows have seq there");
+    check_schema("DROP TABLE z_gap; CREATE TABLE z_gap (moment_id INTEGER, heap_id INTEGER, part_id INTEGER)",
+                 "table z_gap has no column 4 for class_bytes");
 }
 END_TEST
 
@@ -173,12 +173,23 @@ END_TEST
 
 /* Tables that are no rows: words of codes, and what is made of rows in the end. */
 static const char *const others[] = {
-    "anomaly_kind",     "_cann_module",   "_category",         "copy_kind",    "end_kind",       "heap_level",
-    "_hardware_sample", "_malloc_policy", "_memory_kind",      "meta",         "_miss_cause",    "_moment_kind",
-    "_note_kind",       "operation_kind", "_operation_source", "_pool_bucket", "_segment_kind",  "_stream_call_kind",
-    "_threshold",       "_device_module", "_growth_step",      "_leak_sum",    "_leaked_sum",    "_out_of_memory_leak",
-    "_outstanding_sum", "plumbing",       "_site_floor",       "_site_growth", "_site_lifetime", "_site_step",
-    "_site_verdict",    "_step_stride",   "_step_trend",
+    "anomaly_kind",       "z_cann_module",
+    "z_category",         "copy_kind",
+    "end_kind",           "heap_level",
+    "z_hardware_sample",  "z_malloc_policy",
+    "z_memory_kind",      "meta",
+    "z_miss_cause",       "z_moment_kind",
+    "z_note_kind",        "operation_kind",
+    "z_operation_source", "z_pool_bucket",
+    "z_segment_kind",     "z_stream_call_kind",
+    "z_threshold",        "z_device_module",
+    "z_growth_step",      "z_leak_sum",
+    "z_leaked_sum",       "z_out_of_memory_leak",
+    "z_outstanding_sum",  "plumbing",
+    "z_site_floor",       "z_site_growth",
+    "z_site_lifetime",    "z_site_step",
+    "z_site_verdict",     "z_step_stride",
+    "z_step_trend",
 };
 
 static bool is_declared(const char *table)

@@ -205,11 +205,11 @@ START_TEST(every_code_has_a_word)
     sqlite3 *db = load_open(path);
     ck_assert_int_eq(load_int(db, "SELECT count(*) FROM operation_kind"), NM_RANGE_KIND_MAX + 1);
     ck_assert_int_eq(load_int(db, "SELECT max(kind) FROM operation_kind"), NM_RANGE_KIND_MAX);
-    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM _operation_source"), NM_SOURCE_QUEUE);
-    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM _stream_call_kind"), NM_STREAM_CALL_MAX + 1);
-    ck_assert_int_eq(load_int(db, "SELECT max(kind) FROM _stream_call_kind"), NM_STREAM_CALL_MAX);
-    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM _note_kind"), NM_NOTE_MAX + 1);
-    ck_assert_int_eq(load_int(db, "SELECT max(kind) FROM _note_kind"), NM_NOTE_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM z_operation_source"), NM_SOURCE_QUEUE);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM z_stream_call_kind"), NM_STREAM_CALL_MAX + 1);
+    ck_assert_int_eq(load_int(db, "SELECT max(kind) FROM z_stream_call_kind"), NM_STREAM_CALL_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM z_note_kind"), NM_NOTE_MAX + 1);
+    ck_assert_int_eq(load_int(db, "SELECT max(kind) FROM z_note_kind"), NM_NOTE_MAX);
     ck_assert_int_eq(load_int(db, "SELECT count(*) FROM heap_level"), NM_LEVEL_MAX);
     sqlite3_close(db);
 }
@@ -245,12 +245,12 @@ START_TEST(the_largest_values_of_operations_and_calls_are_loaded)
     finish_and_publish(store);
 
     sqlite3 *db = load_open(path);
-    ck_assert_int_eq(load_int(db, "SELECT requested_bytes FROM _workspace_by_operator"), INT64_MAX);
-    ck_assert_int_eq(load_int(db, "SELECT total_duration_ns FROM _workspace_by_operator"), INT64_MAX);
-    ck_assert_int_eq(load_int(db, "SELECT cost_ns FROM _stream_call_total"), INT64_MAX);
-    ck_assert_int_eq(load_int(db, "SELECT error_count FROM _stream_call_total"), 0);
-    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM _stream_call WHERE error_code IS NULL"), 300);
-    ck_assert_int_eq(load_int(db, "SELECT unseen_count FROM _unseen"), UINT32_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT requested_bytes FROM z_workspace_by_operator"), INT64_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT total_duration_ns FROM z_workspace_by_operator"), INT64_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT cost_ns FROM z_stream_call_total"), INT64_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT error_count FROM z_stream_call_total"), 0);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM z_stream_call WHERE error_code IS NULL"), 300);
+    ck_assert_int_eq(load_int(db, "SELECT unseen_count FROM z_unseen"), UINT32_MAX);
     ck_assert_int_eq(load_int(db, "SELECT note_count FROM completeness"), 300);
     sqlite3_close(db);
 }

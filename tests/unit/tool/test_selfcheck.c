@@ -143,8 +143,8 @@ START_TEST(the_largest_pool_is_compared_to_the_byte_and_the_device_roughly)
                        "workspace,ws,5000,6000\ndriver,d,90000,\n");
     write_view("heap_total",
                "level,heap,allocation_count\npool,small,1\ndriver,\"the, pool\",3\npool,\"the, pool\",7\n");
-    write_view("_device_moment", "moment_kind,moment,recorded_bytes\nmark,selfcheck begin,1048576\n"
-                                 "peak,selfcheck peak,1\nmark,selfcheck peak,209715200\n");
+    write_view("z_device_moment", "moment_kind,moment,recorded_bytes\nmark,selfcheck begin,1048576\n"
+                                  "peak,selfcheck peak,1\nmark,selfcheck peak,209715200\n");
     selfcheck_compare(&place, &said, true, &comparison);
     ck_assert_str_eq(comparison.pool, "the, pool");
     ck_assert_uint_eq(comparison.lines[0].seen, 1000);

@@ -26,7 +26,7 @@ const STEP_COLUMNS = [{title: 'step', key: 'step', isNumber: true, show: (row) =
     {title: 'requests', key: 'allocation_count', isNumber: true, show: (row) => formatCount(row.allocation_count)}, {title: 'misses', key: 'miss_count', isNumber: true, show: (row) => formatCount(row.miss_count)},
     {title: 'hit rate', key: 'hit_rate', show: (row) => makeBar(row.hit_rate, formatPercent(row.hit_rate), 'var(--good)')}];
 
-/* rows of view _pool_by_step; null where there are no steps. */
+/* rows of view z_pool_by_step; null where there are no steps. */
 export function showHits(rows) {
     const known = rows.filter((row) => isKnown(row.hit_rate)), warm = known.filter((row) => row.is_warm_up !== 1), worst = worstStep(warm);
     if (known.length < 2)
