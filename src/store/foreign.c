@@ -13,6 +13,7 @@
 
 #include "base/door.h"
 #include "store/database.h"
+#include "store/older.h"
 #include "store/read_limit.h"
 #include "store/schema.h"
 #include "store/validate.h"
@@ -29,7 +30,8 @@ struct nm_foreign {
     } tables;
     sqlite3_stmt *main_hold, *attached_hold; /* owned; see nm_validate_hold */
     nm_read_limit guard;
-    bool is_ready; /* from now on nothing but questions */
+    bool is_renewing; /* an older database is read, by names that nm_older_copy has looked at */
+    bool is_ready;    /* from now on nothing but questions */
 };
 
 /* ---- Our own schema ----------------------------------------------------------------------------------------------- */
@@ -96,7 +98,7 @@ static int authorize(void *context, int action, const char *first, const char *s
     (void)view;
     switch (action) {
     case SQLITE_READ:
-        return may_read(foreign, first, schema) ? SQLITE_OK : SQLITE_DENY;
+        return foreign->is_renewing || may_read(foreign, first, schema) ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_SELECT:
     case SQLITE_FUNCTION:
     case SQLITE_RECURSIVE:
@@ -145,22 +147,89 @@ static nm_status vet(nm_foreign *foreign, const char *schema, bool has_large, nm
     return status;
 }
 
+/* `uri` says that the file is only read; "": a database of its own, which is gone when it is closed. The connection may write, so that it
+ * can have one beside the file. */
+static nm_status open_database(nm_foreign *foreign, const char *uri, uint64_t file_bytes, nm_error *err)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
+
+    if (sqlite3_open_v2(uri, &foreign->db, flags, NULL) != SQLITE_OK)
+        return foreign->db == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                   : nm_db_fail(foreign->db, err);
+    lock_schema(foreign->db);
+    sqlite3_set_authorizer(foreign->db, authorize, foreign);
+    nm_read_limit_begin(&foreign->guard, foreign->db, file_bytes);
+    return nm_db_exec(foreign->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
+}
+
 static nm_status open_file(nm_foreign *foreign, const char *path, uint64_t file_bytes, nm_error *err)
 {
     nm_buffer uri = {0};
     nm_status status = nm_db_uri(path, "mode=ro", &uri, err);
 
-    if (status == NM_OK && sqlite3_open_v2((const char *)uri.data, &foreign->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
-                                           NULL) != SQLITE_OK)
-        status = foreign->db == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                                     : nm_db_fail(foreign->db, err);
+    if (status == NM_OK)
+        status = open_database(foreign, (const char *)uri.data, file_bytes, err);
     nm_buffer_free(&uri);
-    if (status != NM_OK)
-        return status;
-    lock_schema(foreign->db);
-    sqlite3_set_authorizer(foreign->db, authorize, foreign);
-    nm_read_limit_begin(&foreign->guard, foreign->db, file_bytes);
-    return nm_db_exec(foreign->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
+    return status;
+}
+
+/* ---- Older versions ------------------------------------------------------------------------------------------------ */
+
+/* What the file has, into `schema`, which is empty. It counts as a file more for what the reading may cost. A database that has
+ * been read cannot be let go while another one is held. */
+static nm_status renew(nm_foreign *foreign, const char *path, const char *schema, bool has_large, nm_error *err)
+{
+    nm_status status = nm_validate_attach(foreign->db, path, "older", err);
+
+    nm_read_limit_more(&foreign->guard, nm_read_limit_file_bytes(path));
+    foreign->is_renewing = true;
+    if (status == NM_OK)
+        status = nm_db_exec(foreign->db, "BEGIN", err);
+    if (status == NM_OK)
+        status = nm_older_copy(foreign->db, schema, has_large, err);
+    if (status == NM_OK)
+        status = nm_db_exec(foreign->db, foreign->main_hold == NULL ? "COMMIT; DETACH older" : "COMMIT", err);
+    foreign->is_renewing = false;
+    return status;
+}
+
+/* ---- All ----------------------------------------------------------------------------------------------------------- */
+
+static nm_status renew_main(nm_foreign *foreign, const char *path, bool has_large, uint64_t file_bytes, nm_error *err)
+{
+    nm_status status = open_database(foreign, "", file_bytes, err);
+
+    return status == NM_OK ? renew(foreign, path, "main", has_large, err) : status;
+}
+
+static nm_status read_main(nm_foreign *foreign, const char *path, bool has_large, uint64_t file_bytes, nm_error *err)
+{
+    nm_status status = open_file(foreign, path, file_bytes, err);
+
+    if (status == NM_OK)
+        status = nm_validate_hold(foreign->db, "main", &foreign->main_hold, err);
+    return status == NM_OK ? vet(foreign, "main", has_large, err) : status;
+}
+
+static nm_status renew_attached(nm_foreign *foreign, const char *path, const char *schema, bool has_large,
+                                nm_error *err)
+{
+    char *sql = sqlite3_mprintf("ATTACH '' AS \"%w\"; PRAGMA query_only = OFF", schema);
+    nm_status status = nm_db_exec(foreign->db, sql, err);
+
+    sqlite3_free(sql);
+    if (status == NM_OK)
+        status = renew(foreign, path, schema, has_large, err);
+    return status == NM_OK ? nm_db_exec(foreign->db, "PRAGMA query_only = ON", err) : status;
+}
+
+static nm_status read_attached(nm_foreign *foreign, const char *path, const char *schema, bool has_large, nm_error *err)
+{
+    nm_status status = nm_validate_attach(foreign->db, path, schema, err);
+
+    if (status == NM_OK)
+        status = nm_validate_hold(foreign->db, schema, &foreign->attached_hold, err);
+    return status == NM_OK ? vet(foreign, schema, has_large, err) : status;
 }
 
 nm_status nm_foreign_open(const char *path, bool reads_events, nm_foreign **out, nm_error *err)
@@ -177,11 +246,8 @@ nm_status nm_foreign_open(const char *path, bool reads_events, nm_foreign **out,
     nm_read_limit_heap(file_bytes);
     status = list_tables(foreign, err);
     if (status == NM_OK)
-        status = open_file(foreign, path, file_bytes, err);
-    if (status == NM_OK)
-        status = nm_validate_hold(foreign->db, "main", &foreign->main_hold, err);
-    if (status == NM_OK)
-        status = vet(foreign, "main", reads_events || file_bytes <= CHECKED_BYTES_MAX, err);
+        status = (nm_older_is(path) ? renew_main : read_main)(
+            foreign, path, reads_events || file_bytes <= CHECKED_BYTES_MAX, file_bytes, err);
     if (status == NM_OK)
         status = make_views(foreign, err);
     if (status == NM_OK)
@@ -203,11 +269,8 @@ nm_status nm_foreign_attach(nm_foreign *foreign, const char *path, const char *s
     nm_read_limit_more(&foreign->guard, file_bytes);
     nm_read_limit_heap(file_bytes);
     if (status == NM_OK)
-        status = nm_validate_attach(foreign->db, path, schema, err);
-    if (status == NM_OK)
-        status = nm_validate_hold(foreign->db, schema, &foreign->attached_hold, err);
-    if (status == NM_OK)
-        status = vet(foreign, schema, reads_events || file_bytes <= CHECKED_BYTES_MAX, err);
+        status = (nm_older_is(path) ? renew_attached : read_attached)(
+            foreign, path, schema, reads_events || file_bytes <= CHECKED_BYTES_MAX, err);
     foreign->is_ready = true;
     return status;
 }

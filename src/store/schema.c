@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The number of a file says which part it is of; the files stand in the order of their numbers. Their SQL is ours and plain:
- * where a statement ends is seen without SQLite, which is held to that by a test (tests/unit/store/test_schema.c).
+ * The SQL of the files is ours and plain: where a statement ends is seen without SQLite, which is held to that by a test
+ * (tests/unit/store/test_schema.c). What it makes says which part it is of: a file may have a table and its view.
  */
 #include "store/schema.h"
 
@@ -12,43 +12,10 @@
 #include "store/question.h"
 #include "store/validate.h"
 
-#define FIRST_NUMBER_OF_VIEWS 200
-
-static nm_schema_part part_of(const nm_embedded_text *file)
-{
-    return strtol(file->name, NULL, 10) < FIRST_NUMBER_OF_VIEWS ? NM_SCHEMA_TABLES : NM_SCHEMA_VIEWS;
-}
-
 bool nm_schema_is_large(nm_bytes table)
 {
 #define IS_IT(name) || (table.len == sizeof #name - 1 && memcmp(table.data, #name, sizeof #name - 1) == 0)
     return false NM_LARGE_TABLES(IS_IT);
-}
-
-/* ---- By its SQL --------------------------------------------------------------------------------------------------- */
-
-nm_status nm_schema_apply(sqlite3 *db, nm_schema_part part, nm_error *err)
-{
-    nm_status status = NM_OK;
-
-    for (const nm_embedded_text *file = nm_schema_files; status == NM_OK && file->name != NULL; file++)
-        if (part_of(file) == part)
-            status = nm_db_exec(db, file->text, err);
-    return status;
-}
-
-nm_status nm_schema_create(sqlite3 *db, nm_error *err)
-{
-    char sql[512];
-    nm_status status = nm_db_exec(db, "PRAGMA page_size = 16384; PRAGMA encoding = 'UTF-8'; BEGIN", err);
-
-    if (status == NM_OK)
-        status = nm_schema_apply(db, NM_SCHEMA_TABLES, err);
-    snprintf(sql, sizeof sql,
-             "INSERT INTO meta VALUES ('schema_version', '%d'), ('tool', 'npumem-ingest'), ('tool_version', '%s');"
-             "PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
-             NM_SCHEMA_VERSION, NPUMEM_PROJECT_VERSION, NM_SCHEMA_VERSION, NM_APPLICATION_ID);
-    return status == NM_OK ? nm_db_exec(db, sql, err) : status;
 }
 
 /* ---- Statements ---------------------------------------------------------------------------------------------------- */
@@ -110,13 +77,15 @@ bool nm_schema_next(nm_schema_place *place, nm_schema_statement *out)
         if (*begin == 0)
             continue;
         name_statement(out, begin);
-        out->part = part_of(file);
+        out->part = out->kind == NM_SCHEMA_TABLE || out->kind == NM_SCHEMA_WORDS ? NM_SCHEMA_TABLES : NM_SCHEMA_VIEWS;
         out->text = (nm_bytes){(const uint8_t *)begin, (size_t)(end - begin)};
         place->at = *end == 0 ? end : end + 1;
         return true;
     }
     return false;
 }
+
+/* ---- By its SQL --------------------------------------------------------------------------------------------------- */
 
 static nm_status run_statement(sqlite3 *db, nm_bytes text, nm_error *err)
 {
@@ -130,6 +99,17 @@ static nm_status run_statement(sqlite3 *db, nm_bytes text, nm_error *err)
     return status;
 }
 
+nm_status nm_schema_apply(sqlite3 *db, nm_schema_part part, nm_error *err)
+{
+    nm_schema_statement statement;
+    nm_status status = NM_OK;
+
+    for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &statement);)
+        if (statement.part == part)
+            status = run_statement(db, statement.text, err);
+    return status;
+}
+
 nm_status nm_schema_apply_table(sqlite3 *db, const char *table, nm_error *err)
 {
     nm_schema_statement statement;
@@ -140,6 +120,44 @@ nm_status nm_schema_apply_table(sqlite3 *db, const char *table, nm_error *err)
         if (statement.part == NM_SCHEMA_TABLES && statement.name.len == length &&
             memcmp(statement.name.data, table, length) == 0)
             status = run_statement(db, statement.text, err);
+    return status;
+}
+
+nm_status nm_schema_create(sqlite3 *db, nm_error *err)
+{
+    char sql[512];
+    nm_status status = nm_db_exec(db, "PRAGMA page_size = 16384; PRAGMA encoding = 'UTF-8'; BEGIN", err);
+
+    if (status == NM_OK)
+        status = nm_schema_apply(db, NM_SCHEMA_TABLES, err);
+    snprintf(sql, sizeof sql,
+             "INSERT INTO meta VALUES ('schema_version', '%d'), ('tool', 'npumem-ingest'), ('tool_version', '%s');"
+             "PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
+             NM_SCHEMA_VERSION, NPUMEM_PROJECT_VERSION, NM_SCHEMA_VERSION, NM_APPLICATION_ID);
+    return status == NM_OK ? nm_db_exec(db, sql, err) : status;
+}
+
+nm_status nm_schema_create_in(sqlite3 *db, const char *schema, nm_error *err)
+{
+    nm_schema_statement statement;
+    nm_status status = NM_OK;
+    char *sql = NULL;
+
+    for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &statement);) {
+        int begin = (int)(statement.name.data - statement.text.data); /* CREATE TABLE or INSERT INTO */
+
+        if (statement.part != NM_SCHEMA_TABLES)
+            continue;
+        sql = sqlite3_mprintf("%.*s\"%w\".%.*s", begin, statement.text.data, schema, (int)statement.text.len - begin,
+                              statement.name.data);
+        status = nm_db_exec(db, sql, err);
+        sqlite3_free(sql);
+    }
+    if (status != NM_OK)
+        return status;
+    sql = sqlite3_mprintf("INSERT INTO \"%w\".meta VALUES ('schema_version', '%d')", schema, NM_SCHEMA_VERSION);
+    status = nm_db_exec(db, sql, err);
+    sqlite3_free(sql);
     return status;
 }
 

@@ -18,11 +18,12 @@
 #include "base/error.h"
 
 #define NM_SCHEMA_VERSION 8
+#define NM_SCHEMA_OLDEST  6 /* that is read: store/older.h */
 
-extern const nm_embedded_text nm_schema_files[]; /* in the order of their numbers */
+extern const nm_embedded_text nm_schema_files[]; /* in the order of their names */
 
 typedef enum nm_schema_part {
-    NM_SCHEMA_TABLES = 1, /* tables and their constant rows: below 200 */
+    NM_SCHEMA_TABLES = 1, /* tables and their constant rows */
     NM_SCHEMA_VIEWS = 2,  /* indexes and views */
 } nm_schema_part;
 
@@ -39,6 +40,8 @@ nm_status nm_schema_apply_table(sqlite3 *db, const char *table, nm_error *err); 
 
 /* A database without tables becomes an empty one of ours: the form of the file, its tables and words, its facts in meta. */
 nm_status nm_schema_create(sqlite3 *db, nm_error *err);
+nm_status nm_schema_create_in(sqlite3 *db, const char *schema,
+                              nm_error *err); /* tables, words and version alone, in one that is attached */
 
 /* ---- Faster -------------------------------------------------------------------------------------------------------- */
 

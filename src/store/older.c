@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One INSERT a table, composed by SQLite from what both databases say of their columns: names are all that is asked of the old
+ * one, so that nothing it says is run. A table that was internal had the name _x before version 8, and x before version 7.
+ */
+#include "store/older.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "store/database.h"
+#include "store/question.h"
+#include "store/schema.h"
+#include "store/validate.h"
+
+/* What columns of now are of a row `o` of an older version, which has no column of that name. A moment is of its process, or of
+ * that of its heap or device, or else of the first input, which was the only one. */
+#define EXPRESSIONS                                                                                                    \
+    " CASE n.name || '.' || c.name"                                                                                    \
+    " WHEN 'input.state' THEN 'CASE WHEN o.is_finished THEN ''ended'' ELSE ''cut'' END'"                               \
+    " WHEN 'moment.input_id' THEN 'coalesce((SELECT p.input_id FROM older.process AS p WHERE p.process_id ="           \
+    " coalesce(o.process_id, (SELECT h.process_id FROM older.heap AS h WHERE h.heap_id = o.heap_id),"                  \
+    " (SELECT d.process_id FROM older.device AS d WHERE d.device_id = o.device_id))),"                                 \
+    " (SELECT min(i.input_id) FROM older.input AS i))'"                                                                \
+    " ELSE CASE WHEN c.\"notnull\" THEN '0' ELSE 'NULL' END END"
+
+/* Words of codes are ours: of equal numbers the first row stays. %w: to. */
+static const char copies_sql[] =
+    "SELECT n.name AS name, printf('INSERT OR IGNORE INTO \"%%w\".\"%%w\" (%%s) SELECT %%s FROM older.\"%%w\" AS o', "
+    ":to,"
+    " n.name, group_concat(printf('\"%%w\"', c.name)),"
+    " group_concat(CASE WHEN k.name IS NULL THEN " EXPRESSIONS " ELSE printf('o.\"%%w\"', k.name) END), o.name) AS sql"
+    " FROM \"%w\".sqlite_master AS n JOIN older.sqlite_master AS o ON o.type = 'table' AND o.rootpage > 0"
+    " AND o.sql LIKE 'CREATE TABLE %%' AND o.name IN (n.name, CASE WHEN n.name GLOB 'z_*' THEN substr(n.name, 2) END,"
+    " CASE WHEN n.name GLOB 'z_*' THEN substr(n.name, 3) END)"
+    " JOIN pragma_table_info(n.name, :to) AS c LEFT JOIN pragma_table_info(o.name, 'older') AS k ON k.name = c.name"
+    " WHERE n.type = 'table' AND n.name <> 'meta' GROUP BY n.name ORDER BY n.rowid";
+
+static const char missing_sql[] =
+    "SELECT n.name FROM \"%w\".sqlite_master AS n WHERE n.type = 'table' AND n.name NOT GLOB 'z_*' AND NOT EXISTS "
+    "(SELECT 1"
+    " FROM older.sqlite_master AS o WHERE o.name = n.name AND o.type = 'table' AND o.rootpage > 0"
+    " AND o.sql LIKE 'CREATE TABLE %%') ORDER BY n.rowid LIMIT 1";
+
+/* What a user may have changed is the old one's. */
+static const char facts_sql[] = "DELETE FROM \"%w\".plumbing; DELETE FROM \"%w\".z_threshold;"
+                                "INSERT OR IGNORE INTO \"%w\".meta SELECT key, value FROM older.meta";
+
+bool nm_older_is(const char *path)
+{
+    sqlite3 *db = NULL;
+    nm_buffer uri = {0};
+    int64_t id = 0, version = 0;
+    bool is_read =
+        nm_db_uri(path, "mode=ro", &uri, NULL) == NM_OK &&
+        sqlite3_open_v2((const char *)uri.data, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) == SQLITE_OK &&
+        nm_db_get_int(db, "PRAGMA application_id", &id, NULL) == NM_OK &&
+        nm_db_get_int(db, "PRAGMA user_version", &version, NULL) == NM_OK;
+
+    sqlite3_close(db);
+    nm_buffer_free(&uri);
+    return is_read && id == NM_APPLICATION_ID && version >= NM_SCHEMA_OLDEST && version < NM_SCHEMA_VERSION;
+}
+
+static bool is_large(const char *name)
+{
+    return nm_schema_is_large((nm_bytes){(const uint8_t *)name, strlen(name)});
+}
+
+static nm_status copy_tables(sqlite3 *db, const char *to, bool has_large, nm_error *err)
+{
+    sqlite3_stmt *copies = NULL;
+    char *sql = sqlite3_mprintf(copies_sql, to);
+    nm_status status = nm_db_prepare(db, sql, &copies, err);
+
+    sqlite3_free(sql);
+    if (status == NM_OK)
+        nm_question_bind_text(copies, ":to", to);
+    while (status == NM_OK && sqlite3_step(copies) == SQLITE_ROW)
+        if (has_large || !is_large(nm_named_text(copies, "name")))
+            status = nm_db_exec(db, nm_named_text(copies, "sql"), err);
+    return nm_question_end(copies, status, err);
+}
+
+/* A database of ours has all tables that users know. */
+static nm_status find_missing(sqlite3 *db, const char *to, nm_error *err)
+{
+    char *name = NULL, *sql = sqlite3_mprintf(missing_sql, to);
+    nm_status status = nm_db_get_text(db, sql, &name, err);
+
+    sqlite3_free(sql);
+    if (status == NM_OK && name != NULL)
+        status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest: it has no table %s", name);
+    sqlite3_free(name);
+    return status;
+}
+
+nm_status nm_older_copy(sqlite3 *db, const char *to, bool has_large, nm_error *err)
+{
+    char *facts = sqlite3_mprintf(facts_sql, to, to, to);
+    nm_status status = nm_schema_create_in(db, to, err);
+
+    if (status == NM_OK)
+        status = find_missing(db, to, err);
+    if (status == NM_OK)
+        status = nm_db_exec(db, facts, err);
+    if (status == NM_OK)
+        status = copy_tables(db, to, has_large, err);
+    sqlite3_free(facts);
+    return status;
+}
