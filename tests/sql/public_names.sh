@@ -13,6 +13,7 @@ fail() {
 
 internals=$(sed -nE 's/^CREATE (TABLE|VIEW) z_([a-z_]+) .*/\2/p' schema/*.sql | paste -sd'|')
 public=$(sed -nE 's/^CREATE (TABLE|VIEW) ([a-z_]+) .*/\2/p' schema/*.sql | grep -v '^z_')
+hidden=$(tr '|' '\n' <<<"$internals" | grep -vxF "$public" | paste -sd'|') # without z_ they have no meaning
 [ -n "$internals" ] && [ -n "$public" ] || fail "the schema has no names"
 texts=(README.md README.zh-CN.md CHANGELOG.md schema/intro.md examples/README.md man/*.1 src/report/sentences.def src/tool/*/options.c)
 for document in docs/*.md docs/sentences.txt; do
@@ -21,7 +22,7 @@ done
 
 # With z_ anywhere; without it where a table or view is meant.
 grep -nE "(^|[^A-Za-z0-9_])z_($internals)([^A-Za-z0-9_]|\$)" "${texts[@]}" && fail "the lines above name what is internal"
-grep -nE "([Vv]iews?|[Tt]able|视图) \`?($internals)([^A-Za-z0-9_]|\$)|FROM ($internals)([^A-Za-z0-9_]|\$)" "${texts[@]}" |
+grep -nE "([Vv]iews?|[Tt]able|视图) \`?($hidden)([^A-Za-z0-9_]|\$)|FROM ($hidden)([^A-Za-z0-9_]|\$)" "${texts[@]}" |
     grep -vE '([Vv]iew|[Tt]able) (of|that|module|note)' && fail "the lines above name what has another name now"
 awk '/^--/' queries/*.sql | grep -nE "(^|[^A-Za-z0-9_])z_($internals)([^A-Za-z0-9_]|\$)" &&
     fail "the lines above, of heads of queries, name what is internal"
