@@ -35,15 +35,6 @@ void nm_page_cells_free(nm_page_cells *cells)
     *cells = (nm_page_cells){0};
 }
 
-void nm_page_cells_clear(nm_page_cells *cells)
-{
-    memset(cells->used, 0, NM_PAGE_CELLS_COUNT * sizeof *cells->used);
-    memset(cells->lead, 0, NM_PAGE_CELLS_COUNT * sizeof *cells->lead);
-    memset(cells->site, 0, NM_PAGE_CELLS_COUNT * sizeof *cells->site);
-    cells->width = NM_PAGE_CELLS_WIDTH;
-    cells->height = NM_PAGE_CELLS_HEIGHT;
-}
-
 static void add(nm_page_cells *cells, size_t at, float share, uint32_t site)
 {
     cells->used[at] += share;

@@ -28,7 +28,6 @@ typedef struct nm_page_cells {
 /* The caller sets first_seq, last_seq and axis_bytes behind it. To be freed on failure too. */
 nm_status nm_page_cells_init(nm_page_cells *cells, nm_error *err);
 void nm_page_cells_free(nm_page_cells *cells);
-void nm_page_cells_clear(nm_page_cells *cells);
 
 /* A block from its birth to its end, `offset` on the axis. No two blocks are at one place at one time: then the cost of all is that of the
  * cells and of the blocks' edges. */

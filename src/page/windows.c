@@ -145,13 +145,6 @@ bool nm_page_windows_has(nm_page_windows *windows, int64_t heap_id, int64_t born
     return reach_of[windows->kind_last] <= windows->reach;
 }
 
-const char *nm_page_anchor_name(nm_page_anchor_kind kind)
-{
-    static const char *const names[NM_PAGE_ANCHOR_KINDS] = {"peak", "end", "failure", "leak"};
-
-    return names[kind];
-}
-
 void nm_page_windows_free(nm_page_windows *windows)
 {
     free(windows->anchors);

@@ -191,13 +191,6 @@ static bool is_range_readable(nm_pages *known, uintptr_t address, size_t bytes)
     return true;
 }
 
-bool nm_python_is_readable(uintptr_t address, size_t bytes)
-{
-    nm_pages known = {0};
-
-    return is_range_readable(&known, address, bytes);
-}
-
 /* ---- The careful walk ---------------------------------------------------------------------------------------------- */
 
 static bool is_object(nm_pages *known, uintptr_t object, size_t bytes, uintptr_t type)

@@ -53,8 +53,6 @@ bool nm_python_has_frames(const nm_python_model *model, uintptr_t thread_state);
 nm_python_walk nm_python_collect(const nm_python_model *model, uintptr_t thread_state, unsigned limit,
                                  nm_python_place *places);
 
-/* Is the whole range readable? Asks the kernel. */
-bool nm_python_is_readable(uintptr_t address, size_t bytes);
 
 /* ---- Names --------------------------------------------------------------------------------------------------------- */
 

@@ -188,8 +188,8 @@ static void *map_first(int fd, size_t first_len, size_t len)
 {
     void *memory = mapped(nm_call(SYS_mmap, 0, (long)len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
 
-    if (memory !=
-        NULL) /* over itself: this cannot fail for want of addresses, and what it does is not needed to go on */
+    /* Over itself: this cannot fail for want of addresses, and what it does is not needed to go on. */
+    if (memory != NULL)
         nm_call(SYS_mmap, (long)memory, (long)first_len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
                 fd, 0);
     return memory;

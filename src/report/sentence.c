@@ -10,13 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct row {
-    const char *name;
-    const char *texts[2]; /* by language */
-} row;
-
-static const row rows[] = {
-#define NM_SENTENCE(code, name, english, chinese) {name, {english, chinese}},
+static const char *const texts[][2] = {
+    /* by language */
+#define NM_SENTENCE(code, name, english, chinese) {english, chinese},
 #include "report/sentences.def"
 #undef NM_SENTENCE
 };
@@ -28,14 +24,9 @@ typedef struct putter {
     bool is_full; /* it was cut: nothing more goes in */
 } putter;
 
-const char *nm_sentence_name(nm_sentence code)
-{
-    return rows[code].name;
-}
-
 const char *nm_sentence_row(nm_sentence code, nm_language language)
 {
-    return rows[code].texts[language];
+    return texts[code][language];
 }
 
 /* As much as fits, cut behind a whole character. */
@@ -78,7 +69,7 @@ static void put_choice(putter *p, const char *text, size_t len)
 const char *nm_sentence_put(nm_sentence code, nm_language language, const nm_word *words, char *out, size_t size)
 {
     putter p = {.out = out, .size = size};
-    const char *at = rows[code].texts[language];
+    const char *at = texts[code][language];
 
     out[0] = 0;
     while (*at != 0) {

@@ -31,7 +31,6 @@ typedef struct nm_word {
 
 #define NM_SENTENCE_BYTES 1024 /* room that every sentence on a screen needs; what is longer is cut */
 
-const char *nm_sentence_name(nm_sentence code);                      /* "screen.leak.blocks" */
 const char *nm_sentence_row(nm_sentence code, nm_language language); /* as it stands in sentences.def */
 
 /* Puts the sentence into `out`, which has room for `size` bytes and is given back: cut behind a whole character where it does not

@@ -184,8 +184,7 @@ typedef struct nm_ring {
     uint64_t magic; /* stored last, with release: the ring is whole */
     uint64_t ring_id;
     uint64_t process_number;
-    uint64_t
-        slot_count; /* a power of two; its writer changes it once at most, before any position is past the new one */
+    uint64_t slot_count; /* a power of two; its writer changes it once, before any position is past the new one */
 
     /* The writer's line. */
     _Alignas(64) _Atomic uint64_t head; /* next position to claim */

@@ -121,7 +121,3 @@ nm_order_node *nm_order_next(const nm_order_node *node)
     return step(node, BEHIND);
 }
 
-nm_order_node *nm_order_previous(const nm_order_node *node)
-{
-    return step(node, BEFORE);
-}

@@ -29,6 +29,5 @@ nm_order_node *nm_order_ceiling(const nm_order *order, uint64_t major, uint64_t 
 nm_order_node *nm_order_first(const nm_order *order);
 nm_order_node *nm_order_last(const nm_order *order);
 nm_order_node *nm_order_next(const nm_order_node *node);
-nm_order_node *nm_order_previous(const nm_order_node *node);
 
 #endif
