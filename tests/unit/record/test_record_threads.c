@@ -355,6 +355,8 @@ START_TEST(a_ring_that_cannot_grow_goes_round_in_what_it_has)
     char path[128];
     uint64_t count = 0;
 
+    if (is_emulated())
+        return; /* the emulator does not survive what is behind the end */
     fixture.session->ring_bytes = 1 << 20;
     ck_assert(nm_session_join(fixture.folder));
     for (; count < 1500; count++) /* it has grown once */
@@ -403,7 +405,8 @@ START_TEST(a_thread_among_many_costs_no_more_than_one_alone)
     }
     while (atomic_load(&stay_count) < THREADS)
         usleep(1000);
-    ck_assert_uint_le(bytes_read() - before, THREADS * 200);
+    if (!is_emulated()) /* whose own reading is in the figure */
+        ck_assert_uint_le(bytes_read() - before, THREADS * 200);
     for (unsigned i = 1; i <= THREADS + 1; i++)
         ring_bytes += (uint64_t)ring_file(i).st_blocks * 512;
     ck_assert_uint_le(ring_bytes, (THREADS + 1) * 2 * (NM_RING_HEADER_BYTES + NM_RING_BYTES_MIN));
