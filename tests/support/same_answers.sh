@@ -75,7 +75,7 @@ answer() {
     said advise "$bin/npumem-whatif" --advise $db
     said redacted "$bin/npumem-ingest" --quiet --redact -o redacted.db ./*.{zst,pkl,pickle}
     [ ! -f redacted.db ] || sqlite3 redacted.db .dump >redacted.sql 2>&1
-    for query in "$here"/queries/*.sql; do
+    for query in "$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$1/CMakeCache.txt")"/queries/*.sql; do
         sqlite3 -csv -header $db <"$query" >"query.$(basename "$query" .sql).csv" 2>&1
     done
     rm -f run.db redacted.db ./*.zst ./*.pickle ./*.pkl
