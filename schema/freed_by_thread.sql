@@ -39,7 +39,7 @@ CREATE VIEW freed_by_thread (
     freed_count,
     -- Their sizes, by the heap's size_basis. Unit: bytes.
     freed_bytes,
-    -- 1: something of the recording was lost, or not kept, or had begun before it; 0: all is here.
+    -- 1: something of the recording was lost, not kept or paused, or had begun before it; 0: all is here.
     is_partial
 ) AS
 SELECT
@@ -54,6 +54,7 @@ SELECT
     s.freed_count,
     s.freed_bytes,
     i.is_complete = 0 OR i.baseline = 'unknown' OR i.detail_begin_seq IS NOT NULL
+        OR EXISTS (SELECT 1 FROM z_pause AS q WHERE q.process_id = p.process_id)
 FROM z_freed_by_thread AS s
 JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 LEFT JOIN input AS i ON i.input_id = p.input_id

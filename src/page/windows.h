@@ -60,7 +60,6 @@ int64_t nm_page_windows_choose(nm_page_windows *windows, int64_t blocks_max);
 
 bool nm_page_windows_has(nm_page_windows *windows, int64_t heap_id, int64_t born, int64_t freed);
 
-
 void nm_page_windows_free(nm_page_windows *windows);
 
 #endif

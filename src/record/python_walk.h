@@ -53,7 +53,6 @@ bool nm_python_has_frames(const nm_python_model *model, uintptr_t thread_state);
 nm_python_walk nm_python_collect(const nm_python_model *model, uintptr_t thread_state, unsigned limit,
                                  nm_python_place *places);
 
-
 /* ---- Names --------------------------------------------------------------------------------------------------------- */
 
 #define NM_PYTHON_FUNCTION_BYTES_MAX 256

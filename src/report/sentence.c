@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char *const texts[][2] = {
-    /* by language */
+/* by language */
 #define NM_SENTENCE(code, name, english, chinese) {english, chinese},
 #include "report/sentences.def"
 #undef NM_SENTENCE

@@ -120,4 +120,3 @@ nm_order_node *nm_order_next(const nm_order_node *node)
 {
     return step(node, BEHIND);
 }
-

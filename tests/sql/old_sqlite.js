@@ -49,7 +49,7 @@ function isQuery(name) {
 
 // An internal view has the name of its case behind z_.
 function isInternal(db, name) {
-    return db.exec("SELECT 1 FROM sqlite_master WHERE name = 'z_" + name + "'").length > 0;
+    return db.exec("SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = 'z_" + name + "'").length > 0;
 }
 
 function sqlOf(db, name, isAsked) {
