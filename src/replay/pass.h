@@ -155,9 +155,8 @@ typedef struct nm_keyframe_out nm_keyframe_out; /* keyframe.h */
 
 struct nm_pass {
     const char *name;
-    bool gives[NM_ROW_KINDS]; /* rows that it gives; alone, but for anomalies (analysis/anomaly.h) */
-    const nm_pass *const
-        *needs; /* whose rooms it reads, then NULL; or NULL. They are in the table, and are told first */
+    bool gives[NM_ROW_KINDS];       /* rows that it gives; alone, but for anomalies (analysis/anomaly.h) */
+    const nm_pass *const *needs;    /* whose rooms it reads, then NULL; or NULL. They are told first */
     bool wants[NM_CHANGE_KINDS];    /* what it is told */
     bool at_times[NM_CHANGE_KINDS]; /* what of it only while it says so: nm_run_hear */
     size_t room[NM_OWNERS];         /* bytes */

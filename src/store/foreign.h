@@ -21,7 +21,7 @@
 typedef struct nm_foreign nm_foreign;
 
 /*
- * NM_ERR_FORMAT, NM_ERR_VERSION: not a database of npumem-ingest, not of this version, or damaged. NULL in *out then.
+ * NM_ERR_FORMAT, NM_ERR_VERSION: not a database of npumem-ingest, older than NM_SCHEMA_OLDEST, or damaged. NULL in *out then.
  * `reads_events`: tables with a row an event will be read, so that their pages are checked too, however many they are.
  */
 nm_status nm_foreign_open(const char *path, bool reads_events, nm_foreign **out, nm_error *err);

@@ -40,8 +40,8 @@ nm_status nm_schema_apply_table(sqlite3 *db, const char *table, nm_error *err); 
 
 /* A database without tables becomes an empty one of ours: the form of the file, its tables and words, its facts in meta. */
 nm_status nm_schema_create(sqlite3 *db, nm_error *err);
-nm_status nm_schema_create_in(sqlite3 *db, const char *schema,
-                              nm_error *err); /* tables, words and version alone, in one that is attached */
+/* The tables, words and version alone, in a database that is attached. */
+nm_status nm_schema_create_in(sqlite3 *db, const char *schema, nm_error *err);
 
 /* ---- Faster -------------------------------------------------------------------------------------------------------- */
 
