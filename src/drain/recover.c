@@ -142,6 +142,7 @@ static nm_status begin_ring(void *context, nm_ring_merge_ring *ring, nm_error *e
 
     /* relaxed: a copy; the drain is dead or moves it on only over what stands in the trace */
     ring->cursor = atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
+    ring->said_drops = atomic_load_explicit(&ring->view.ring->lost_count, memory_order_relaxed);
     if (known == NULL)
         return NM_OK;
     known->is_found = true;
@@ -150,7 +151,8 @@ static nm_status begin_ring(void *context, nm_ring_merge_ring *ring, nm_error *e
         ring->known_end = pending->read_position;
         ring->known_left = pending->event_count;
     }
-    ring->said_drops = known->said_drops;
+    if (ring->said_drops < known->said_drops) /* else a note has them: the trace's disk was full */
+        ring->said_drops = known->said_drops;
     ring->skips = known->ranges;
     ring->skip_count = known->range_count;
     known->ranges = NULL;
