@@ -126,14 +126,15 @@ END_TEST
 /* The recorder does nothing for a while: the rings are full, and what comes is dropped. A note has that, too, and once. */
 START_TEST(what_full_rings_dropped_at_a_full_disk_is_counted_once)
 {
-    expect("$R -o a.zst -- sh -c '$P/spin_events --events 500; touch begun; until [ -e go ]; do sleep 0.02; done; "
-           "$P/spin_events --events 400000; touch many; until [ -e over ]; do sleep 0.02; done; $P/spin_events "
-           "--events 777' >/dev/null 2>err & r=$!; until [ -e begun ]; do sleep 0.02; done; sleep 0.7; prlimit --pid $r "
-           "--fsize=$(($(stat -c %s a.zst) + 4096)):; kill -STOP $r; touch go; until [ -e many ]; do sleep 0.02; done; "
-           "kill -CONT $r; sleep 1; kill -9 $r; wait $r; touch over; for i in $(seq 100); do $R --finish a.zst >finish "
-           "2>&1; [ $? = 1 ] || break; sleep 0.05; done; $I --quiet a.zst; echo $?; sqlite3 a.db 'SELECT is_complete, "
-           "events_dropped > 400000, events_seen BETWEEN 802554 AND 803554 FROM input'",
-           "3\n0|1|1\n");
+    expect(
+        "$R -o a.zst -- sh -c '$P/spin_events --events 500; touch begun; until [ -e go ]; do sleep 0.02; done; "
+        "$P/spin_events --events 400000; touch many; until [ -e over ]; do sleep 0.02; done; $P/spin_events "
+        "--events 777' >/dev/null 2>err & r=$!; until [ -e begun ]; do sleep 0.02; done; sleep 0.7; prlimit --pid $r "
+        "--fsize=$(($(stat -c %s a.zst) + 4096)):; kill -STOP $r; touch go; until [ -e many ]; do sleep 0.02; done; "
+        "kill -CONT $r; sleep 1; kill -9 $r; wait $r; touch over; for i in $(seq 100); do $R --finish a.zst >finish "
+        "2>&1; [ $? = 1 ] || break; sleep 0.05; done; $I --quiet a.zst; echo $?; sqlite3 a.db 'SELECT is_complete, "
+        "events_dropped > 400000, events_seen BETWEEN 802554 AND 803554 FROM input'",
+        "3\n0|1|1\n");
 }
 END_TEST
 
