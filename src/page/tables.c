@@ -6,10 +6,16 @@
 
 #include "page/curves.h"
 #include "store/database.h"
+#include "store/findings/said_text.h"
 
 #define TABLES_SHARE 0.6 /* of the page, at most: they, and what is before them */
 
 #define PLACE        "host, rank, pid, device, heap, level, "
+
+/* What said_text of store/findings/said_text.h wants of a finding. */
+#define SAID_OF(column)                                                                                                \
+#column ", rank, pid, device, (SELECT upper(max(kind)) FROM device), (SELECT count(DISTINCT h.process_id) > 1"     \
+            " FROM z_heap_sum AS s JOIN heap AS h ON h.heap_id = s.heap_id WHERE s.peak_bytes > 0), heap, site"
 
 typedef struct question {
     const char *name, *sql;
@@ -51,7 +57,7 @@ nm_status nm_page_question_write(nm_page *page, sqlite3 *db, const char *name, c
 
 nm_status nm_page_tables_write(nm_page *page, nm_error *err)
 {
-    nm_status status = NM_OK;
+    nm_status status = nm_said_text_add(page->db, err);
 
     for (size_t i = 0; i < sizeof questions / sizeof *questions && status == NM_OK; i++)
         status = nm_page_question_write(page, page->db, questions[i].name, questions[i].sql, err);

@@ -174,9 +174,12 @@ static nm_status add_name(nm_csv *csv, const char *view, nm_error *err)
 }
 
 /* What people ask for. The rest is for who knows it by name. */
-static const char *const usual_views[] = {"catalog",       "fragmentation",   "health",  "leak",
-                                          "leak_by_site",  "outstanding",     "peak",    "peak_by_site",
-                                          "pool_hit_rate", "suspect_by_site", "timeline"};
+static const char *const usual_views[] = {"catalog",      "finding",       "fragmentation",   "health",
+                                          "leak",         "leak_by_site",  "outstanding",     "peak",
+                                          "peak_by_site", "pool_hit_rate", "suspect_by_site", "timeline"};
+
+/* Tables that are answers, as views are. */
+static const char *const told_tables[] = {"finding", "finding_group"};
 
 static int compare_names(const void *a, const void *b)
 {
@@ -191,6 +194,8 @@ static nm_status list_all_views(nm_csv *csv, nm_error *err)
     nm_schema_statement view;
     nm_status status = NM_OK;
 
+    for (size_t i = 0; status == NM_OK && i < sizeof told_tables / sizeof *told_tables; i++)
+        status = add_name(csv, told_tables[i], err);
     for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &view);) {
         char name[64];
 

@@ -27,10 +27,4 @@ nm_screen_group nm_screen_rank_uneven_lines; /* sites of which one rank holds fa
 nm_screen_group nm_screen_rank_table_lines;  /* the fullest, the median and the first to fail */
 nm_screen_group nm_screen_next_lines;        /* the next command */
 
-/* The name of a component of views device_memory and out_of_memory_component, of a pool that of its heap, into `out`. */
-void nm_screen_component(const nm_screen *s, const char *component, const char *heap, char *out, size_t size);
-
-/* The word for a measure of view health. */
-nm_sentence nm_screen_measure_of(const char *measure);
-
 #endif

@@ -22,26 +22,6 @@
 #define HEAPS_MAX      10
 #define TEXT_BYTES     256
 
-void nm_screen_component(const nm_screen *s, const char *component, const char *heap, char *out, size_t size)
-{
-    static const struct {
-        const char *component;
-        nm_sentence code;
-    } names[] = {{"APP", NM_SAY_PART_PROGRAM},
-                 {"PHYSICAL", NM_SAY_PART_PHYSICAL},
-                 {"PAGE ROUNDING", NM_SAY_PART_PAGES},
-                 {"RECORDED PROCESSES", NM_SAY_PART_RECORDED},
-                 {"OTHER PROCESSES", NM_SAY_PART_OTHERS},
-                 {"UNEXPLAINED", NM_SAY_PART_UNEXPLAINED}};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i].component, component) == 0) {
-            nm_sentence_put(names[i].code, s->language, NULL, out, size);
-            return;
-        }
-    nm_human_text(out, size, heap[0] == 0 ? component : heap, NAME_COLUMNS);
-}
-
 /* ---- Devices by their own word ---- */
 
 /* What it was made of. */
@@ -57,7 +37,7 @@ static nm_status say_parts(nm_screen *s, const nm_device_peaks_row *device, nm_e
     for (int i = 0; status == NM_OK && nm_device_parts_next(rows, &row); i++) {
         bool is_minus = i > 0 && row.bytes < 0; /* the device says less than is known of */
 
-        nm_screen_component(s, row.component, row.heap, name, sizeof name);
+        nm_say_component(s->language, row.component, row.heap, NAME_COLUMNS, name, sizeof name);
         nm_screen_say(s,
                       i == 0     ? NM_SAY_PEAK_MADE_OF
                       : is_minus ? NM_SAY_PEAK_MINUS

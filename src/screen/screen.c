@@ -86,37 +86,17 @@ bool nm_screen_is_shared(const nm_screen *s)
 
 const char *nm_screen_device_kind(const nm_screen *s, const char *kind)
 {
-    return kind[0] == 0 || strcmp(kind, "DEVICE") == 0 ? nm_sentence_row(NM_SAY_PLACE_DEVICE, s->language) : kind;
+    return nm_say_device_kind(s->language, kind);
 }
 
-const char *nm_screen_place(const nm_screen *s, const nm_screen_owner *owner, char out[64])
+const char *nm_screen_place(const nm_screen *s, const nm_say_owner *owner, char out[NM_SAY_PLACE_BYTES])
 {
-    size_t len = 0;
-    char number[NM_HUMAN_BYTES];
-
-    out[0] = 0;
-    snprintf(number, sizeof number, "%lld", (long long)(owner->has_rank ? owner->rank : owner->pid));
-    if (nm_screen_is_shared(s) && (owner->has_rank || owner->has_pid)) {
-        nm_sentence_put(owner->has_rank ? NM_SAY_PLACE_RANK : NM_SAY_PLACE_PID, s->language, NM_WORDS({"n", number}),
-                        out, 64);
-        len = strlen(out);
-    }
-    if (owner->has_device)
-        snprintf(out + len, 64 - len, "%.12s %lld", nm_screen_device_kind(s, owner->device_kind),
-                 (long long)owner->device);
-    else
-        nm_sentence_put(NM_SAY_PLACE_HOST, s->language, NULL, out + len, 64 - len);
-    return out;
+    return nm_say_place(s->language, nm_screen_is_shared(s), owner, out);
 }
 
 const char *nm_screen_site(const nm_screen *s, const char *site, size_t columns, char *out, size_t size)
 {
-    static const nm_sentence codes[] = {NM_SAY_SITE_NONE, NM_SAY_SITE_CUT, NM_SAY_SITE_BASELINE};
-
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
-        if (strcmp(nm_sentence_row(codes[i], NM_ENGLISH), site) == 0)
-            return nm_sentence_put(codes[i], s->language, NULL, out, size);
-    return nm_human_text(out, size, site, columns);
+    return nm_say_site(s->language, site, columns, out, size);
 }
 
 /* ---- Showing ---- */
@@ -397,6 +377,8 @@ nm_status nm_screen_write(sqlite3 *db, const nm_screen_names *names, const nm_sc
         status = (*group)(&s, err);
     if (status == NM_OK && s.is_out_of_memory)
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK && s.is_unreadable)
+        status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "what a finding says cannot be read: table finding");
     if (status == NM_OK)
         show(&s, out);
     nm_rank_list_free(s.ranks);

@@ -16,7 +16,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "report/sentence.h"
+#include "say/names.h"
 
 #define NM_SCREEN_ROWS_MAX      25
 #define NM_SCREEN_CELLS         100
@@ -73,6 +73,7 @@ typedef struct nm_screen {
     nm_language language;
     bool has_colour;
     bool is_out_of_memory; /* a line is missing: nm_screen_write fails */
+    bool is_unreadable;    /* a finding is, and it fails too */
     nm_screen_line *lines; /* owned */
     size_t line_count, line_capacity;
     /* What several groups need to know: filled by the frame before the first of them. */
@@ -92,20 +93,13 @@ void nm_screen_number(nm_screen *s); /* the line tells of a fault, which gets a 
 void nm_screen_say(nm_screen *s, nm_sentence code, const nm_word *words);
 void nm_screen_add(nm_screen *s, const char *text); /* a name or a figure: the same in all languages */
 
-/* Whose line it is. */
-typedef struct nm_screen_owner {
-    bool has_rank, has_pid, has_device;
-    int64_t rank, pid, device;
-    const char *device_kind; /* in capitals; "" where it is not known */
-} nm_screen_owner;
-
 /* Of a row with these columns (store/question.h). */
 #define NM_SCREEN_OWNER(row)                                                                                           \
-    (&(nm_screen_owner){(row)->has.rank, (row)->has.pid, (row)->has.device, (row)->rank, (row)->pid, (row)->device,    \
-                        (row)->device_kind})
+    (&(nm_say_owner){(row)->has.rank, (row)->has.pid, (row)->has.device, (row)->rank, (row)->pid, (row)->device,       \
+                     (row)->device_kind})
 
 /* "NPU 0", "host", and of several processes "rank 3 NPU 0" or "pid 100 NPU 0". */
-const char *nm_screen_place(const nm_screen *s, const nm_screen_owner *owner, char out[64]);
+const char *nm_screen_place(const nm_screen *s, const nm_say_owner *owner, char out[NM_SAY_PLACE_BYTES]);
 
 /* "NPU", of the device's kind in capitals; where it is not known the word for a device. */
 const char *nm_screen_device_kind(const nm_screen *s, const char *kind);

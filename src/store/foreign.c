@@ -13,6 +13,7 @@
 
 #include "base/door.h"
 #include "store/database.h"
+#include "store/findings/findings.h"
 #include "store/older.h"
 #include "store/read_limit.h"
 #include "store/schema.h"
@@ -237,6 +238,7 @@ nm_status nm_foreign_open(const char *path, bool reads_events, nm_foreign **out,
     uint64_t file_bytes = nm_read_limit_file_bytes(path);
     nm_foreign *foreign = NULL;
     nm_status status = check_file(path, err);
+    bool is_older = status == NM_OK && nm_older_is(path);
 
     *out = NULL;
     if (status == NM_OK && (foreign = calloc(1, sizeof *foreign)) == NULL)
@@ -246,10 +248,12 @@ nm_status nm_foreign_open(const char *path, bool reads_events, nm_foreign **out,
     nm_read_limit_heap(file_bytes);
     status = list_tables(foreign, err);
     if (status == NM_OK)
-        status = (nm_older_is(path) ? renew_main : read_main)(
-            foreign, path, reads_events || file_bytes <= CHECKED_BYTES_MAX, file_bytes, err);
+        status = (is_older ? renew_main : read_main)(foreign, path, reads_events || file_bytes <= CHECKED_BYTES_MAX,
+                                                     file_bytes, err);
     if (status == NM_OK)
         status = make_views(foreign, err);
+    if (status == NM_OK && is_older)
+        status = nm_findings_write(foreign->db, err);
     if (status == NM_OK)
         status = nm_db_exec(foreign->db, "PRAGMA query_only = ON", err);
     foreign->is_ready = true;

@@ -34,8 +34,6 @@ nm_status nm_live_copy(sqlite3 *db, const char *beside, const nm_live_ids *live_
     if (status == NM_OK)
         status = nm_store_finish_merged(store, err);
     if (status == NM_OK)
-        status = nm_store_read_views(store, err);
-    if (status == NM_OK)
         *out = store;
     else
         nm_store_close(store);

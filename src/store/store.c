@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "store/findings/findings.h"
 #include "store/loader.h"
 #include "store/own_file.h"
 #include "store/plumbing.h"
@@ -221,6 +222,10 @@ static nm_status finish_schema(nm_store *store, nm_error *err)
         status =
             store->is_plain ? nm_schema_apply(store->db, NM_SCHEMA_VIEWS, err) : nm_schema_add_views(store->db, err);
     if (status == NM_OK)
+        status = nm_schema_read_views(store->db, err);
+    if (status == NM_OK)
+        status = nm_findings_write(store->db, err);
+    if (status == NM_OK)
         status = nm_db_exec(store->db, "COMMIT", err);
     if (status == NM_OK)
         status = store->is_redacted ? nm_redact_wipe(store->db, err) : give_back_pages(store->db, err);
@@ -314,11 +319,6 @@ nm_status nm_store_finish_merged(nm_store *store, nm_error *err)
 sqlite3 *nm_store_db(nm_store *store)
 {
     return store->db;
-}
-
-nm_status nm_store_read_views(nm_store *store, nm_error *err)
-{
-    return nm_schema_read_views(store->db, err);
 }
 
 uint64_t nm_store_unknown_references(const nm_store *store)

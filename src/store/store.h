@@ -5,8 +5,8 @@
  *
  *     nm_store_open("run.db", &options, &store, err);        run.db.PID.tmp, with the tables
  *     nm_replay_new(nm_store_sink(store), &replay, err); ... the rows
- *     nm_store_finish(store, &input, err);                   definitions, sites, indexes, views, checks
- *     nm_store_read_views(store, err); ... nm_store_db(store): answers, CSV
+ *     nm_store_finish(store, &input, err);                   definitions, sites, indexes, views, findings, checks
+ *     nm_store_db(store): answers, CSV
  *     nm_store_publish(store, err);                          run.db
  *     nm_store_close(store);                                 without publish: nothing is left
  *
@@ -91,11 +91,8 @@ nm_status nm_store_merge_with(nm_store *store, const char *path, const nm_merge_
 /* In place of nm_store_finish: indexes, views, checks. */
 nm_status nm_store_finish_merged(nm_store *store, nm_error *err);
 
-/* The finished database, for reading. Borrowed; gone after publish or close. It knows its tables; its views, after: */
+/* The finished database, for reading. Borrowed; gone after publish or close. */
 sqlite3 *nm_store_db(nm_store *store);
-
-/* Once, if somebody wants to ask them: it takes a while (schema.h). */
-nm_status nm_store_read_views(nm_store *store, nm_error *err);
 
 /* References to what the input never defined; they are NULL in the database. */
 uint64_t nm_store_unknown_references(const nm_store *store);

@@ -23,7 +23,7 @@ FIGURES = {
 
 # Where the sentences of a code's first word are made.
 SOURCES = {
-    "screen": ["src/report/sentences.def"],
+    "screen": ["src/say/sentences.def"],
     "health": ["schema/375_view_health.sql"],
     "out_of_memory": ["schema/374_view_out_of_memory.sql"],
     "leak": ["schema/310_view_leak.sql"],

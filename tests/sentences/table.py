@@ -121,22 +121,22 @@ ROW = re.compile(r'^NM_SENTENCE\((\w+), "(screen\.[\w.]+)", "((?:[^"\\]|\\.)*)",
 
 def screen_failures(source, sentences):
     """The sentences of the screen: in both files word for word, in both languages with the same names."""
-    with open(f"{source}/src/report/sentences.def", encoding="utf-8") as file:
+    with open(f"{source}/src/say/sentences.def", encoding="utf-8") as file:
         text = file.read()
     rows = {code: (english, chinese) for _, code, english, chinese in ROW.findall(text)}
     if len(rows) != text.count("\nNM_SENTENCE("):
-        yield "src/report/sentences.def: a row has another form, or a code stands twice"
+        yield "src/say/sentences.def: a row has another form, or a code stands twice"
     for code, (english, chinese) in rows.items():
         if sorted(re.findall(r"\{\w+\}", english)) != sorted(re.findall(r"\{\w+\}", chinese)):
-            yield f"src/report/sentences.def: {code}: the languages have other names in them"
+            yield f"src/say/sentences.def: {code}: the languages have other names in them"
         if re.search(r"\[[^\]]*/", chinese) or bool(english.strip()) != bool(chinese.strip()):
-            yield f"src/report/sentences.def: {code}: the Chinese has [one/many], or one of both is empty"
+            yield f"src/say/sentences.def: {code}: the Chinese has [one/many], or one of both is empty"
         told = sentences.get(code)
         if english.strip() and (told is None or (told.text, told.chinese) != (catalogue.flat(english), chinese.strip())):
-            yield f"docs/sentences.txt: {code} is not as in src/report/sentences.def"
+            yield f"docs/sentences.txt: {code} is not as in src/say/sentences.def"
     for code in sentences:
         if code.startswith("screen.") and code not in rows:
-            yield f"docs/sentences.txt: {code} is not in src/report/sentences.def"
+            yield f"docs/sentences.txt: {code} is not in src/say/sentences.def"
 
 
 def main():

@@ -98,6 +98,9 @@ z_memory_kind.name meta.key meta.value z_miss_cause.name z_module.build_id z_mom
 z_operation_source.name z_out_of_memory_chain.outcome plumbing.origin plumbing.target z_pool_bucket.name process.end_kind process.run_mode
 z_process_environment.name z_process_environment.source z_segment_kind.name z_leaked_sum.verdict z_site_verdict.verdict z_site_verdict.reason step.source z_step_anchor.kind z_step_trend.measure
 z_step_trend.verdict z_stream_call_kind.name frame.label z_threshold.measure z_threshold.unit'
+# Findings are made of what has been replaced.
+own="$own $(query trace "SELECT group_concat(m.name || '.' || c.name, ' ') FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
+                         WHERE m.name IN ('finding', 'finding_group')")"
 replaced=$(sed -n 's/^    {"\([a-z_]*\)", "\([a-z_]*\)", NM_REDACT.*/\1.\2/p' "$source/src/store/redact.c")
 for column in $(query trace "SELECT m.name || '.' || c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
                              WHERE m.type = 'table' AND c.type NOT IN ('INTEGER', 'REAL')"); do

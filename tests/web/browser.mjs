@@ -308,8 +308,10 @@ async function testClicks(browser) {
     await leak.page.click('#top nav >> text=Fragmentation and pool');
     assert.ok(await isSeen(leak.page, '#pool .pair tbody tr'), 'one click: it is on the screen');
     await leak.close();
-    const oom = await open(browser, 'oom', '', {colorScheme: 'dark'}), [failure] = ask('oom', "SELECT explanation, site FROM out_of_memory WHERE outcome = 'fatal'");
-    assert.ok((await oom.page.textContent('#verdicts .card >> nth=0')).includes(failure.explanation), 'no click: why the job died');
+    const oom = await open(browser, 'oom', '', {colorScheme: 'dark'}), [failure] = ask('oom', "SELECT f.text, f.site FROM finding AS f JOIN out_of_memory AS o ON o.out_of_memory_id = f.source_id WHERE f.kind = 'out of memory' AND o.outcome = 'fatal'"), [gravest] = ask('oom', "SELECT text FROM finding ORDER BY finding_id LIMIT 1");
+    assert.equal(await oom.page.textContent('#verdicts .card >> nth=0 >> .title'), failure.text, 'no click: what it died of');
+    assert.ok((await oom.page.textContent('#verdicts .card >> nth=0 >> .text')).startsWith('WHY  '), 'no click: why');
+    assert.equal(gravest.text, failure.text);
     await oom.page.click('#verdicts .card >> nth=0');
     assert.equal(await oom.page.evaluate(() => document.activeElement.id), 'oom', 'one click: the panel of it');
     assert.ok(await isSeen(oom.page, '#oom .failure p') && await isSeen(oom.page, '#oom .stacked'), 'why it died, and what was full, are on the screen');
@@ -350,7 +352,8 @@ async function testNames(browser) {
 
 async function testOthers(browser) {
     const fine = await open(browser, 'fine');
-    assert.ok((await fine.page.textContent('#verdicts')).includes('No leak, no failure, no misuse'));
+    const open_count = ask('fine', "SELECT count(*) AS n FROM finding WHERE severity = 'not judged'")[0].n;
+    assert.equal(await fine.page.textContent('#verdicts p >> nth=0'), open_count === 0 ? 'Nothing wrong was found.' : 'Nothing wrong was found, but not all could be judged:');
     assert.equal(await fine.page.textContent('#leaks .allgood'), 'No leak.');
     await fine.close();
     const sums = await open(browser, 'sums'), peak = ask('sums', "SELECT site, live_bytes FROM peak_by_site WHERE level = 'pool' ORDER BY live_bytes DESC, site LIMIT 12");
@@ -388,7 +391,8 @@ async function testRanks(browser) {
     const cells = await cellsOf(page, '#ranks');
     assert.deepEqual(cells.map((row) => [row[0], row[2], row[4], row[7]]), rows.map((row) => [String(row.rank), String(row.pid), formatBytes(row.peak_bytes), formatBytes(row.leak_bytes)]));
     for (const [i, row] of rows.entries()) {
-        const bad = ask('ranks', `SELECT DISTINCT verdict, measure FROM health WHERE rank = ${row.rank} AND verdict IN ('danger', 'warning')`), level = row.failure || row.leak_bytes > 0 || bad.some((one) => one.verdict === 'danger') ? 'danger' : bad.length > 0 ? 'warning' : 'no fault';
+        const bad = ask('ranks', `SELECT DISTINCT verdict, measure FROM health WHERE rank = ${row.rank} AND verdict IN ('danger', 'warning')`), open_count = ask('ranks', `SELECT count(*) AS n FROM finding WHERE severity = 'not judged' AND (rank = ${row.rank} OR pid IS NULL)`)[0].n;
+        const level = row.failure || row.leak_bytes > 0 || bad.some((one) => one.verdict === 'danger') ? 'danger' : bad.length > 0 ? 'warning' : open_count > 0 ? 'not judged' : 'no fault';
         assert.ok(cells[i][8].startsWith(level), `${cells[i][8]}, not ${level}`);
         for (const {measure} of bad)
             assert.ok(cells[i][8].includes(measure), `${cells[i][8]} has no ${measure}`);

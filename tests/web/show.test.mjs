@@ -185,12 +185,15 @@ test('three ranks stand for all: the first to fail, the highest and the lower mi
 });
 
 test('the verdict of a rank is of its own rows', () => {
-    const row = {host: 'h', rank: 3, pid: 7, failure: null, leak_bytes: 0}, of = (rank, verdict, measure) => ({host: 'h', rank, pid: 7, verdict, measure});
-    const views = {health: [of(3, 'warning', 'hit rate'), of(3, 'warning', 'hit rate'), of(4, 'danger', 'fragmentation'), of(3, 'good', 'idle')], misuse: [of(4)]};
-    assert.deepEqual(verdictOfRank(row, views), {level: 'warning', parts: ['hit rate']});
-    assert.deepEqual(verdictOfRank({...row, rank: 4}, views), {level: 'danger', parts: ['misuse (1)', 'fragmentation']});
-    assert.deepEqual(verdictOfRank({...row, failure: 'signal', leak_bytes: 2048}, views).parts, ['signal', 'leak of 2.0 KiB', 'hit rate']);
-    assert.deepEqual(verdictOfRank({...row, rank: 5}, views), {level: 'good', parts: []});
+    const row = {host: 'h', rank: 3, pid: 7, failure: null, leak_bytes: 0}, of = (rank, severity, kind, count = null) => ({host: 'h', rank, pid: 7, severity, kind, count});
+    const findings = [of(3, 'warning', 'hit rate'), of(3, 'warning', 'hit rate'), of(4, 'fault', 'fragmentation'), of(3, 'good', 'idle'), of(4, 'fault', 'misuse', 2), of(6, 'not judged', 'hit rate')];
+    assert.deepEqual(verdictOfRank(row, findings), {level: 'warning', parts: ['hit rate']});
+    assert.deepEqual(verdictOfRank({...row, rank: 4}, findings), {level: 'danger', parts: ['misuse (2)', 'fragmentation']});
+    assert.deepEqual(verdictOfRank({...row, failure: 'signal', leak_bytes: 2048}, findings).parts, ['signal', 'leak of 2.0 KiB', 'hit rate']);
+    assert.deepEqual(verdictOfRank({...row, rank: 5}, findings), {level: 'good', parts: []});
+    assert.deepEqual(verdictOfRank({...row, rank: 6}, findings), {level: 'unknown', parts: []});
+    assert.deepEqual(verdictOfRank({...row, rank: 5}, [...findings, {host: null, rank: null, pid: null, severity: 'not judged', kind: 'leak', count: null}]), {level: 'unknown', parts: []}, 'what is of the whole run is of each');
+});
 });
 
 test('changes are written as npumem diff writes them', () => {

@@ -93,8 +93,6 @@ static nm_status copy_database(bundle *work, nm_error *err)
     }
     if (status == NM_OK)
         status = nm_store_finish_merged(work->store, err);
-    if (status == NM_OK)
-        status = nm_store_read_views(work->store, err);
     free(path);
     return nm_name_written(status, answer_written(work->output), err);
 }

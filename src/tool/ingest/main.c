@@ -499,12 +499,6 @@ static nm_status open_losses(ingest *run, nm_error *err)
     return run->repeats_file == NULL ? nm_fail_errno(err, errno, "cannot keep what is to be said") : NM_OK;
 }
 
-/* Is the database asked more than whether it is whole? */
-static bool is_asked(const ingest *run)
-{
-    return !run->options->is_quiet || run->csv != NULL || run->page.path != NULL;
-}
-
 /* Up to a database that can be asked: run->db. */
 static nm_status load(ingest *run, nm_error *err)
 {
@@ -520,8 +514,6 @@ static nm_status load(ingest *run, nm_error *err)
         say_size(run);
     if (status == NM_OK)
         status = is_many(run) ? load_many(run, err) : load_one(run, err);
-    if (status == NM_OK && is_asked(run))
-        status = nm_store_read_views(run->store, err);
     if (status == NM_OK)
         run->db = nm_store_db(run->store);
     return status;

@@ -151,8 +151,6 @@ static nm_status merge_all(join *work, nm_store **out, nm_error *err)
         status = nm_store_finish_merged(*out, err);
     }
     if (status == NM_OK)
-        status = nm_store_read_views(*out, err);
-    if (status == NM_OK)
         return NM_OK;
     nm_store_close(*out);
     *out = NULL;

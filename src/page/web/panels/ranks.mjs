@@ -50,22 +50,25 @@ function endText(row) {
     return row.since_first_ns > 0 ? sayWith('{text}, {time} later', {text, time: formatTime(row.since_first_ns)}) : text;
 }
 
-/* What is wrong with a rank: {level, parts}, the worst first; `isOf` says of a row of a view whether it is of that rank. Pure. */
-export function verdictOfRank(row, views) {
-    const isOf = (other) => ['host', 'rank', 'pid'].every((name) => other[name] === row[name]), of = (level) => [...new Set(views.health.filter((one) => isOf(one) && one.verdict === level).map((one) => say(one.measure)))];
-    const misuses = views.misuse.filter(isOf).length, parts = [];
+/* What is wrong with a rank: {level, parts}, the worst first, by table finding; where what is of the whole run is not judged, nor is the rank. Pure. */
+export function verdictOfRank(row, findings) {
+    const own = findings.filter((one) => ['host', 'rank', 'pid'].every((name) => one[name] === row[name])), isMeasure = (one) => !['out of memory', 'leak', 'misuse'].includes(one.kind);
+    const of = (severity) => [...new Set(own.filter((one) => one.severity === severity && isMeasure(one)).map((one) => say(one.kind)))];
+    const misuses = own.filter((one) => one.kind === 'misuse').reduce((sum, one) => sum + one.count, 0), parts = [];
     if (row.failure)
         parts.push(say(row.failure));
     if (row.leak_bytes > 0)
         parts.push(sayWith('leak of {bytes}', {bytes: formatBytes(row.leak_bytes)}));
     if (misuses > 0)
         parts.push(sayWith('misuse ({count})', {count: String(misuses)}));
-    const isBad = parts.length > 0 || of('danger').length > 0;
-    return {level: isBad ? 'danger' : of('warning').length > 0 ? 'warning' : 'good', parts: [...parts, ...of('danger'), ...of('warning')]};
+    const isBad = parts.length > 0 || of('fault').length > 0, isOpen = findings.some((one) => one.severity === 'not judged' && (own.includes(one) || ['host', 'rank', 'pid'].every((name) => one[name] === null)));
+    return {level: isBad ? 'danger' : of('warning').length > 0 ? 'warning' : isOpen ? 'unknown' : 'good', parts: [...parts, ...of('fault'), ...of('warning')]};
 }
 
+const LEVEL_WORDS = {good: 'no fault', unknown: 'not judged'};
+
 function showVerdict(verdict) {
-    return make('span', null, make('span', {class: `chip ${verdict.level}`}, say(verdict.level === 'good' ? 'no fault' : verdict.level)), verdict.parts.length > 0 && ` ${verdict.parts.join(', ')}`);
+    return make('span', null, make('span', {class: `chip ${verdict.level}`}, say(LEVEL_WORDS[verdict.level] ?? verdict.level)), verdict.parts.length > 0 && ` ${verdict.parts.join(', ')}`);
 }
 
 /* The heap that stands for a rank: the pool with the highest peak, else the heap with it. Pure. */
@@ -86,9 +89,9 @@ function rankColumns(most) {
 
 /* Rows of the view with what the page knows besides: curves, verdict and role. */
 function describeRanks(model, rows) {
-    const views = {health: model.rows('health'), misuse: model.rows('misuse')}, roles = rolesOf(model);
+    const findings = model.rows('finding'), roles = rolesOf(model);
     return rows.map((row) => {
-        const heap = heapOfRank(model.heaps, row), verdict = verdictOfRank(row, views), own = roles.get(row.process_id) ?? [], curve = heap && [...mostByColumn(heap.usage, shareOfEvents(heap.usage), OVERLAY_COLUMNS)];
+        const heap = heapOfRank(model.heaps, row), verdict = verdictOfRank(row, findings), own = roles.get(row.process_id) ?? [], curve = heap && [...mostByColumn(heap.usage, shareOfEvents(heap.usage), OVERLAY_COLUMNS)];
         return {...row, heapId: heap?.heap_id ?? null, curve, highest: heap?.peak?.peak_bytes ?? null, verdict, wrong: [verdict.level, ...verdict.parts].join(' '), roles: own, role: own.map((role) => say(ROLES[role])).join(', ')};
     });
 }

@@ -1,59 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is wrong, worst first, as the terminal says it: the words and figures are those of the views. A click leads to the panel that has the
- * evidence.
+ * What is wrong, worst first, as the terminal says it: in the words of table finding. A click leads to the panel that has the evidence.
  */
 import {make} from '../pictures/dom.mjs';
-import {formatBytes, formatCount, formatPercent, formatTime, isKnown} from '../state/format.mjs';
+import {formatCount} from '../state/format.mjs';
 import {heapOfRow, poolOfRow} from '../data/model.mjs';
 import {makeFilter} from '../data/search.mjs';
-import {say, sayPlace, sayWith} from '../state/words.mjs';
+import {inLanguage, say, sayPlace, sayWith} from '../state/words.mjs';
 
-function leakCard(row) {
-    const growth = isKnown(row.bytes_per_step) ? sayWith(', +{bytes} a step', {bytes: formatBytes(row.bytes_per_step)}) : isKnown(row.bytes_per_hour) ? sayWith(', +{bytes} an hour', {bytes: formatBytes(row.bytes_per_hour)}) : '';
-    return {row, level: 'danger', kind: 'leak', title: `${formatBytes(row.leak_bytes)}${growth}`, where: row.site, panel: 'leaks', choice: {site: row.site},
-        text: sayWith('{count} blocks, {verdict}. {evidence}', {count: formatCount(row.leak_count), verdict: say(row.verdict), evidence: row.evidence ?? ''}), weight: 2e15 + row.leak_bytes};
+const PANELS = {leak: 'leaks', 'out of memory': 'oom', misuse: 'misuse'};
+const LEVELS = {fault: 'danger', 'not judged': 'unknown'};
+
+/* A finding in the language of the page; what is not judged says why in its evidence. */
+function makeCard(model, row) {
+    const panel = PANELS[row.kind] ?? 'pool', heap = row.heap === null ? null : panel === 'oom' ? poolOfRow(model.heaps, row) : heapOfRow(model.heaps, row);
+    const title = inLanguage(row.text, row.text_zh), lines = [inLanguage(row.evidence, row.evidence_zh), inLanguage(row.remedy, row.remedy_zh)];
+    const place = heap && model.rows('process').length > 1 ? heap.label : row.heap;
+    return {row, level: LEVELS[row.severity] ?? row.severity, kind: place === null ? row.kind : `${row.kind} \u00b7 ${place}`, title, panel,
+        choice: {...(row.kind === 'leak' && {site: row.site}), ...(heap && {heap: heap.heap_id})}, text: lines.filter((text) => text !== null).join('\n')};
 }
 
-function failureCard(row) {
-    const isFatal = row.outcome !== 'recovered';
-    return {row, level: isFatal ? 'danger' : 'warning', kind: 'out of memory', title: sayWith(isFatal ? '{bytes} could not be had' : '{bytes} only after a retry', {bytes: formatBytes(row.tried_bytes ?? row.at_least_tried_bytes)}),
-        where: row.site, panel: 'oom', choice: {}, text: row.explanation ?? row.verdict, weight: isFatal ? 3e15 : 1e15};
-}
-
-function healthValue(row) {
-    if (!isKnown(row.value))
-        return say(row.measure);
-    return `${say(row.measure)} ${row.unit === 'ns' ? formatTime(row.value) : formatPercent(row.value)}`;
-}
-
-function healthCard(row) {
-    return {row: row.heap === null ? null : row, level: row.verdict, kind: row.heap ?? 'device', title: healthValue(row), where: null, panel: 'pool', choice: {}, text: row.advice,
-        weight: row.verdict === 'danger' ? 1e15 : 1e14};
-}
-
-function misuseCards(rows) {
-    const kinds = new Map();
-    for (const row of rows)
-        kinds.set(row.kind, [...(kinds.get(row.kind) ?? []), row]);
-    return [...kinds].map(([kind, found]) => ({level: 'danger', kind: 'misuse', title: `${formatCount(found.length)} \u00d7 ${kind}`, where: found[0].site, panel: 'misuse', choice: {},
-        text: found[0].detail ?? '', weight: 5e14 + found.length}));
-}
-
-/* Pure, for tests: what is shown, the worst first. */
+/* Pure, for tests: what is shown, the worst first, as table finding has it. */
 export function collectVerdicts(model) {
-    const health = model.rows('health');
-    const faults = [...model.rows('leak').map(leakCard), ...model.rows('oom').map(failureCard), ...misuseCards(model.rows('misuse')),
-        ...health.filter((row) => row.verdict === 'warning' || row.verdict === 'danger').map(healthCard)];
-    for (const card of faults.filter((one) => one.row)) {
-        const heap = card.panel === 'oom' ? poolOfRow(model.heaps, card.row) : heapOfRow(model.heaps, card.row);
-        card.choice = heap ? {...card.choice, heap: heap.heap_id} : card.choice;
-        card.kind = model.rows('process').length > 1 && heap ? `${card.kind} \u00b7 ${heap.label}` : card.kind;
-    }
-    faults.sort((a, b) => b.weight - a.weight);
-    const fine = health.filter((row) => row.verdict === 'good' || row.verdict === 'minor').map(healthCard);
-    const open = health.filter((row) => row.verdict === 'unknown').map((row) => ({...healthCard(row), text: row.advice ?? row.reason}));
-    return {faults, fine, open, suspects: model.rows('suspect')};
+    const of = (...severities) => model.rows('finding').filter((row) => severities.includes(row.severity)).map((row) => makeCard(model, row));
+    return {faults: of('fault', 'warning'), fine: of('good', 'minor'), open: of('not judged'), suspects: model.rows('suspect')};
 }
 
 function showCard(card, state, number) {
@@ -61,7 +31,7 @@ function showCard(card, state, number) {
         state.set(card.choice);
         document.getElementById(card.panel)?.scrollIntoView({behavior: 'auto', block: 'start'});
         document.getElementById(card.panel)?.focus({preventScroll: true});
-    }}, make('span', {class: 'kind'}, `${number} ${sayPlace(card.kind)}`), make('span', {class: 'title'}, card.title), card.where && make('span', {class: 'where'}, card.where), make('span', {class: 'text'}, card.text ?? '')));
+    }}, make('span', {class: 'kind'}, `${number} ${sayPlace(card.kind)}`), make('span', {class: 'title'}, card.title), make('span', {class: 'text'}, card.text ?? '')));
 }
 
 function showSmall(card) {
@@ -70,9 +40,9 @@ function showSmall(card) {
 
 export function makeVerdicts(model, state) {
     const {faults, fine, open, suspects} = collectVerdicts(model);
-    const rest = [...fine, ...open];
+    const rest = [...open, ...fine];
     const element = make('div', null,
-        faults.length === 0 && make('p', {class: 'allgood'}, say('No leak, no failure, no misuse, and nothing that health would warn of.')),
+        faults.length === 0 && make('p', {class: open.length === 0 ? 'allgood' : 'note'}, say(open.length === 0 ? 'Nothing wrong was found.' : 'Nothing wrong was found, but not all could be judged:')),
         make('ol', {class: 'cards'}, faults.slice(0, 12).map((card, i) => showCard(card, state, i + 1))),
         faults.length > 12 && make('p', {class: 'note'}, sayWith('{count} more: see the panels below.', {count: String(faults.length - 12)})),
         suspects.length > 0 && make('p', {class: 'note'}, make('a', {href: '#', onclick: (event) => {

@@ -35,7 +35,7 @@ const CHINESE = {
     'What keeps the pool from giving memory back': '阻碍内存池归还内存的位置', 'At its moments': '各时刻', 'Hit rate by size': '按大小的命中率', 'Why the pool had to grow': '内存池增长原因',
     'reserved: what the pool holds of the driver\u2019s memory': '已保留：内存池占用的驱动内存', 'free inside it': '其中空闲', 'stuck: free, in segments that hold something, so that emptying the cache does not give it back': '滞留：所在段仍有块，清空缓存也无法归还的空闲内存',
     'Who held it': '占用者', 'Who asked': '请求者', 'in the words of torch_npu': 'torch_npu 的原文', 'Where it was allocated': '分配位置', 'highlight its site': '突出其位置', 'let go': '取消',
-    'No leak.': '无泄漏。', 'Every request for memory was served.': '所有内存请求均成功。', 'No leak, no failure, no misuse, and nothing that health would warn of.': '无泄漏、无失败、无误用，健康检查无警告。',
+    'No leak.': '无泄漏。', 'Every request for memory was served.': '所有内存请求均成功。', 'Nothing wrong was found.': '未发现问题。', 'Nothing wrong was found, but not all could be judged:': '未发现问题，但并非全部可以判定：',
     'No stack was recorded.': '没有记录调用栈。', 'This heap is no pool: pick one in the timeline.': '此堆不是内存池：请在时间线中选择。', 'Click a block: its stack and its life stand here.': '单击一个块：此处显示其调用栈与生命周期。', 'nothing here fits the search': '没有符合搜索的行', 'Nothing was live.': '没有存活内存。',
     'A': 'A', 'B': 'B', 'leak of {bytes}': '泄漏 {bytes}', 'misuse ({count})': '误用（{count}）', 'ended by itself': '自行结束', 'first to fail': '最先失败', 'highest peak': '峰值最高', 'median peak': '峰值中位', 'stands for': '代表', 'no fault': '无异常', 'danger': '危险', 'warning': '警告', 'failure': '失败',
     'live bytes of every rank over its run; the table below has the figures': '各 rank 运行过程中的存活字节；数据见下表', 'begin of each run': '各自运行开始', 'its end': '其结束', 'begin': '开始',
@@ -90,6 +90,11 @@ export function setLanguage(language) {
 /* A label in the language that was set; what has no translation is shown as it is. */
 export function say(text) {
     return (spoken.language === 'zh' && CHINESE[text]) || text;
+}
+
+/* Of what the database says in both, the one in the language that was set. */
+export function inLanguage(english, chinese) {
+    return spoken.language === 'zh' ? chinese ?? english : english;
 }
 
 /* A sentence with values in it: sayWith('{count} blocks', {count: '7'}). Values are put in once, as they are. */

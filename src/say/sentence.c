@@ -3,17 +3,22 @@
  * A row is walked once: text is copied, a name replaced, and of [one/many] one word taken. The last figure put in is kept,
  * since the choice goes by it.
  */
-#include "report/sentence.h"
+#include "say/sentence.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const texts[][2] = {
 /* by language */
 #define NM_SENTENCE(code, name, english, chinese) {english, chinese},
-#include "report/sentences.def"
+#include "say/sentences.def"
+#undef NM_SENTENCE
+};
+
+static const char *const code_names[] = {
+#define NM_SENTENCE(code, name, english, chinese) name,
+#include "say/sentences.def"
 #undef NM_SENTENCE
 };
 
@@ -27,6 +32,17 @@ typedef struct putter {
 const char *nm_sentence_row(nm_sentence code, nm_language language)
 {
     return texts[code][language];
+}
+
+bool nm_sentence_of(const char *name, nm_sentence *code)
+{
+    for (int i = 0; i < NM_SENTENCE_COUNT; i++)
+        if (strcmp(code_names[i], name) == 0) {
+            *code = (nm_sentence)i;
+            return true;
+        }
+    *code = NM_SAY_NOTHING;
+    return false;
 }
 
 /* As much as fits, cut behind a whole character. */
@@ -48,7 +64,7 @@ static void put(putter *p, const char *text, size_t len)
 static const char *find_word(const nm_word *words, const char *name, size_t len)
 {
     for (; words != NULL && words->name != NULL; words++)
-        if (strlen(words->name) == len && memcmp(words->name, name, len) == 0)
+        if (words->name[0] == 0 || (strlen(words->name) == len && memcmp(words->name, name, len) == 0))
             return words->text == NULL ? "" : words->text;
     assert(!"a word of the sentence was not given");
     return "?";

@@ -1,0 +1,103 @@
+-- What there is to say of a run, a row a finding.
+
+CREATE TABLE finding (
+    -- What there is to say of a run: what is wrong, what is not good, what was looked at and is good, and what cannot be judged, a
+    -- row each, the gravest of a kind first. Made once, when a database is made or merged; the screen, the page, npumem check and
+    -- the bundle say what stands here.
+    --
+    -- Number of the finding.
+    finding_id INTEGER PRIMARY KEY,
+    -- 'fault', 'warning', 'minor' (not good, but too little to matter), 'good' or 'not judged'.
+    severity TEXT NOT NULL,
+    -- 'out of memory', 'leak', 'misuse', or a measure of view health: 'fragmentation', 'pool hit rate', 'allocation cost', 'zero
+    -- copy'.
+    kind TEXT NOT NULL,
+    -- The same as a sentence, in English. NULL: the kind alone says it (not judged).
+    text TEXT,
+    -- Why it is not judged. NULL: it is judged.
+    reason TEXT,
+    -- Name of the machine. NULL: not known, or the finding is of the whole run.
+    host TEXT,
+    -- Rank of the process. NULL: none, or the finding is of the whole run.
+    rank INTEGER,
+    -- Process number. NULL: not known, or the finding is of the whole run.
+    pid INTEGER,
+    -- Number of the device. NULL: host memory, or not of one device.
+    device INTEGER,
+    -- Name of the heap. NULL: not of one heap.
+    heap TEXT,
+    -- Level of the heap. NULL: not of one heap.
+    level TEXT,
+    -- Where: the label of the site. NULL: it has none.
+    site TEXT,
+    -- What is called so: of a leak its verdict, of memory that ran out why (view out_of_memory), of misuse what was done, of a
+    -- measure its verdict. NULL: nothing is.
+    verdict TEXT,
+    -- 'exact'; 'bound' (at least or at most); 'estimate'.
+    basis TEXT NOT NULL,
+    -- Of a measure its value, as health.value; of a leak what it grows by. NULL: none.
+    value REAL,
+    -- Unit of the value: 'ratio', 'ns', 'bytes a step' or 'bytes an hour'. NULL: there is none.
+    unit TEXT,
+    -- What it is about: leaked, asked for, unused. Unit: bytes. NULL: not in bytes.
+    bytes INTEGER,
+    -- Blocks, calls or failures. NULL: not counted.
+    count INTEGER,
+    -- Fragmentation: the moment that the value is of, as health.moment. NULL: of no moment.
+    moment TEXT,
+    -- Place in the order of events: of the request that failed, of the first misuse. NULL: of no event.
+    seq INTEGER,
+    -- The stack of that event. NULL: none, or of no event.
+    stack_id INTEGER REFERENCES stack (stack_id),
+    -- What is said, in any language: codes of docs/sentences.txt and values (src/say/said.h). JSON.
+    sentence TEXT NOT NULL,
+    -- What proves it, in lines of the same form. NULL: nothing more. JSON.
+    evidence TEXT,
+    -- What would help, in the same form. NULL: nothing is known to. JSON.
+    remedy TEXT,
+    -- The view that has it in full.
+    source_view TEXT NOT NULL,
+    -- Which row of it: out_of_memory_id, or anomaly_id of the first misuse. NULL: rows there have no number.
+    source_id INTEGER
+);
+
+CREATE TABLE finding_group (
+    -- Findings that say the same, over all processes: of leaks those of one site, of misuse those of one kind, of a measure those
+    -- with one verdict, of memory that ran out those with one cause. Only faults and warnings.
+    --
+    -- Number of the group, in the order of its kind.
+    finding_group_id INTEGER PRIMARY KEY,
+    -- As in table finding.
+    severity TEXT NOT NULL,
+    -- As in table finding.
+    kind TEXT NOT NULL,
+    -- The same as a sentence, in English. NULL: there is none for the kind.
+    text TEXT,
+    -- Where: of leaks the site that they have in common; of misuse that of the first. NULL: not of one site.
+    site TEXT,
+    -- What is called so, as in table finding.
+    verdict TEXT,
+    -- Ranks that have it, or processes where there are no ranks.
+    holder_count INTEGER NOT NULL,
+    -- Of so many.
+    all_count INTEGER NOT NULL,
+    -- Of all together. Unit: bytes. NULL: not in bytes.
+    total_bytes INTEGER,
+    -- Blocks, calls or failures of all together. NULL: not counted.
+    total_count INTEGER,
+    -- What each process has of it: leaks in bytes, misuse and failures in calls, measures by their value (of several heaps the
+    -- worst): the least of them.
+    least_amount REAL,
+    -- The median: of an even number the lower one.
+    median_amount REAL,
+    -- The most.
+    most_amount REAL,
+    -- The process that has it worst: its rank. NULL: none.
+    worst_rank INTEGER,
+    -- Its process number. NULL: not known.
+    worst_pid INTEGER,
+    -- Its machine. NULL: not known.
+    worst_host TEXT,
+    -- What is said of it, in any language, as in table finding. NULL: nothing. JSON.
+    sentence TEXT
+);

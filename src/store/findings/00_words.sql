@@ -1,0 +1,58 @@
+-- What the other files share: a table that is empty, sentences for the words that views have for a thing.
+DELETE FROM finding;
+CREATE TEMP TABLE said_word (
+    topic TEXT,
+    word TEXT,
+    code TEXT,
+    PRIMARY KEY (topic, word)
+);
+INSERT INTO said_word
+VALUES
+    ('measure', 'fragmentation', 'screen.measure.fragmentation'),
+    ('measure', 'pool hit rate', 'screen.measure.hit_rate'),
+    ('measure', 'allocation cost', 'screen.measure.cost'),
+    ('measure', 'zero copy', 'screen.measure.zero_copy'),
+    ('reason', 'not all was recorded', 'screen.reason.partial'),
+    ('reason', 'sizes as requested alone', 'screen.reason.requested'),
+    ('reason', 'other streams may use it', 'screen.reason.streams'),
+    ('reason', 'reserved bytes not known', 'screen.reason.reserved'),
+    ('misuse', 'free of unknown memory', 'screen.misuse.unknown'),
+    ('misuse', 'double free', 'screen.misuse.double'),
+    ('misuse', 'wrong free call', 'screen.misuse.wrong'),
+    ('misuse', 'copy past the end', 'screen.misuse.copy'),
+    ('misuse', 'use after free', 'screen.misuse.use'),
+    ('misuse', 'overlapping allocation', 'screen.misuse.overlap'),
+    ('misuse', 'unmap of unknown memory', 'screen.misuse.unmap'),
+    ('misuse', 'zero size allocation', 'screen.misuse.zero'),
+    ('misuse', 'unregister of unknown memory', 'screen.misuse.unregister'),
+    ('misuse', 'stream never destroyed', 'screen.misuse.stream'),
+    ('cause', 'leak', 'leak'),
+    ('cause', 'capacity', 'capacity'),
+    ('cause', 'fragmentation', 'fragmentation'),
+    ('cause', 'other-stream', 'stream'),
+    ('cause', 'other-process-or-module', 'others'),
+    ('cause', 'limit', 'limit'),
+    ('cause', 'driver', 'driver'),
+    ('cause', 'resources', 'resources'),
+    ('cause', 'host', 'host');
+
+-- What is known of the whole run: whether leaks can be judged, and whether anything of it is missing.
+CREATE TEMP TABLE said_run AS
+SELECT
+    coalesce(sum(reason = 'no steps'), 0) AS stepless_count,
+    coalesce(sum(reason = 'too few steps'), 0) AS early_count,
+    coalesce(sum(CASE WHEN reason = 'stack cut' THEN size_bytes END), 0) AS cut_bytes,
+    (SELECT coalesce(sum(outstanding_count), 0) FROM heap_total) AS outstanding_count,
+    (SELECT coalesce(sum(outstanding_bytes), 0) FROM heap_total) AS outstanding_bytes,
+    coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0) AS step_count,
+    (SELECT count(*) FROM completeness WHERE verdict NOT IN ('complete', 'begun', 'kept', 'contradictory')) AS partial_count,
+    EXISTS (SELECT 1 FROM input WHERE state = 'running') AS is_running,
+    EXISTS (SELECT 1 FROM z_heap_sum WHERE peak_bytes > 0) AS has_memory,
+    (SELECT upper(max(kind)) FROM device) AS device_kind,
+    (
+        SELECT count(DISTINCT h.process_id) > 1
+        FROM z_heap_sum AS s
+        JOIN heap AS h ON h.heap_id = s.heap_id
+        WHERE s.peak_bytes > 0
+    ) AS is_shared
+FROM suspect_by_site;

@@ -1,0 +1,172 @@
+-- Memory ran out: what was asked for; why it was not had, what held the device and who had that, if it was not served in the
+-- end; and what would help. The request that ended the program comes first.
+INSERT INTO finding (
+    severity, kind, host, rank, pid, device, heap, level, site, verdict, basis, bytes, count, seq, stack_id, sentence, evidence, remedy,
+    source_view, source_id
+)
+WITH
+    -- Components: the seven largest, of those with at least a two-hundredth.
+    held AS (
+        SELECT
+            c.out_of_memory_id,
+            group_concat(c.said, ',') AS said
+        FROM (
+            SELECT
+                o.out_of_memory_id AS out_of_memory_id,
+                CASE WHEN row_number() OVER largest > 1 THEN say('screen.comma') || ',' ELSE '' END
+                || say('screen.held.part', 'component', p.component, 'heap', coalesce(p.heap, ''), 'bytes', p.bytes)
+                || CASE
+                    WHEN p.active_bytes IS NOT NULL
+                        THEN ',' || say('screen.held.pool', 'used_bytes', p.active_bytes, 'free_bytes', p.free_bytes)
+                    ELSE ''
+                END AS said,
+                row_number() OVER largest AS place
+            FROM out_of_memory AS o
+            JOIN z_out_of_memory_component AS p ON p.out_of_memory_id = o.out_of_memory_id
+            WHERE p.component <> 'DEVICE USED'
+                AND p.bytes <> 0
+                AND abs(p.bytes) * 200 >= o.own_bytes + coalesce(o.other_bytes, 0)
+            WINDOW largest AS (PARTITION BY o.out_of_memory_id ORDER BY p.bytes DESC, p.component, p.heap)
+            ORDER BY o.out_of_memory_id, place
+        ) AS c
+        WHERE c.place <= 7
+        GROUP BY c.out_of_memory_id
+    ),
+    -- The three sites that held most, and whether and how fast they leak.
+    who AS (
+        SELECT
+            w.out_of_memory_id,
+            group_concat(
+                said_line(
+                    CASE w.place WHEN 1 THEN 'screen.label.who' END,
+                    say('screen.who.site', 'held_bytes', w.live_bytes, 'holder_site', w.site, 'n', w.live_count),
+                    CASE WHEN l.site IS NOT NULL THEN say('screen.who.leak') END,
+                    CASE
+                        WHEN l.late_bytes_per_step IS NOT NULL
+                            THEN say('screen.leak.step', 'rate_bytes', CAST(l.late_bytes_per_step AS INTEGER))
+                    END
+                ),
+                ','
+            ) AS lines
+        FROM (
+            SELECT
+                out_of_memory_id,
+                live_bytes,
+                site,
+                live_count,
+                pid,
+                heap,
+                row_number() OVER (PARTITION BY out_of_memory_id ORDER BY live_bytes DESC, site) AS place
+            FROM z_out_of_memory_site
+            WHERE live_bytes > 0
+            ORDER BY out_of_memory_id, place
+        ) AS w
+        LEFT JOIN (
+            SELECT
+                site,
+                pid,
+                heap,
+                max(late_bytes_per_step) AS late_bytes_per_step
+            FROM leak_by_site
+            GROUP BY site, pid, heap
+        ) AS l ON l.site = w.site AND l.pid IS w.pid AND l.heap IS w.heap
+        WHERE w.place <= 3
+        GROUP BY w.out_of_memory_id
+    ),
+    cases AS (
+        SELECT
+            o.*,
+            coalesce(o.tried_bytes, o.at_least_tried_bytes) AS asked_bytes,
+            o.outcome IS 'recovered' AS is_recovered,
+            k.code AS cause
+        FROM out_of_memory AS o
+        LEFT JOIN temp.said_word AS k ON k.topic = 'cause' AND k.word = o.verdict
+    )
+SELECT
+    CASE WHEN c.is_recovered THEN 'warning' ELSE 'fault' END,
+    'out of memory',
+    c.host,
+    c.rank,
+    c.pid,
+    c.device,
+    c.heap,
+    c.level,
+    c.site,
+    c.verdict,
+    CASE WHEN c.tried_bytes IS NULL AND c.asked_bytes IS NOT NULL THEN 'bound' ELSE 'exact' END,
+    c.asked_bytes,
+    c.failure_count,
+    c.first_seq,
+    c.stack_id,
+    said(
+        CASE
+            WHEN c.asked_bytes IS NULL
+                THEN say('screen.asked.call', 'call', substr(c.message, 10, instr(c.message, ' (') - 10))
+            WHEN c.tried_bytes IS NULL
+                THEN say('screen.asked.at_least', 'asked_bytes', c.asked_bytes)
+            ELSE say('screen.asked', 'asked_bytes', c.asked_bytes)
+        END,
+        say('screen.asked.place'),
+        CASE WHEN c.first_ns IS NOT NULL THEN say('screen.asked.time', 'first_ns', c.first_ns) END,
+        CASE
+            WHEN c.is_recovered THEN say('screen.asked.recovered')
+            WHEN coalesce(c.outcome, '') = '' THEN say('screen.asked.open')
+            ELSE say('screen.asked.fatal')
+        END
+    ),
+    said(
+        said_line(
+            'screen.label.why',
+            say(
+                CASE
+                    WHEN c.is_partial THEN 'screen.why.partial'
+                    WHEN c.cause IS NOT NULL THEN 'screen.why.' || c.cause
+                    WHEN c.free_bytes IS NULL THEN 'screen.why.unknown_free'
+                    ELSE 'screen.why.unknown'
+                END,
+                'needed_bytes', coalesce(c.needed_bytes, c.asked_bytes),
+                'free_bytes', c.free_bytes,
+                'total_bytes', c.total_bytes,
+                'own_bytes', c.own_bytes,
+                'other_bytes', c.other_bytes,
+                'pool_free_bytes', c.pool_free_bytes,
+                'largest_bytes', c.pool_largest_free_bytes,
+                'reserved_bytes', c.reserved_bytes,
+                'leaked_bytes', c.leaked_bytes,
+                'leaked_site', coalesce(c.leaked_site, '')
+            )
+        ),
+        CASE WHEN NOT c.is_recovered AND held.said IS NOT NULL THEN said_line('screen.label.held', held.said) END,
+        CASE WHEN NOT c.is_recovered THEN who.lines END
+    ),
+    CASE
+        WHEN c.cause IS NOT NULL
+            THEN said(
+                say(
+                    'screen.remedy.' || c.cause,
+                    'other_bytes', c.other_bytes,
+                    'without_bytes', max(coalesce(c.own_bytes, 0) - coalesce(c.leaked_bytes, 0), 0)
+                )
+            )
+    END,
+    'out_of_memory',
+    c.out_of_memory_id
+FROM cases AS c
+LEFT JOIN held ON held.out_of_memory_id = c.out_of_memory_id
+LEFT JOIN who ON who.out_of_memory_id = c.out_of_memory_id
+ORDER BY c.is_recovered, c.device IS NULL, c.out_of_memory_id DESC;
+
+INSERT INTO finding (severity, kind, reason, basis, sentence, evidence, source_view)
+SELECT
+    CASE WHEN r.partial_count > 0 THEN 'not judged' ELSE 'good' END,
+    'out of memory',
+    CASE WHEN r.partial_count = 0 THEN NULL WHEN r.is_running THEN 'still recording' ELSE 'not all was recorded' END,
+    'exact',
+    said(say(CASE WHEN r.partial_count > 0 THEN 'screen.unjudged.failures' ELSE 'screen.fine.failures' END)),
+    CASE
+        WHEN r.partial_count > 0
+            THEN said(said_line(NULL, say(CASE WHEN r.is_running THEN 'screen.reason.running' ELSE 'screen.reason.partial' END)))
+    END,
+    'out_of_memory'
+FROM temp.said_run AS r
+WHERE r.has_memory AND NOT EXISTS (SELECT 1 FROM z_out_of_memory_chain);

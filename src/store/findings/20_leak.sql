@@ -1,0 +1,152 @@
+-- Sites that leak, growing ones first: how much, how fast and when the device is full, if it is not full already.
+INSERT INTO finding (
+    severity, kind, host, rank, pid, device, heap, level, site, verdict, basis, value, unit, bytes, count, sentence, evidence, source_view
+)
+WITH
+    until_full AS (
+        SELECT
+            host,
+            rank,
+            pid,
+            device,
+            min(steps_left) AS left_count
+        FROM forecast
+        WHERE measure = 'device'
+        GROUP BY host, rank, pid, device
+    ),
+    steps AS (
+        SELECT
+            q.host AS host,
+            q.rank AS rank,
+            q.pid AS pid,
+            count(*) AS step_count
+        FROM step AS t
+        JOIN process AS q ON q.process_id = t.process_id
+        GROUP BY q.host, q.rank, q.pid
+    ),
+    fatal AS (SELECT EXISTS (SELECT 1 FROM z_out_of_memory_chain WHERE outcome = 'fatal') AS is_fatal)
+SELECT
+    'fault',
+    'leak',
+    l.host,
+    l.rank,
+    l.pid,
+    l.device,
+    l.heap,
+    l.level,
+    l.site,
+    l.verdict,
+    'exact',
+    coalesce(l.late_bytes_per_step, l.bytes_per_hour),
+    CASE WHEN l.late_bytes_per_step IS NOT NULL THEN 'bytes a step' WHEN l.bytes_per_hour IS NOT NULL THEN 'bytes an hour' END,
+    l.leak_bytes,
+    l.leak_count,
+    said(
+        say('screen.leak.bytes', 'leak_bytes', l.leak_bytes),
+        CASE
+            WHEN l.late_bytes_per_step IS NOT NULL
+                THEN say('screen.leak.step', 'rate_bytes', CAST(l.late_bytes_per_step AS INTEGER))
+            WHEN l.bytes_per_hour IS NOT NULL
+                THEN say('screen.leak.hour', 'rate_bytes', CAST(l.bytes_per_hour AS INTEGER))
+            ELSE say('screen.leak.unreleased')
+        END,
+        CASE
+            WHEN l.device IS NULL OR fatal.is_fatal THEN NULL
+            WHEN l.late_bytes_per_step IS NOT NULL AND u.left_count IS NOT NULL
+                THEN say('screen.leak.full_steps', 'n', u.left_count)
+            WHEN l.hours_left IS NOT NULL
+                THEN say('screen.leak.full_hours', 'left_hours', l.hours_left)
+        END,
+        say('screen.leak.site')
+    ),
+    said(
+        said_line(
+            NULL,
+            CASE
+                WHEN t.step_count > 0 AND l.late_bytes_per_step IS NOT NULL
+                    THEN say('screen.leak.born', 'n', l.leak_count, 'born', l.generation_count, 'steps', t.step_count)
+                ELSE say('screen.leak.blocks', 'n', l.leak_count)
+            END,
+            CASE
+                WHEN l.freed_count = 0 THEN say('screen.leak.none_freed')
+                WHEN l.freed_count IS NOT NULL THEN say('screen.leak.freed', 'n', l.freed_count)
+            END
+        )
+    ),
+    'leak_by_site'
+FROM leak_by_site AS l
+JOIN fatal
+LEFT JOIN until_full AS u ON u.host IS l.host AND u.rank IS l.rank AND u.pid IS l.pid AND u.device IS l.device
+LEFT JOIN steps AS t ON t.host IS l.host AND t.rank IS l.rank AND t.pid IS l.pid
+ORDER BY l.verdict = 'unreleased', l.leak_bytes DESC, l.site, l.rank, l.pid;
+
+-- None, or why it is not known.
+INSERT INTO finding (severity, kind, reason, basis, bytes, count, sentence, evidence, source_view)
+WITH
+    run AS (
+        SELECT *
+        FROM temp.said_run
+        WHERE has_memory AND NOT EXISTS (SELECT 1 FROM finding WHERE kind = 'leak')
+    )
+SELECT
+    'not judged',
+    'leak',
+    CASE WHEN is_running THEN 'still recording' ELSE 'not all was recorded' END,
+    'exact',
+    NULL,
+    NULL,
+    said(say('screen.unjudged.leaks')),
+    said(said_line(NULL, say(CASE WHEN is_running THEN 'screen.reason.running' ELSE 'screen.reason.partial' END))),
+    'suspect_by_site'
+FROM run
+WHERE partial_count > 0
+UNION ALL
+SELECT
+    'not judged',
+    'leak',
+    CASE WHEN early_count > 0 THEN 'too few steps' ELSE 'no steps' END,
+    'exact',
+    NULL,
+    NULL,
+    said(
+        CASE
+            WHEN early_count > 0
+                THEN say('screen.unjudged.early', 'seen', step_count, 'needed', 3, 'more', max(3 - step_count, 0))
+            ELSE say('screen.unjudged.stepless', 'needed', 3)
+        END
+    ),
+    NULL,
+    'suspect_by_site'
+FROM run
+WHERE partial_count = 0 AND early_count + stepless_count > 0
+UNION ALL
+SELECT
+    'not judged',
+    'leak',
+    'stack cut',
+    'exact',
+    cut_bytes,
+    NULL,
+    said(say('screen.unjudged.cut', 'part_bytes', cut_bytes, 'all_bytes', outstanding_bytes)),
+    NULL,
+    'suspect_by_site'
+FROM run
+WHERE partial_count = 0 AND cut_bytes > 0
+UNION ALL
+SELECT
+    'good',
+    'leak',
+    NULL,
+    'exact',
+    outstanding_bytes,
+    outstanding_count,
+    said(
+        CASE outstanding_count
+            WHEN 0 THEN say('screen.fine.leaks')
+            ELSE say('screen.fine.leaks_of', 'n', outstanding_count, 'all_bytes', outstanding_bytes)
+        END
+    ),
+    NULL,
+    'leak_by_site'
+FROM run
+WHERE partial_count = 0 AND stepless_count = 0 AND early_count = 0 AND cut_bytes * 2 <= outstanding_bytes;

@@ -1,0 +1,51 @@
+-- Calls that are wrong, whatever became of them: of each process each kind, with its first.
+INSERT INTO finding (severity, kind, host, rank, pid, site, verdict, basis, count, seq, stack_id, sentence, source_view, source_id)
+SELECT
+    'fault',
+    'misuse',
+    m.host,
+    m.rank,
+    m.pid,
+    m.site,
+    m.kind,
+    'exact',
+    m.misuse_count,
+    m.seq,
+    m.stack_id,
+    said(
+        say(coalesce(w.code, 'screen.misuse.unallocated'), 'n', m.misuse_count),
+        say('screen.misuse.first')
+    ),
+    'misuse',
+    m.first_id
+FROM (
+    SELECT
+        host,
+        rank,
+        pid,
+        kind,
+        count(*) AS misuse_count,
+        min(anomaly_id) AS first_id,
+        site,
+        seq,
+        stack_id
+    FROM misuse
+    GROUP BY host, rank, pid, kind
+) AS m
+LEFT JOIN temp.said_word AS w ON w.topic = 'misuse' AND w.word = m.kind
+ORDER BY m.misuse_count DESC, m.kind, m.first_id;
+
+INSERT INTO finding (severity, kind, reason, basis, sentence, evidence, source_view)
+SELECT
+    CASE WHEN r.partial_count > 0 THEN 'not judged' ELSE 'good' END,
+    'misuse',
+    CASE WHEN r.partial_count = 0 THEN NULL WHEN r.is_running THEN 'still recording' ELSE 'not all was recorded' END,
+    'exact',
+    said(say(CASE WHEN r.partial_count > 0 THEN 'screen.unjudged.misuse' ELSE 'screen.fine.misuse' END)),
+    CASE
+        WHEN r.partial_count > 0
+            THEN said(said_line(NULL, say(CASE WHEN r.is_running THEN 'screen.reason.running' ELSE 'screen.reason.partial' END)))
+    END,
+    'misuse'
+FROM temp.said_run AS r
+WHERE r.has_memory AND NOT EXISTS (SELECT 1 FROM misuse);

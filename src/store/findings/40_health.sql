@@ -1,0 +1,113 @@
+-- The verdicts of view health, the worst first; of fragmentation how much was reserved, whether segments grow already, and whether
+-- the share is a bound by more than is shown.
+INSERT INTO finding (
+    severity, kind, reason, host, rank, pid, device, heap, level, verdict, basis, value, unit, bytes, moment, sentence, evidence, source_view
+)
+WITH
+    mapped AS (
+        SELECT DISTINCT
+            p.host AS host,
+            p.pid AS pid,
+            p.device AS device,
+            p.heap AS heap
+        FROM z_heap_place AS p
+        JOIN z_pool_effort AS e ON e.heap_id = p.heap_id
+        WHERE e.mapped_count > 0
+    ),
+    reserved AS (
+        SELECT
+            host,
+            rank,
+            pid,
+            device,
+            heap,
+            level,
+            moment,
+            max(reserved_bytes) AS reserved_bytes,
+            max(max_ratio - min_ratio > 0.001) AS is_bound
+        FROM z_fragmentation_verdict
+        GROUP BY host, rank, pid, device, heap, level, moment
+    )
+SELECT
+    CASE h.verdict WHEN 'danger' THEN 'fault' WHEN 'unknown' THEN 'not judged' ELSE h.verdict END,
+    h.measure,
+    h.reason,
+    h.host,
+    h.rank,
+    h.pid,
+    h.device,
+    h.heap,
+    h.level,
+    h.verdict,
+    CASE WHEN f.is_bound THEN 'bound' ELSE 'exact' END,
+    h.value,
+    h.unit,
+    CASE WHEN h.measure IN ('fragmentation', 'zero copy') THEN h.amount END,
+    h.moment,
+    CASE
+        WHEN h.verdict = 'unknown' THEN said(say(w.code))
+        WHEN h.verdict = 'good' AND h.measure = 'allocation cost'
+            THEN said(say('screen.fine.measure', '=measure', said(say(w.code)), '=value', said(say('screen.each', 'each_cost_ns', h.value))))
+        WHEN h.verdict = 'good'
+            THEN said(say('screen.fine.measure', '=measure', said(say(w.code)), '=value', said(say('screen.share', 'ratio', h.value))))
+        WHEN h.measure = 'fragmentation' AND h.verdict = 'minor'
+            THEN said(
+                say(
+                    'screen.minor.fragmented',
+                    '=share', said(say(CASE WHEN f.is_bound THEN 'screen.at_most' ELSE 'screen.share' END, 'ratio', h.value)),
+                    'reserved_bytes', f.reserved_bytes
+                )
+            )
+        WHEN h.measure = 'fragmentation'
+            THEN said(
+                say(
+                    CASE h.moment
+                        WHEN 'growth' THEN 'screen.fragmented.growth'
+                        WHEN 'failure' THEN 'screen.fragmented.failure'
+                        ELSE 'screen.fragmented.peak'
+                    END,
+                    '=share', said(say(CASE WHEN f.is_bound THEN 'screen.at_least' ELSE 'screen.share' END, 'ratio', h.value)),
+                    'unused_bytes', h.amount,
+                    'reserved_bytes', f.reserved_bytes
+                ),
+                say(CASE WHEN m.heap IS NULL THEN 'screen.fragmented.try' ELSE 'screen.fragmented.mapped' END)
+            )
+        WHEN h.measure = 'pool hit rate' AND h.verdict = 'minor' THEN said(say('screen.minor.misses', 'ratio', h.value))
+        WHEN h.measure = 'pool hit rate'
+            THEN said(
+                say(
+                    'screen.misses',
+                    'ratio', h.value,
+                    'n', CAST((1 - h.value) * h.amount + 0.5 AS INTEGER),
+                    'all', h.amount
+                )
+            )
+        WHEN h.measure = 'allocation cost' AND h.verdict = 'minor' THEN said(say('screen.minor.cost', 'each_cost_ns', h.value))
+        WHEN h.measure = 'allocation cost'
+            THEN said(say('screen.cost', 'each_cost_ns', h.value, 'all_cost_ns', h.amount))
+        WHEN h.verdict = 'minor' THEN said(say('screen.minor.zero_copy', 'ratio', h.value))
+        ELSE said(say('screen.zero_copy', 'ratio', h.value, 'copied_bytes', h.amount))
+    END,
+    CASE WHEN h.verdict = 'unknown' THEN said(said_line(NULL, say(coalesce(r.code, 'screen.reason.warm_up')))) END,
+    'health'
+FROM health AS h
+JOIN temp.said_word AS w ON w.topic = 'measure' AND w.word = h.measure
+LEFT JOIN temp.said_word AS r ON r.topic = 'reason' AND r.word = h.reason
+LEFT JOIN mapped AS m ON m.host IS h.host AND m.pid IS h.pid AND m.device IS h.device AND m.heap IS h.heap
+LEFT JOIN reserved AS f
+    ON h.measure = 'fragmentation'
+        AND f.host IS h.host
+        AND f.rank IS h.rank
+        AND f.pid IS h.pid
+        AND f.device IS h.device
+        AND f.heap IS h.heap
+        AND f.level IS h.level
+        AND f.moment = h.moment
+WHERE h.verdict <> 'not applicable'
+ORDER BY
+    CASE h.verdict WHEN 'danger' THEN 0 WHEN 'warning' THEN 1 WHEN 'minor' THEN 2 WHEN 'good' THEN 3 ELSE 4 END,
+    CASE h.measure WHEN 'fragmentation' THEN 0 WHEN 'pool hit rate' THEN 1 WHEN 'allocation cost' THEN 2 ELSE 3 END,
+    abs(h.value - CASE h.measure WHEN 'pool hit rate' THEN 1 WHEN 'zero copy' THEN 1 ELSE 0 END) DESC,
+    h.rank,
+    h.pid,
+    h.heap;
