@@ -41,7 +41,7 @@ CREATE TABLE finding (
     unit TEXT,
     -- What it is about: leaked, asked for, unused. Unit: bytes. NULL: not in bytes.
     bytes INTEGER,
-    -- Blocks, calls or failures. NULL: not counted.
+    -- Blocks, calls or failures. Unit: as said. NULL: not counted.
     count INTEGER,
     -- Fragmentation: the moment that the value is of, as health.moment. NULL: of no moment.
     moment TEXT,
@@ -77,13 +77,13 @@ CREATE TABLE finding_group (
     site TEXT,
     -- What is called so, as in table finding.
     verdict TEXT,
-    -- Ranks that have it, or processes where there are no ranks.
+    -- Ranks that have it, or processes where there are no ranks. Unit: ranks or processes.
     holder_count INTEGER NOT NULL,
-    -- Of so many.
+    -- Of so many. Unit: ranks or processes.
     all_count INTEGER NOT NULL,
     -- Of all together. Unit: bytes. NULL: not in bytes.
     total_bytes INTEGER,
-    -- Blocks, calls or failures of all together. NULL: not counted.
+    -- Blocks, calls or failures of all together. Unit: as said. NULL: not counted.
     total_count INTEGER,
     -- What each process has of it: leaks in bytes, misuse and failures in calls, measures by their value (of several heaps the
     -- worst): the least of them.

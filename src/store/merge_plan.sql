@@ -1,5 +1,5 @@
 -- merge_plan.sql: which columns hold numbers of rows, and of which table (store/merge.h). A primary key of one integer
--- numbers the rows of its own table, unless it refers to another.
+-- numbers the rows of its own table, unless it refers to another. Findings are none of them: they are made anew.
 CREATE TEMP TABLE IF NOT EXISTS merge_column (
     owner,
     place,
@@ -24,7 +24,7 @@ SELECT
         AND (SELECT count(*) FROM pragma_table_info(m.name) AS k WHERE k.pk > 0) = 1
 FROM main.sqlite_master AS m
 JOIN pragma_table_info(m.name) AS c
-WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%';
+WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT IN ('finding', 'finding_group');
 UPDATE merge_column
 SET is_key = 0
 WHERE target IS NOT NULL;

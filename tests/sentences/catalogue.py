@@ -21,6 +21,9 @@ FIGURES = {
     "pools": r"(?: \(up to [\d.]+ [GM]iB of it free inside its pools\))?",
 }
 
+# A placeholder that is named as a column stands for a value of its unit (src/say/said.h).
+UNITS = {"bytes": "bytes", "ratio": "percent", "ns": "time", "hours": "number"}
+
 # Where the sentences of a code's first word are made.
 SOURCES = {
     "screen": ["src/say/sentences.def"],
@@ -73,7 +76,7 @@ class Sentence:
         out = ""
         for kind, value in self.parts():
             if kind == "figure":
-                out += "(?:" + FIGURES.get(value, r"\S(?:.*?\S)??") + ")"
+                out += "(?:" + FIGURES.get(UNITS.get(value.rpartition("_")[2], value), r"\S(?:.*?\S)??") + ")"
             elif kind == "one of":
                 out += "(?:" + "|".join(re.escape(flat(words, False)) for words in value) + ")"
             else:

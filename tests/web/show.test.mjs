@@ -194,7 +194,6 @@ test('the verdict of a rank is of its own rows', () => {
     assert.deepEqual(verdictOfRank({...row, rank: 6}, findings), {level: 'unknown', parts: []});
     assert.deepEqual(verdictOfRank({...row, rank: 5}, [...findings, {host: null, rank: null, pid: null, severity: 'not judged', kind: 'leak', count: null}]), {level: 'unknown', parts: []}, 'what is of the whole run is of each');
 });
-});
 
 test('changes are written as npumem diff writes them', () => {
     assert.deepEqual([['bytes', 2048], ['bytes', -2048], ['bytes', 0], ['ns', -25000], ['ratio', -0.1234], ['ratio', 0.00001], ['ratio', -0.00001], ['bytes', null]].map(([unit, change]) => changeText(unit, change)),
