@@ -41,7 +41,7 @@ CREATE TABLE finding (
     unit TEXT,
     -- What it is about: leaked, asked for, unused. Unit: bytes. NULL: not in bytes.
     bytes INTEGER,
-    -- Blocks, calls or failures. Unit: as said. NULL: not counted.
+    -- Blocks, calls or failures, or the requests that a hit rate is of. Unit: as said. NULL: not counted.
     count INTEGER,
     -- Fragmentation: the moment that the value is of, as health.moment. NULL: of no moment.
     moment TEXT,
@@ -55,6 +55,8 @@ CREATE TABLE finding (
     evidence TEXT,
     -- What would help, in the same form. NULL: nothing is known to. JSON.
     remedy TEXT,
+    -- The command that shows more of it, of a database run.db that came of run.zst. NULL: none.
+    next_command TEXT,
     -- The view that has it in full.
     source_view TEXT NOT NULL,
     -- Which row of it: out_of_memory_id, or anomaly_id of the first misuse. NULL: rows there have no number.
@@ -83,7 +85,7 @@ CREATE TABLE finding_group (
     all_count INTEGER NOT NULL,
     -- Of all together. Unit: bytes. NULL: not in bytes.
     total_bytes INTEGER,
-    -- Blocks, calls or failures of all together. Unit: as said. NULL: not counted.
+    -- Blocks, calls, failures or requests of all together. Unit: as said. NULL: not counted.
     total_count INTEGER,
     -- What each process has of it: leaks in bytes, misuse and failures in calls, measures by their value (of several heaps the
     -- worst): the least of them.

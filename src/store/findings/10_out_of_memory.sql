@@ -2,7 +2,7 @@
 -- end; and what would help. The request that ended the program comes first.
 INSERT INTO finding (
     severity, kind, host, rank, pid, device, heap, level, site, verdict, basis, bytes, count, seq, stack_id, sentence, evidence, remedy,
-    source_view, source_id
+    next_command, source_view, source_id
 )
 WITH
     -- Components: the seven largest, of those with at least a two-hundredth.
@@ -149,6 +149,7 @@ SELECT
                 )
             )
     END,
+    command('screen.next.failure'),
     'out_of_memory',
     c.out_of_memory_id
 FROM cases AS c

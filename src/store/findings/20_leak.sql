@@ -1,6 +1,7 @@
 -- Sites that leak, growing ones first: how much, how fast and when the device is full, if it is not full already.
 INSERT INTO finding (
-    severity, kind, host, rank, pid, device, heap, level, site, verdict, basis, value, unit, bytes, count, sentence, evidence, source_view
+    severity, kind, host, rank, pid, device, heap, level, site, verdict, basis, value, unit, bytes, count, sentence, evidence,
+    next_command, source_view
 )
 WITH
     until_full AS (
@@ -73,6 +74,7 @@ SELECT
             END
         )
     ),
+    command('screen.next.leak'),
     'leak_by_site'
 FROM leak_by_site AS l
 JOIN fatal

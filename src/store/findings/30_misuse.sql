@@ -1,5 +1,5 @@
 -- Calls that are wrong, whatever became of them: of each process each kind, with its first.
-INSERT INTO finding (severity, kind, host, rank, pid, site, verdict, basis, count, seq, stack_id, sentence, source_view, source_id)
+INSERT INTO finding (severity, kind, host, rank, pid, site, verdict, basis, count, seq, stack_id, sentence, next_command, source_view, source_id)
 SELECT
     'fault',
     'misuse',
@@ -16,6 +16,7 @@ SELECT
         say(coalesce(w.code, 'screen.misuse.unallocated'), 'n', m.misuse_count),
         say('screen.misuse.first')
     ),
+    command('screen.next.misuse'),
     'misuse',
     m.first_id
 FROM (

@@ -1,7 +1,8 @@
 -- The verdicts of view health, the worst first; of fragmentation how much was reserved, whether segments grow already, and whether
 -- the share is a bound by more than is shown.
 INSERT INTO finding (
-    severity, kind, reason, host, rank, pid, device, heap, level, verdict, basis, value, unit, bytes, moment, sentence, evidence, source_view
+    severity, kind, reason, host, rank, pid, device, heap, level, verdict, basis, value, unit, bytes, count, moment, sentence, evidence,
+    next_command, source_view
 )
 WITH
     mapped AS (
@@ -43,6 +44,7 @@ SELECT
     h.value,
     h.unit,
     CASE WHEN h.measure IN ('fragmentation', 'zero copy') THEN h.amount END,
+    CASE WHEN h.measure = 'pool hit rate' THEN h.amount END,
     h.moment,
     CASE
         WHEN h.verdict = 'unknown' THEN said(say(w.code))
@@ -89,6 +91,10 @@ SELECT
         ELSE said(say('screen.zero_copy', 'ratio', h.value, 'copied_bytes', h.amount))
     END,
     CASE WHEN h.verdict = 'unknown' THEN said(said_line(NULL, say(coalesce(r.code, 'screen.reason.warm_up')))) END,
+    CASE
+        WHEN h.verdict IN ('warning', 'danger') AND (h.measure = 'pool hit rate' OR (h.measure = 'fragmentation' AND m.heap IS NULL))
+            THEN command('screen.next.whatif')
+    END,
     'health'
 FROM health AS h
 JOIN temp.said_word AS w ON w.topic = 'measure' AND w.word = h.measure

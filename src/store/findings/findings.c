@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "say/sentence.h"
 #include "store/database.h"
 #include "store/findings/said_text.h"
 
@@ -144,10 +145,21 @@ static void run_said_line(sqlite3_context *call, int count, sqlite3_value **valu
     give(call, &out, status);
 }
 
+static void run_command(sqlite3_context *call, int count, sqlite3_value **values)
+{
+    char text[NM_SENTENCE_BYTES];
+    nm_sentence code;
+
+    if (count != 1 || !nm_sentence_of(text_of(values[0]), &code))
+        return;
+    nm_sentence_put(code, NM_ENGLISH, NM_WORDS({"database", "run.db"}, {"input", "run.zst"}), text, sizeof text);
+    sqlite3_result_text(call, text, -1, SQLITE_TRANSIENT);
+}
+
 static const struct {
     const char *name;
     void (*run)(sqlite3_context *call, int count, sqlite3_value **values);
-} functions[] = {{"say", run_say}, {"said", run_said}, {"said_line", run_said_line}};
+} functions[] = {{"say", run_say}, {"said", run_said}, {"said_line", run_said_line}, {"command", run_command}};
 
 static nm_status set_functions(sqlite3 *db, bool is_on, nm_error *err)
 {

@@ -7,6 +7,7 @@
  *     say(code, name, value, ...)      a sentence and its words; '=name': the value is said itself. NULL: the code is NULL
  *     said(part, ...)                  what is said, or lines; parts that are NULL are left out. NULL: all are
  *     said_line(label, part, ...)      a line; label NULL: it has none
+ *     command(code)                    the text of a command, for run.db and run.zst
  */
 #ifndef NM_STORE_FINDINGS_H
 #define NM_STORE_FINDINGS_H

@@ -9,7 +9,8 @@ SELECT
     1 AS measured_value,
     NULL AS limit_value,
     verdict || ', ' || site AS note
-FROM out_of_memory
-WHERE outcome IS NOT 'recovered'
+FROM finding
+WHERE kind = 'out of memory'
+    AND severity = 'fault'
     AND (:rank IS NULL OR rank IS :rank)
     AND (:heap IS NULL OR heap IS :heap OR level IS :heap);

@@ -6,11 +6,11 @@ SELECT
     device,
     heap,
     level,
-    CASE WHEN amount < :floor_number THEN 1.0 ELSE value END AS measured_value,
+    CASE WHEN count < :floor_number THEN 1.0 ELSE value END AS measured_value,
     NULL AS limit_value,
-    CASE WHEN amount < :floor_number THEN 'only ' || amount || ' requests came after the warm-up' END AS note
-FROM health
-WHERE measure = 'pool hit rate'
+    CASE WHEN count < :floor_number THEN 'only ' || count || ' requests came after the warm-up' END AS note
+FROM finding
+WHERE kind = 'pool hit rate'
     AND value IS NOT NULL
     AND (:rank IS NULL OR rank IS :rank)
     AND (:heap IS NULL OR heap IS :heap OR level IS :heap);

@@ -7,10 +7,12 @@ SELECT
     device,
     heap,
     level,
-    CASE :verdict WHEN 'rising' THEN bytes_per_hour ELSE leak_bytes END AS measured_value,
+    CASE :verdict WHEN 'rising' THEN value ELSE bytes END AS measured_value,
     NULL AS limit_value,
     site AS note
-FROM leak_by_site
-WHERE (:verdict IS NULL OR verdict = :verdict)
+FROM finding
+WHERE kind = 'leak'
+    AND severity = 'fault'
+    AND (:verdict IS NULL OR verdict = :verdict)
     AND (:rank IS NULL OR rank IS :rank)
     AND (:heap IS NULL OR heap IS :heap OR level IS :heap);

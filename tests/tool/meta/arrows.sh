@@ -20,14 +20,15 @@ replay: base trace rows
 analysis: base trace rows replay
 sites: base trace
 sums: base trace rows sites
-store: base trace rows sites sums
-report: base trace store
-screen: base trace store report
-page: base trace store report
-export: base trace store report
+say: base
+store: base trace rows sites sums say
+report: base trace say store
+screen: base trace say store report
+page: base trace say store report
+export: base trace say store report
 watch: base trace rows replay analysis
 whatif: base trace rows replay
-tool: base trace drain symbol source rows steps replay analysis sites store report screen page export watch whatif
+tool: base trace drain symbol source rows steps replay analysis sites say store report screen page export watch whatif
 '
 
 # FILE FOLDER: a line for each folder of which FILE includes something; FILE FOLDER/REST below tool/. All files are read at once: a

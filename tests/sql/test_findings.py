@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_findings.py TEXT2TRACE INGEST SOURCE WORK: table finding against the views that it is made of, and finding_group against sums
+over its rows, of every text trace of tests/sql and of tests/screens, alone and of several ranks together. Each finding that is due is
+there once, none more; its text has the figures of its columns; and what is nobody's fault is either good or not judged."""
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from collections import defaultdict
+
+text2trace, ingest, source, work = sys.argv[1:]
+PLACE = "host, rank, pid, device, heap, level"
+failed = 0
+
+
+def fail(name, text):
+    global failed
+    failed += 1
+    print(f"{name}: {text}", file=sys.stderr)
+
+
+def rows(db, sql):
+    return sorted(db.execute(sql).fetchall(), key=repr)
+
+
+def compare(db, name, what, sql, wanted):
+    have, want = rows(db, sql), rows(db, wanted)
+    if have != want:
+        more, less = [row for row in have if row not in want], [row for row in want if row not in have]
+        fail(name, f"{what}: {more[:3]} and not {less[:3]}")
+
+
+def hold_rows(db, name):
+    """A finding for each row of the views, of equal figures."""
+    compare(db, name, "leaks", f"SELECT {PLACE}, site, verdict, bytes, count FROM finding WHERE kind = 'leak' AND severity = 'fault'",
+            f"SELECT {PLACE}, site, verdict, leak_bytes, leak_count FROM leak_by_site")
+    compare(db, name, "failures",
+            f"SELECT {PLACE}, site, verdict, bytes, seq, source_id, severity, remedy IS NULL FROM finding WHERE kind = 'out of memory' AND source_id IS NOT NULL",
+            f"SELECT {PLACE}, site, verdict, coalesce(tried_bytes, at_least_tried_bytes), first_seq, out_of_memory_id, CASE WHEN outcome IS 'recovered' THEN 'warning' ELSE 'fault' END, verdict = 'unknown' FROM out_of_memory")
+    compare(db, name, "measures", f"SELECT {PLACE}, kind, verdict, value, unit, reason, severity FROM finding WHERE source_view = 'health'",
+            f"SELECT {PLACE}, measure, verdict, value, unit, reason, CASE verdict WHEN 'danger' THEN 'fault' WHEN 'unknown' THEN 'not judged' ELSE verdict END FROM health WHERE verdict <> 'not applicable'")
+    counts = defaultdict(int)
+    for host, rank, pid, kind in db.execute("SELECT host, rank, pid, kind FROM misuse"):
+        counts[host, rank, pid, kind] += 1
+    have = {row[:4]: row[4] for row in db.execute("SELECT host, rank, pid, verdict, count FROM finding WHERE kind = 'misuse' AND severity = 'fault'")}
+    if have != dict(counts):
+        fail(name, f"misuse: {have}, not {dict(counts)}")
+
+
+def hold_order(db, name):
+    grades = ["fault", "warning", "minor", "not judged", "good"]
+    found = [grades.index(row[0]) for row in db.execute("SELECT severity FROM finding ORDER BY finding_id")]
+    if found != sorted(found):
+        fail(name, f"not the gravest first: {found}")
+    ids = [row[0] for row in db.execute("SELECT finding_id FROM finding ORDER BY finding_id")]
+    if ids != list(range(1, len(ids) + 1)):
+        fail(name, f"numbers are {ids}")
+
+
+def hold_whole_run(db, name):
+    """Of a run with memory, leaks, failures and misuse are each found, or good, or not judged; and good only where all was recorded."""
+    memory = db.execute("SELECT count(*) FROM peak WHERE peak_bytes > 0").fetchone()[0]
+    partial = db.execute("SELECT count(*) FROM completeness WHERE verdict NOT IN ('complete', 'begun', 'kept', 'contradictory')").fetchone()[0]
+    for kind in ("leak", "out of memory", "misuse"):
+        severities = {row[0] for row in db.execute("SELECT severity FROM finding WHERE kind = ?", (kind,))}
+        if memory and not severities:
+            fail(name, f"{kind}: nothing is said")
+        if "good" in severities and (partial or severities & {"fault", "warning"}):
+            fail(name, f"{kind}: good beside {severities}, {partial} inputs are not whole")
+    for kind, in db.execute("SELECT kind FROM finding WHERE severity = 'not judged' AND reason IS NULL"):
+        fail(name, f"{kind}: not judged, and no reason")
+
+
+def hold_texts(db, name):
+    for number, text, sentence, nbytes, kind in db.execute("SELECT finding_id, text, sentence, bytes, kind FROM finding"):
+        codes = [part for part in json.loads(sentence) if isinstance(part, str)]
+        if not codes or not text or "{" in text or "[" in text.replace("[/", ""):
+            fail(name, f"finding {number} says {text!r}")
+        if kind == "leak" and "screen.leak.bytes" in codes and not re.match(r"[\d.]+ ([KMGT]iB|B)", text):
+            fail(name, f"finding {number} of {nbytes} bytes says {text!r}")
+    for value, in db.execute("SELECT evidence FROM finding WHERE evidence IS NOT NULL UNION ALL SELECT remedy FROM finding WHERE remedy IS NOT NULL"):
+        json.loads(value)
+
+
+def hold_groups(db, name):
+    """Over the rows, one by one."""
+    parts = defaultdict(lambda: defaultdict(list))
+    for kind, severity, verdict, site, host, rank, pid, value, nbytes, count in db.execute(
+            "SELECT kind, severity, verdict, site, host, rank, pid, value, bytes, count FROM finding WHERE severity IN ('fault', 'warning')"):
+        parts[kind, severity, verdict, site if kind == "leak" else None][host, rank, pid].append((value, nbytes, count))
+    ranks = db.execute("SELECT count(DISTINCT rank) FROM process").fetchone()[0]
+    have = {}
+    for row in db.execute("SELECT kind, severity, verdict, site, holder_count, total_bytes, total_count, least_amount, median_amount, most_amount, worst_rank, worst_pid, worst_host FROM finding_group"):
+        have[row[0], row[1], row[2], row[3] if row[0] == "leak" else None] = row[4:]
+    if set(have) != set(parts):
+        fail(name, f"groups are {set(have)}, not {set(parts)}")
+        return
+    for key, holders in parts.items():
+        amounts = {}
+        for holder, found in holders.items():
+            if key[0] == "leak":
+                amounts[holder] = sum(nbytes for _, nbytes, _ in found)
+            elif key[0] in ("misuse", "out of memory"):
+                amounts[holder] = sum(count for *_, count in found)
+            else:
+                amounts[holder] = (min if key[0] in ("pool hit rate", "zero copy") else max)(value for value, *_ in found)
+        ordered = sorted(amounts.values())
+        worst = (min if key[0] in ("pool hit rate", "zero copy") else max)(ordered)
+        all_bytes = [nbytes for found in holders.values() for _, nbytes, _ in found if nbytes is not None]
+        all_counts = [count for found in holders.values() for *_, count in found if count is not None]
+        count = len({rank for _, rank, _ in holders if rank is not None}) if ranks and key[0] == "leak" else len({("r", rank) if rank is not None else (host, pid) for host, rank, pid in holders})
+        want = (count, sum(all_bytes) if all_bytes else None, sum(all_counts) if all_counts else None, ordered[0], ordered[(len(ordered) - 1) // 2], ordered[-1])
+        if have[key][:6] != want:
+            fail(name, f"group {key} has {have[key][:6]}, not {want}")
+        rank, pid, host = have[key][6:]
+        if amounts.get((host, rank, pid)) != worst:
+            fail(name, f"group {key}: {host} {rank} {pid} is not the worst")
+
+
+def load(name, *texts):
+    traces = []
+    for i, text in enumerate(texts):
+        traces.append(f"{work}/{name}.{i}.zst")
+        subprocess.run([text2trace, text, traces[-1]], check=True, stdout=subprocess.DEVNULL)
+    status = subprocess.run([ingest, "--quiet", "--force", "-o", f"{work}/{name}.db", *traces], stdout=subprocess.DEVNULL).returncode
+    if status not in (0, 3):  # 3: not all was recorded
+        fail(name, f"npumem-ingest ended with {status}")
+    return sqlite3.connect(f"{work}/{name}.db")
+
+
+def hold(name, *texts):
+    db = load(name, *texts)
+    for check in (hold_rows, hold_order, hold_whole_run, hold_texts, hold_groups):
+        check(db, name)
+    count = db.execute("SELECT count(*) FROM finding").fetchone()[0]
+    db.close()
+    return count
+
+
+os.makedirs(work, exist_ok=True)
+total = 0
+traces = {}
+for folder in ("tests/sql", "tests/screens"):
+    for case in sorted(os.listdir(f"{source}/{folder}")):
+        text = f"{source}/{folder}/{case}/trace.txt"
+        if os.path.exists(text):
+            traces[f"{os.path.basename(folder)}.{case}"] = text
+for name, text in traces.items():
+    also = text.replace("trace.txt", "also.txt")
+    total += hold(name, text, *([also] if os.path.exists(also) else []))
+names = sorted(traces)
+for i in range(0, len(names) - 3, 3):
+    total += hold(f"together.{i}", *(traces[name] for name in names[i:i + 3]))
+print(f"{len(names)} traces, {total} findings")
+sys.exit(failed > 0)
