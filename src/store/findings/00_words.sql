@@ -1,5 +1,6 @@
 -- What the other files share: a table that is empty, sentences for the words that views have for a thing.
 DELETE FROM finding;
+DELETE FROM finding_group;
 CREATE TEMP TABLE said_word (
     topic TEXT,
     word TEXT,
@@ -36,15 +37,9 @@ VALUES
     ('cause', 'resources', 'resources'),
     ('cause', 'host', 'host');
 
--- What is known of the whole run: whether leaks can be judged, and whether anything of it is missing.
+-- What is known of the whole run.
 CREATE TEMP TABLE said_run AS
 SELECT
-    coalesce(sum(reason = 'no steps'), 0) AS stepless_count,
-    coalesce(sum(reason = 'too few steps'), 0) AS early_count,
-    coalesce(sum(CASE WHEN reason = 'stack cut' THEN size_bytes END), 0) AS cut_bytes,
-    (SELECT coalesce(sum(outstanding_count), 0) FROM heap_total) AS outstanding_count,
-    (SELECT coalesce(sum(outstanding_bytes), 0) FROM heap_total) AS outstanding_bytes,
-    coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0) AS step_count,
     (SELECT count(*) FROM completeness WHERE verdict NOT IN ('complete', 'begun', 'kept', 'contradictory')) AS partial_count,
     EXISTS (SELECT 1 FROM input WHERE state = 'running') AS is_running,
     EXISTS (SELECT 1 FROM z_heap_sum WHERE peak_bytes > 0) AS has_memory,
@@ -54,5 +49,4 @@ SELECT
         FROM z_heap_sum AS s
         JOIN heap AS h ON h.heap_id = s.heap_id
         WHERE s.peak_bytes > 0
-    ) AS is_shared
-FROM suspect_by_site;
+    ) AS is_shared;

@@ -1,5 +1,15 @@
 -- Memory ran out: what was asked for; why it was not had, what held the device and who had that, if it was not served in the
 -- end; and what would help. The request that ended the program comes first.
+-- Only if: SELECT EXISTS (SELECT 1 FROM z_out_of_memory_chain)
+CREATE TEMP TABLE said_case AS
+SELECT
+    o.*,
+    coalesce(o.tried_bytes, o.at_least_tried_bytes) AS asked_bytes,
+    o.outcome IS 'recovered' AS is_recovered,
+    k.code AS cause
+FROM out_of_memory AS o
+LEFT JOIN temp.said_word AS k ON k.topic = 'cause' AND k.word = o.verdict;
+
 INSERT INTO finding (
     severity, kind, host, rank, pid, device, heap, level, site, verdict, basis, bytes, count, seq, stack_id, sentence, evidence, remedy,
     next_command, source_view, source_id
@@ -21,7 +31,7 @@ WITH
                     ELSE ''
                 END AS said,
                 row_number() OVER largest AS place
-            FROM out_of_memory AS o
+            FROM temp.said_case AS o
             JOIN z_out_of_memory_component AS p ON p.out_of_memory_id = o.out_of_memory_id
             WHERE p.component <> 'DEVICE USED'
                 AND p.bytes <> 0
@@ -72,15 +82,6 @@ WITH
         ) AS l ON l.site = w.site AND l.pid IS w.pid AND l.heap IS w.heap
         WHERE w.place <= 3
         GROUP BY w.out_of_memory_id
-    ),
-    cases AS (
-        SELECT
-            o.*,
-            coalesce(o.tried_bytes, o.at_least_tried_bytes) AS asked_bytes,
-            o.outcome IS 'recovered' AS is_recovered,
-            k.code AS cause
-        FROM out_of_memory AS o
-        LEFT JOIN temp.said_word AS k ON k.topic = 'cause' AND k.word = o.verdict
     )
 SELECT
     CASE WHEN c.is_recovered THEN 'warning' ELSE 'fault' END,
@@ -152,22 +153,8 @@ SELECT
     command('screen.next.failure'),
     'out_of_memory',
     c.out_of_memory_id
-FROM cases AS c
+FROM temp.said_case AS c
 LEFT JOIN held ON held.out_of_memory_id = c.out_of_memory_id
 LEFT JOIN who ON who.out_of_memory_id = c.out_of_memory_id
 ORDER BY c.is_recovered, c.device IS NULL, c.out_of_memory_id DESC;
-
-INSERT INTO finding (severity, kind, reason, basis, sentence, evidence, source_view)
-SELECT
-    CASE WHEN r.partial_count > 0 THEN 'not judged' ELSE 'good' END,
-    'out of memory',
-    CASE WHEN r.partial_count = 0 THEN NULL WHEN r.is_running THEN 'still recording' ELSE 'not all was recorded' END,
-    'exact',
-    said(say(CASE WHEN r.partial_count > 0 THEN 'screen.unjudged.failures' ELSE 'screen.fine.failures' END)),
-    CASE
-        WHEN r.partial_count > 0
-            THEN said(said_line(NULL, say(CASE WHEN r.is_running THEN 'screen.reason.running' ELSE 'screen.reason.partial' END)))
-    END,
-    'out_of_memory'
-FROM temp.said_run AS r
-WHERE r.has_memory AND NOT EXISTS (SELECT 1 FROM z_out_of_memory_chain);
+DROP TABLE temp.said_case;

@@ -1,4 +1,5 @@
 -- Sites that leak, growing ones first: how much, how fast and when the device is full, if it is not full already.
+-- Only if: SELECT EXISTS (SELECT 1 FROM z_leak_sum)
 INSERT INTO finding (
     severity, kind, host, rank, pid, device, heap, level, site, verdict, basis, value, unit, bytes, count, sentence, evidence,
     next_command, source_view
@@ -81,74 +82,3 @@ JOIN fatal
 LEFT JOIN until_full AS u ON u.host IS l.host AND u.rank IS l.rank AND u.pid IS l.pid AND u.device IS l.device
 LEFT JOIN steps AS t ON t.host IS l.host AND t.rank IS l.rank AND t.pid IS l.pid
 ORDER BY l.verdict = 'unreleased', l.leak_bytes DESC, l.site, l.rank, l.pid;
-
--- None, or why it is not known.
-INSERT INTO finding (severity, kind, reason, basis, bytes, count, sentence, evidence, source_view)
-WITH
-    run AS (
-        SELECT *
-        FROM temp.said_run
-        WHERE has_memory AND NOT EXISTS (SELECT 1 FROM finding WHERE kind = 'leak')
-    )
-SELECT
-    'not judged',
-    'leak',
-    CASE WHEN is_running THEN 'still recording' ELSE 'not all was recorded' END,
-    'exact',
-    NULL,
-    NULL,
-    said(say('screen.unjudged.leaks')),
-    said(said_line(NULL, say(CASE WHEN is_running THEN 'screen.reason.running' ELSE 'screen.reason.partial' END))),
-    'suspect_by_site'
-FROM run
-WHERE partial_count > 0
-UNION ALL
-SELECT
-    'not judged',
-    'leak',
-    CASE WHEN early_count > 0 THEN 'too few steps' ELSE 'no steps' END,
-    'exact',
-    NULL,
-    NULL,
-    said(
-        CASE
-            WHEN early_count > 0
-                THEN say('screen.unjudged.early', 'seen', step_count, 'needed', 3, 'more', max(3 - step_count, 0))
-            ELSE say('screen.unjudged.stepless', 'needed', 3)
-        END
-    ),
-    NULL,
-    'suspect_by_site'
-FROM run
-WHERE partial_count = 0 AND early_count + stepless_count > 0
-UNION ALL
-SELECT
-    'not judged',
-    'leak',
-    'stack cut',
-    'exact',
-    cut_bytes,
-    NULL,
-    said(say('screen.unjudged.cut', 'part_bytes', cut_bytes, 'all_bytes', outstanding_bytes)),
-    NULL,
-    'suspect_by_site'
-FROM run
-WHERE partial_count = 0 AND cut_bytes > 0
-UNION ALL
-SELECT
-    'good',
-    'leak',
-    NULL,
-    'exact',
-    outstanding_bytes,
-    outstanding_count,
-    said(
-        CASE outstanding_count
-            WHEN 0 THEN say('screen.fine.leaks')
-            ELSE say('screen.fine.leaks_of', 'n', outstanding_count, 'all_bytes', outstanding_bytes)
-        END
-    ),
-    NULL,
-    'leak_by_site'
-FROM run
-WHERE partial_count = 0 AND stepless_count = 0 AND early_count = 0 AND cut_bytes * 2 <= outstanding_bytes;

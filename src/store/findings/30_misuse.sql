@@ -35,18 +35,3 @@ FROM (
 ) AS m
 LEFT JOIN temp.said_word AS w ON w.topic = 'misuse' AND w.word = m.kind
 ORDER BY m.misuse_count DESC, m.kind, m.first_id;
-
-INSERT INTO finding (severity, kind, reason, basis, sentence, evidence, source_view)
-SELECT
-    CASE WHEN r.partial_count > 0 THEN 'not judged' ELSE 'good' END,
-    'misuse',
-    CASE WHEN r.partial_count = 0 THEN NULL WHEN r.is_running THEN 'still recording' ELSE 'not all was recorded' END,
-    'exact',
-    said(say(CASE WHEN r.partial_count > 0 THEN 'screen.unjudged.misuse' ELSE 'screen.fine.misuse' END)),
-    CASE
-        WHEN r.partial_count > 0
-            THEN said(said_line(NULL, say(CASE WHEN r.is_running THEN 'screen.reason.running' ELSE 'screen.reason.partial' END)))
-    END,
-    'misuse'
-FROM temp.said_run AS r
-WHERE r.has_memory AND NOT EXISTS (SELECT 1 FROM misuse);

@@ -1,5 +1,5 @@
 -- What several processes have in common, in the order in which it is told.
-DELETE FROM finding_group;
+-- Only if: SELECT EXISTS (SELECT 1 FROM finding WHERE severity IN ('fault', 'warning'))
 INSERT INTO finding_group (
     severity, kind, site, verdict, holder_count, all_count, total_bytes, total_count, least_amount, median_amount, most_amount, worst_rank,
     worst_pid, worst_host, sentence

@@ -171,6 +171,26 @@ static nm_status set_functions(sqlite3 *db, bool is_on, nm_error *err)
     return result == SQLITE_OK ? NM_OK : nm_db_fail(db, err);
 }
 
+/* ---- The files ----------------------------------------------------------------------------------------------------- */
+
+/* A file that has nothing to do costs SQLite the reading of large views all the same. */
+static nm_status run_file(sqlite3 *db, const nm_embedded_text *file, nm_error *err)
+{
+    static const char word[] = "\n-- Only if: ";
+    const char *condition = strstr(file->text, word);
+    int64_t is_due = 1;
+    nm_status status = NM_OK;
+
+    if (condition != NULL) {
+        condition += sizeof word - 1;
+        char *sql = sqlite3_mprintf("%.*s", (int)strcspn(condition, "\n"), condition);
+
+        status = nm_db_get_int(db, sql, &is_due, err);
+        sqlite3_free(sql);
+    }
+    return status == NM_OK && is_due != 0 ? nm_db_exec(db, file->text, err) : status;
+}
+
 nm_status nm_findings_write(sqlite3 *db, nm_error *err)
 {
     nm_status status = set_functions(db, true, err);
@@ -178,7 +198,7 @@ nm_status nm_findings_write(sqlite3 *db, nm_error *err)
     if (status == NM_OK)
         status = nm_said_text_add(db, err);
     for (const nm_embedded_text *file = nm_finding_files; file->name != NULL && status == NM_OK; file++)
-        status = nm_db_exec(db, file->text, err);
+        status = run_file(db, file, err);
     if (status == NM_OK)
         status = set_functions(db, false, err);
     return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Table finding: what there is to say of a run. Each kind is a file of SQL in this folder, which reads views and adds rows; they
- * run in the order of their names, and one reads rows of those before it. A sentence is put together there by functions that only
- * they have (say/said.h: what it becomes):
+ * run in the order of their names, and one reads rows of those before it. A line "-- Only if: SELECT ..." says whether one has
+ * anything to do. A sentence is put together there by functions that only they have (say/said.h: what it becomes):
  *
  *     say(code, name, value, ...)      a sentence and its words; '=name': the value is said itself. NULL: the code is NULL
  *     said(part, ...)                  what is said, or lines; parts that are NULL are left out. NULL: all are

@@ -1,5 +1,4 @@
--- The verdicts of view health, the worst first; of fragmentation how much was reserved, whether segments grow already, and whether
--- the share is a bound by more than is shown.
+-- What they say, the worst first.
 INSERT INTO finding (
     severity, kind, reason, host, rank, pid, device, heap, level, verdict, basis, value, unit, bytes, count, moment, sentence, evidence,
     next_command, source_view
@@ -14,20 +13,6 @@ WITH
         FROM z_heap_place AS p
         JOIN z_pool_effort AS e ON e.heap_id = p.heap_id
         WHERE e.mapped_count > 0
-    ),
-    reserved AS (
-        SELECT
-            host,
-            rank,
-            pid,
-            device,
-            heap,
-            level,
-            moment,
-            max(reserved_bytes) AS reserved_bytes,
-            max(max_ratio - min_ratio > 0.001) AS is_bound
-        FROM z_fragmentation_verdict
-        GROUP BY host, rank, pid, device, heap, level, moment
     )
 SELECT
     CASE h.verdict WHEN 'danger' THEN 'fault' WHEN 'unknown' THEN 'not judged' ELSE h.verdict END,
@@ -96,11 +81,11 @@ SELECT
             THEN command('screen.next.whatif')
     END,
     'health'
-FROM health AS h
+FROM temp.said_measure AS h
 JOIN temp.said_word AS w ON w.topic = 'measure' AND w.word = h.measure
 LEFT JOIN temp.said_word AS r ON r.topic = 'reason' AND r.word = h.reason
 LEFT JOIN mapped AS m ON m.host IS h.host AND m.pid IS h.pid AND m.device IS h.device AND m.heap IS h.heap
-LEFT JOIN reserved AS f
+LEFT JOIN temp.said_reserved AS f
     ON h.measure = 'fragmentation'
         AND f.host IS h.host
         AND f.rank IS h.rank
@@ -109,7 +94,6 @@ LEFT JOIN reserved AS f
         AND f.heap IS h.heap
         AND f.level IS h.level
         AND f.moment = h.moment
-WHERE h.verdict <> 'not applicable'
 ORDER BY
     CASE h.verdict WHEN 'danger' THEN 0 WHEN 'warning' THEN 1 WHEN 'minor' THEN 2 WHEN 'good' THEN 3 ELSE 4 END,
     CASE h.measure WHEN 'fragmentation' THEN 0 WHEN 'pool hit rate' THEN 1 WHEN 'allocation cost' THEN 2 ELSE 3 END,
@@ -117,3 +101,5 @@ ORDER BY
     h.rank,
     h.pid,
     h.heap;
+DROP TABLE temp.said_measure;
+DROP TABLE temp.said_reserved;
