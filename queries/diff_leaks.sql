@@ -40,17 +40,14 @@ WITH
     ),
     run_leak (rank, level, site, verdict, leak_bytes, leak_count) AS (
         SELECT
-            process.rank,
-            heap_level.name,
-            coalesce(frame.label, '(no stack)'),
-            z_leak_sum.verdict,
-            z_leak_sum.size_bytes,
-            z_leak_sum.allocation_count
-        FROM main.z_leak_sum
-        JOIN main.heap ON heap.heap_id = z_leak_sum.heap_id
-        LEFT JOIN main.process ON process.process_id = heap.process_id
-        LEFT JOIN main.heap_level ON heap_level.level = heap.level
-        LEFT JOIN main.frame ON frame.frame_id = z_leak_sum.site_frame_id
+            rank,
+            level,
+            site,
+            verdict,
+            bytes,
+            count
+        FROM main.finding
+        WHERE kind = 'leak' AND severity = 'fault'
     ),
     run_row (rank, level, path, function, line, verdict, bytes, leak_count) AS (
         SELECT
@@ -94,17 +91,14 @@ WITH
     ),
     base_leak (rank, level, site, verdict, leak_bytes, leak_count) AS (
         SELECT
-            process.rank,
-            heap_level.name,
-            coalesce(frame.label, '(no stack)'),
-            z_leak_sum.verdict,
-            z_leak_sum.size_bytes,
-            z_leak_sum.allocation_count
-        FROM base.z_leak_sum
-        JOIN base.heap ON heap.heap_id = z_leak_sum.heap_id
-        LEFT JOIN base.process ON process.process_id = heap.process_id
-        LEFT JOIN base.heap_level ON heap_level.level = heap.level
-        LEFT JOIN base.frame ON frame.frame_id = z_leak_sum.site_frame_id
+            rank,
+            level,
+            site,
+            verdict,
+            bytes,
+            count
+        FROM base.finding
+        WHERE kind = 'leak' AND severity = 'fault'
     ),
     base_row (rank, level, path, function, line, verdict, bytes, leak_count) AS (
         SELECT

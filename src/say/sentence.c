@@ -11,13 +11,13 @@
 
 static const char *const texts[][2] = {
 /* by language */
-#define NM_SENTENCE(code, name, english, chinese) {english, chinese},
+#define NM_SENTENCE(code, name, english, chinese, when) {english, chinese},
 #include "say/sentences.def"
 #undef NM_SENTENCE
 };
 
 static const char *const code_names[] = {
-#define NM_SENTENCE(code, name, english, chinese) name,
+#define NM_SENTENCE(code, name, english, chinese, when) name,
 #include "say/sentences.def"
 #undef NM_SENTENCE
 };

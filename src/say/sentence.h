@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sentences in two languages, put together of a code and named texts. They stand in sentences.def, one a row:
+ * Sentences in two languages, put together of a code and named texts. They stand in sentences.def, one a row, with when they are said:
  *
- *     NM_SENTENCE(LEAK_BLOCKS, "screen.leak.blocks", "{n} block[/s] live", "{n} 个块存活")
+ *     NM_SENTENCE(LEAK_BLOCKS, "screen.leak.blocks", "{n} block[/s] live", "{n} 个块存活",
+ *         "it has not grown from step to step")
  *
  * {name} is the text given under that name; [one/many] the first of two words where the figure before it is "1", else the
  * second. Chinese may have the names in another order, and has no [one/many].
@@ -16,7 +17,7 @@
 typedef enum nm_language { NM_ENGLISH, NM_CHINESE } nm_language;
 
 typedef enum nm_sentence {
-#define NM_SENTENCE(code, name, english, chinese) NM_SAY_##code,
+#define NM_SENTENCE(code, name, english, chinese, when) NM_SAY_##code,
 #include "say/sentences.def"
 #undef NM_SENTENCE
     NM_SENTENCE_COUNT

@@ -88,7 +88,7 @@ static nm_sentence unseen_of(int kind)
 {
     static const nm_sentence codes[NM_NOTE_MAX + 1] = {
         [NM_NOTE_MISSING_FUNCTION] = NM_SAY_UNSEEN_FUNCTION,
-        [NM_NOTE_OTHER_TOOL] = NM_SAY_UNSEEN_TOOL,
+        [NM_NOTE_OTHER_TOOL] = NM_SAY_UNSEEN_OTHER_TOOL,
         [NM_NOTE_UNSEEN_LIBRARY] = NM_SAY_UNSEEN_LIBRARY,
         [NM_NOTE_UNSEEN_OPERATOR] = NM_SAY_UNSEEN_OPERATOR,
         [NM_NOTE_NO_POOL_EVENTS] = NM_SAY_UNSEEN_POOL,

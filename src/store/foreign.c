@@ -15,6 +15,7 @@
 #include "store/database.h"
 #include "store/findings/findings.h"
 #include "store/older.h"
+#include "store/question.h"
 #include "store/read_limit.h"
 #include "store/schema.h"
 #include "store/validate.h"
@@ -212,6 +213,45 @@ static nm_status read_main(nm_foreign *foreign, const char *path, bool has_large
     return status == NM_OK ? vet(foreign, "main", has_large, err) : status;
 }
 
+/* The rows of a table that has the same columns in both. */
+static nm_status copy_rows(sqlite3 *from, sqlite3 *to, const char *schema, const char *table, nm_error *err)
+{
+    char *select = sqlite3_mprintf("SELECT * FROM main.\"%w\"", table);
+    sqlite3_str *insert = sqlite3_str_new(to);
+    sqlite3_stmt *rows = NULL, *out = NULL;
+    nm_status status = nm_db_prepare(from, select, &rows, err);
+    int column_count = sqlite3_column_count(rows);
+
+    sqlite3_free(select);
+    sqlite3_str_appendf(insert, "INSERT INTO \"%w\".\"%w\" VALUES (?", schema, table);
+    for (int i = 1; i < column_count; i++)
+        sqlite3_str_appendall(insert, ", ?");
+    sqlite3_str_appendall(insert, ")");
+    char *sql = sqlite3_str_finish(insert);
+    if (status == NM_OK)
+        status = nm_db_prepare(to, sql, &out, err);
+    sqlite3_free(sql);
+    while (status == NM_OK && sqlite3_step(rows) == SQLITE_ROW) {
+        for (int column = 0, parameter = 0; column < column_count; column++)
+            sqlite3_bind_value(out, ++parameter, sqlite3_column_value(rows, column));
+        status = nm_question_step(out, err);
+    }
+    sqlite3_finalize(out);
+    return nm_question_end(rows, status, err);
+}
+
+/* They are made of views, which only a main database has. */
+static nm_status take_findings(nm_foreign *foreign, const char *path, const char *schema, nm_error *err)
+{
+    nm_foreign *alone = NULL;
+    nm_status status = nm_foreign_open(path, false, &alone, err);
+
+    if (status == NM_OK)
+        status = copy_rows(alone->db, foreign->db, schema, "finding", err);
+    nm_foreign_close(alone);
+    return status;
+}
+
 static nm_status renew_attached(nm_foreign *foreign, const char *path, const char *schema, bool has_large,
                                 nm_error *err)
 {
@@ -221,6 +261,8 @@ static nm_status renew_attached(nm_foreign *foreign, const char *path, const cha
     sqlite3_free(sql);
     if (status == NM_OK)
         status = renew(foreign, path, schema, has_large, err);
+    if (status == NM_OK)
+        status = take_findings(foreign, path, schema, err);
     return status == NM_OK ? nm_db_exec(foreign->db, "PRAGMA query_only = ON", err) : status;
 }
 

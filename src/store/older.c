@@ -37,7 +37,8 @@ static const char copies_sql[] =
     " WHERE n.type = 'table' AND n.name <> 'meta' GROUP BY n.name ORDER BY n.rowid";
 
 static const char missing_sql[] =
-    "SELECT n.name FROM \"%w\".sqlite_master AS n WHERE n.type = 'table' AND n.name NOT GLOB 'z_*' AND NOT EXISTS "
+    "SELECT n.name FROM \"%w\".sqlite_master AS n WHERE n.type = 'table' AND n.name NOT GLOB 'z_*'"
+    " AND n.name NOT IN ('finding', 'finding_group') AND NOT EXISTS "
     "(SELECT 1"
     " FROM older.sqlite_master AS o WHERE o.name = n.name AND o.type = 'table' AND o.rootpage > 0"
     " AND o.sql LIKE 'CREATE TABLE %%') ORDER BY n.rowid LIMIT 1";
@@ -82,7 +83,7 @@ static nm_status copy_tables(sqlite3 *db, const char *to, bool has_large, nm_err
     return nm_question_end(copies, status, err);
 }
 
-/* A database of ours has all tables that users know. */
+/* A database of ours has all tables that users know, but for those that are younger. */
 static nm_status find_missing(sqlite3 *db, const char *to, nm_error *err)
 {
     char *name = NULL, *sql = sqlite3_mprintf(missing_sql, to);

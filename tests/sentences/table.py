@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""table.py SOURCE_DIR: docs/sentences.txt against the sources. Every printable literal of the files that make sentences stands in
-one, and every word of a sentence is made there: no sentence without its row, no row without its sentence."""
+"""table.py SOURCE_DIR [--update]: docs/sentences.txt against the sources. Every printable literal of the files that make sentences
+stands in one, and every word of a sentence is made there: no sentence without its row, no row without its sentence. The section of
+the screen is made of src/say/sentences.def; --update makes it."""
 import glob
 import os
 import re
@@ -116,33 +117,65 @@ def is_tiled(run, pieces):
     return len(run) in reached
 
 
-ROW = re.compile(r'^NM_SENTENCE\((\w+), "(screen\.[\w.]+)", "((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)"\)$', re.M)
+TEXT = r'"((?:[^"\\]|\\.)*)"'
+ROW = re.compile(rf'^NM_SENTENCE\((\w+), "(screen\.[\w.]+)", {TEXT}, {TEXT},\n    {TEXT}\)$', re.M)
+HEAD = "# ---- The screen, and table finding: made of src/say/sentences.def by tests/sentences/table.py SOURCE --update ----"
 
 
-def screen_failures(source, sentences):
-    """The sentences of the screen: in both files word for word, in both languages with the same names."""
+def screen_rows(source):
+    """Of the rows that say something: {code: (identifier, English, Chinese, when)}; and whether all were read."""
     with open(f"{source}/src/say/sentences.def", encoding="utf-8") as file:
         text = file.read()
-    rows = {code: (english, chinese) for _, code, english, chinese in ROW.findall(text)}
-    if len(rows) != text.count("\nNM_SENTENCE("):
+    rows = {code: (name, *(re.sub(r"\\(.)", r"\1", part) for part in parts)) for name, code, *parts in ROW.findall(text)}
+    return rows, len(rows) == text.count("\nNM_SENTENCE(")
+
+
+def screen_section(rows):
+    lines = [HEAD, ""]
+    for code, (_, english, chinese, when) in rows.items():
+        if english.strip():
+            lines += [code, f"    {catalogue.flat(english)}", f"    zh {chinese.strip()}", f"    when {when}"]
+    return "\n".join(lines) + "\n\n"
+
+
+def cut_section(text):
+    """What is before the section of the screen, it itself, and what is behind it."""
+    begin = text.index("# ---- The screen")
+    end = text.index("# ----", begin + 1)
+    return text[:begin], text[begin:end], text[end:]
+
+
+def screen_failures(source):
+    """The sentences of the screen: in both languages with the same names, and in docs/sentences.txt as they are made."""
+    rows, is_all = screen_rows(source)
+    if not is_all:
         yield "src/say/sentences.def: a row has another form, or a code stands twice"
-    for code, (english, chinese) in rows.items():
+    for code, (name, english, chinese, when) in rows.items():
+        if name != code.removeprefix("screen.").replace(".", "_").upper():
+            yield f"src/say/sentences.def: {code} is {name}"
         if sorted(re.findall(r"\{\w+\}", english)) != sorted(re.findall(r"\{\w+\}", chinese)):
             yield f"src/say/sentences.def: {code}: the languages have other names in them"
-        if re.search(r"\[[^\]]*/", chinese) or bool(english.strip()) != bool(chinese.strip()):
-            yield f"src/say/sentences.def: {code}: the Chinese has [one/many], or one of both is empty"
-        told = sentences.get(code)
-        if english.strip() and (told is None or (told.text, told.chinese) != (catalogue.flat(english), chinese.strip())):
-            yield f"docs/sentences.txt: {code} is not as in src/say/sentences.def"
-    for code in sentences:
-        if code.startswith("screen.") and code not in rows:
-            yield f"docs/sentences.txt: {code} is not in src/say/sentences.def"
+        if re.search(r"\[[^\]]*/", chinese) or bool(english.strip()) != bool(chinese.strip()) or bool(english.strip()) != bool(when):
+            yield f"src/say/sentences.def: {code}: the Chinese has [one/many], or one of three is empty"
+    with open(f"{source}/docs/sentences.txt", encoding="utf-8") as file:
+        if cut_section(file.read())[1] != screen_section(rows):
+            yield "docs/sentences.txt: the section of the screen is not as src/say/sentences.def says: tests/sentences/table.py . --update"
+
+
+def update(source):
+    path = f"{source}/docs/sentences.txt"
+    with open(path, encoding="utf-8") as file:
+        before, _, behind = cut_section(file.read())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(before + screen_section(screen_rows(source)[0]) + behind)
 
 
 def main():
     source = sys.argv[1]
+    if sys.argv[2:] == ["--update"]:
+        update(source)
     sentences = catalogue.read(f"{source}/docs/sentences.txt")
-    failures = list(screen_failures(source, sentences))
+    failures = list(screen_failures(source))
     sentences = {code: sentence for code, sentence in sentences.items() if sentence.kind != "screen"}
     sources = {kind: [os.path.relpath(path, source) for pattern in patterns for path in sorted(glob.glob(f"{source}/{pattern}"))]
                for kind, patterns in catalogue.SOURCES.items()}

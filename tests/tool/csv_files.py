@@ -7,8 +7,9 @@ import re
 import sqlite3
 import sys
 
-USUAL = ["catalog", "fragmentation", "health", "leak", "leak_by_site", "outstanding", "peak", "peak_by_site", "pool_hit_rate",
-         "suspect_by_site", "timeline"]
+USUAL = ["catalog", "finding", "fragmentation", "health", "leak", "leak_by_site", "outstanding", "peak", "peak_by_site",
+         "pool_hit_rate", "suspect_by_site", "timeline"]
+TOLD = ["finding", "finding_group"]  # tables that are answers
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 STACK_BYTES_MAX = 8192
 
@@ -79,8 +80,8 @@ def main(database, folder, kind=""):
     db = sqlite3.connect("file:%s?mode=ro" % database, uri=True)
     names = USUAL
     if kind == "all":
-        names = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'view'")
-                 if not name.startswith("z_") and name not in ("allocation_detail", "stack_text")]
+        names = TOLD + [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'view'")
+                        if not name.startswith("z_") and name not in ("allocation_detail", "stack_text")]
     found = sorted(os.listdir(folder))
     if found != sorted(name + ".csv" for name in names):
         print("the files are", found)
