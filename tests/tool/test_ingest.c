@@ -139,9 +139,10 @@ START_TEST(csv_files_are_written_beside_the_database)
     expect("$I --csv out run.zst", 0, "");
     expect_output("head -n 1 out/leak_by_site.csv | tr -d '\\r\"' | cut -d, -f1-8",
                   "host,rank,pid,device,heap,level,site,verdict\n");
-    expect_output("ls out | tr '\\n' ' '",
-                  "catalog.csv fragmentation.csv health.csv leak.csv leak_by_site.csv outstanding.csv peak.csv "
-                  "peak_by_site.csv pool_hit_rate.csv suspect_by_site.csv timeline.csv ");
+    expect_output(
+        "ls out | tr '\\n' ' '",
+        "catalog.csv finding.csv fragmentation.csv health.csv leak.csv leak_by_site.csv outstanding.csv peak.csv "
+        "peak_by_site.csv pool_hit_rate.csv suspect_by_site.csv timeline.csv ");
     expect_failure("rm run.db && $I --csv out run.zst", 1, "out: ");
     expect("test ! -e run.db", 0, "");
     expect("$I --force --csv out --csv-bom run.zst && head -c 3 out/leak.csv | od -An -tx1 | grep -q 'ef bb bf'", 0,

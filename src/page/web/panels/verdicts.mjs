@@ -8,21 +8,21 @@ import {heapOfRow, poolOfRow} from '../data/model.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {inLanguage, say, sayPlace, sayWith} from '../state/words.mjs';
 
-const PANELS = {leak: 'leaks', 'out of memory': 'oom', misuse: 'misuse'};
-const LEVELS = {fault: 'danger', 'not judged': 'unknown'};
+const KIND_PANELS = {leak: 'leaks', 'out of memory': 'oom', misuse: 'misuse'};
+const SEVERITY_LEVELS = {fault: 'danger', 'not judged': 'unknown'};
 
 /* A finding in the language of the page; what is not judged says why in its evidence. */
-function makeCard(model, row) {
-    const panel = PANELS[row.kind] ?? 'pool', heap = row.heap === null ? null : panel === 'oom' ? poolOfRow(model.heaps, row) : heapOfRow(model.heaps, row);
+function makeFindingCard(model, row) {
+    const panel = KIND_PANELS[row.kind] ?? 'pool', heap = row.heap === null ? null : panel === 'oom' ? poolOfRow(model.heaps, row) : heapOfRow(model.heaps, row);
     const title = inLanguage(row.text, row.text_zh), lines = [inLanguage(row.evidence, row.evidence_zh), inLanguage(row.remedy, row.remedy_zh)];
     const place = heap && model.rows('process').length > 1 ? heap.label : row.heap;
-    return {row, level: LEVELS[row.severity] ?? row.severity, kind: place === null ? row.kind : `${row.kind} \u00b7 ${place}`, title, panel,
+    return {row, level: SEVERITY_LEVELS[row.severity] ?? row.severity, kind: place === null ? row.kind : `${row.kind} \u00b7 ${place}`, title, panel,
         choice: {...(row.kind === 'leak' && {site: row.site}), ...(heap && {heap: heap.heap_id})}, text: lines.filter((text) => text !== null).join('\n')};
 }
 
 /* Pure, for tests: what is shown, the worst first, as table finding has it. */
 export function collectVerdicts(model) {
-    const of = (...severities) => model.rows('finding').filter((row) => severities.includes(row.severity)).map((row) => makeCard(model, row));
+    const of = (...severities) => model.rows('finding').filter((row) => severities.includes(row.severity)).map((row) => makeFindingCard(model, row));
     return {faults: of('fault', 'warning'), fine: of('good', 'minor'), open: of('not judged'), suspects: model.rows('suspect')};
 }
 
