@@ -189,7 +189,8 @@ static const char *const others[] = {
     "z_site_floor",       "z_site_growth",
     "z_site_lifetime",    "z_site_step",
     "z_site_verdict",     "z_step_stride",
-    "z_step_trend",
+    "z_step_trend",       "finding",
+    "finding_group",
 };
 
 static bool is_declared(const char *table)
