@@ -23,7 +23,7 @@
 #include "page/tables.h"
 #include "page/windows.h"
 
-#define LANES_SHARE  0.65 /* of the page, at most: they, and what is before them */
+#define LANES_SHARE  0.65 /* of the room for data, at most: they, and what is before them */
 #define CELLS_SHARE  0.85 /* the same */
 #define USES_SHARE   0.9  /* the same */
 #define SEGMENTS_MAX 200000

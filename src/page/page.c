@@ -27,7 +27,8 @@ void nm_page_free(nm_page *page)
 
 uint64_t nm_page_room(const nm_page *page, double share)
 {
-    uint64_t end = (uint64_t)((double)(page->bytes_max - NM_PAGE_END_BYTES) * share);
+    uint64_t last = page->bytes_max - NM_PAGE_END_BYTES, begin = page->begin_bytes;
+    uint64_t end = begin + (last > begin ? (uint64_t)((double)(last - begin) * share) : 0);
     long position = ftell(page->out);
 
     return position < 0 || (uint64_t)position >= end ? 0 : end - (uint64_t)position;

@@ -21,6 +21,7 @@ typedef struct nm_page {
     sqlite3 *db; /* borrowed */
     FILE *out;   /* borrowed; in memory, so that its position says how large the page is */
     uint64_t bytes_max;
+    uint64_t begin_bytes; /* what is before the data */
     nm_strings strings;   /* texts of all tables */
     nm_page_columns cuts; /* what did not fit: name, row_count, kept_count */
 } nm_page;
@@ -28,7 +29,7 @@ typedef struct nm_page {
 void nm_page_init(nm_page *page, sqlite3 *db, FILE *out, uint64_t bytes_max);
 void nm_page_free(nm_page *page);
 
-/* What parts may take so that the page is filled up to that share (0 to 1) of its size. */
+/* What parts may take so that of the room for data that share (0 to 1) is filled. */
 uint64_t nm_page_room(const nm_page *page, double share);
 
 /* Something of a page that can be written again, smaller. */

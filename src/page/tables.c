@@ -8,7 +8,7 @@
 #include "store/database.h"
 #include "store/findings/said_text.h"
 
-#define TABLES_SHARE 0.6 /* of the page, at most: they, and what is before them */
+#define TABLES_SHARE 0.6 /* of the room for data, at most: they, and what is before them */
 
 #define PLACE        "host, rank, pid, device, heap, level, "
 

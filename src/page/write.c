@@ -19,7 +19,7 @@
 #include "page/tables.h"
 #include "page/tried.h"
 
-#define STRINGS_SHARE 0.95 /* of the page, at most: they, and what is before them */
+#define STRINGS_SHARE 0.95 /* of the room for data, at most: they, and what is before them */
 
 /* What runs beside the page comes out of it: the search, and SQL. Compiling wasm is allowed where there is some. */
 #define POLICY_BEGIN                                                                                                   \
@@ -101,8 +101,11 @@ static void write_frame(nm_page *page, const nm_page_options *options, bool has_
 
 static nm_status write_data(nm_page *page, nm_page_map *map, const nm_page_options *options, nm_error *err)
 {
-    nm_status status = nm_page_tables_write(page, err);
+    long begin = ftell(page->out);
+    nm_status status;
 
+    page->begin_bytes = begin < 0 ? 0 : (uint64_t)begin;
+    status = nm_page_tables_write(page, err);
     if (status == NM_OK && options->against != NULL)
         status = nm_page_against_write(page, options->against, base_name(options->database_path), err);
     if (status == NM_OK && options->whatif != NULL)
