@@ -5,7 +5,6 @@
  */
 #include "say/said.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #define WORDS_MAX  14
 #define WORD_BYTES 384
 #define NAME_BYTES 64
+#define OWN_WORDS  3 /* before those that are read */
 
 typedef struct reader {
     const char *at; /* NULL: it has another form */
@@ -25,7 +25,7 @@ typedef struct reader {
 
 /* Words of one sentence: those of the finding, those that were read, and one for any other. */
 typedef struct word_list {
-    nm_word words[WORDS_MAX + 5];
+    nm_word words[OWN_WORDS + WORDS_MAX + 2]; /* one for any other, and the end */
     char names[WORDS_MAX][NAME_BYTES];
     char texts[WORDS_MAX][WORD_BYTES];
     char site[WORD_BYTES], where[WORD_BYTES], place[NM_SAY_PLACE_BYTES];
@@ -216,7 +216,7 @@ static void name_component(const reader *r, word_list *list)
     for (size_t i = 0; i < list->count; i++) {
         if (strcmp(list->words[i].name, "component") == 0) {
             component = list->words[i].text;
-            out = list->texts[i - 3];
+            out = list->texts[i - OWN_WORDS];
         } else if (strcmp(list->words[i].name, "heap") == 0) {
             heap = list->words[i].text;
         }

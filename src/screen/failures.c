@@ -24,7 +24,7 @@ nm_status nm_screen_failure_lines(nm_screen *s, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_findings_row row;
-    nm_status status = nm_findings_ask(s->db, "out of memory", nm_screen_first_out_of_memory(s), 1, &rows, err);
+    nm_status status = nm_findings_ask(s->db, "out of memory", false, nm_screen_first_out_of_memory(s), 1, &rows, err);
 
     if (status == NM_OK && nm_findings_next(rows, &row)) {
         nm_screen_rank rank = strcmp(row.severity, "fault") == 0 ? NM_RANK_WORST : NM_RANK_WARNING;

@@ -1,4 +1,5 @@
--- findings.sql: findings of a kind that something is wrong, that of the row :first_id of its view before others.
+-- findings.sql: findings of a kind, or without one on all measures of view health, that are not good, or only those that are too little
+-- to matter; that of the row :first_id of its view before others.
 SELECT
     finding_id,
     severity,
@@ -17,6 +18,8 @@ SELECT
     sum(severity = 'warning') OVER () AS warning_count,
     sum(bytes) OVER () AS all_bytes
 FROM finding
-WHERE kind = :kind AND severity IN ('fault', 'warning')
+WHERE CASE WHEN :kind IS NULL THEN source_view = 'health' ELSE kind = :kind END
+    AND severity IN ('fault', 'warning', 'minor')
+    AND (severity = 'minor') = :is_minor
 ORDER BY source_id IS NOT :first_id, finding_id
 LIMIT :most_count;

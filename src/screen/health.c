@@ -6,7 +6,6 @@
 #include "screen/finding_groups.sql.h"
 #include "screen/findings.h"
 #include "screen/groups.h"
-#include "screen/measure_findings.sql.h"
 
 #define LINES_MAX  6
 #define MINOR_MAX  3
@@ -17,7 +16,7 @@ static nm_status add_verdicts(nm_screen *s, nm_error *err)
     char number[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_findings_row row = {0};
-    nm_status status = nm_measure_findings_ask(s->db, false, LINES_MAX, &rows, err);
+    nm_status status = nm_findings_ask(s->db, NULL, false, NM_NULL, LINES_MAX, &rows, err);
 
     while (status == NM_OK && nm_findings_next(rows, &row))
         nm_screen_begin_finding(s, &row, s->fault_count == 0 ? NM_RANK_WORST : NM_RANK_WARNING);
@@ -32,7 +31,7 @@ static nm_status add_minor(nm_screen *s, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_findings_row row;
-    nm_status status = nm_measure_findings_ask(s->db, true, MINOR_MAX, &rows, err);
+    nm_status status = nm_findings_ask(s->db, NULL, true, NM_NULL, MINOR_MAX, &rows, err);
     int count = 0;
 
     nm_screen_begin(s, NM_SAY_LABEL_MINOR, NM_LINE_PLAIN, NM_RANK_NOTE, "health");

@@ -23,7 +23,7 @@ nm_status nm_screen_leak_lines(nm_screen *s, nm_error *err)
     char place[NM_SAY_PLACE_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_findings_row row = {0};
-    nm_status status = nm_findings_ask(s->db, "leak", NM_NULL, SITES_MAX, &rows, err);
+    nm_status status = nm_findings_ask(s->db, "leak", false, NM_NULL, SITES_MAX, &rows, err);
     nm_screen_rank rank = NM_RANK_WORST;
 
     for (; status == NM_OK && nm_findings_next(rows, &row); rank = NM_RANK_FAULT) {

@@ -73,6 +73,16 @@ def hold_whole_run(db, name):
         fail(name, f"{kind}: not judged, and no reason")
 
 
+def codes_in(value):
+    """All codes of sentences and labels: what is said of a code that nobody knows is nothing."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from [inner] if key == "label" else codes_in(inner) if isinstance(inner, (list, dict)) else []
+    elif isinstance(value, list):
+        for inner in value:
+            yield from [inner] if isinstance(inner, str) else codes_in(inner)
+
+
 def hold_texts(db, name):
     for number, text, sentence, nbytes, kind in db.execute("SELECT finding_id, text, sentence, bytes, kind FROM finding"):
         codes = [part for part in json.loads(sentence) if isinstance(part, str)]
@@ -82,6 +92,10 @@ def hold_texts(db, name):
             fail(name, f"finding {number} of {nbytes} bytes says {text!r}")
     for value, in db.execute("SELECT evidence FROM finding WHERE evidence IS NOT NULL UNION ALL SELECT remedy FROM finding WHERE remedy IS NOT NULL"):
         json.loads(value)
+    for value, in db.execute("SELECT sentence FROM finding UNION SELECT evidence FROM finding UNION SELECT remedy FROM finding UNION SELECT sentence FROM finding_group"):
+        for code in codes_in(json.loads(value or "[]")):
+            if code not in known:
+                fail(name, f"no sentence is called {code}")
 
 
 def hold_groups(db, name):
@@ -140,6 +154,12 @@ def hold(name, *texts):
 
 
 os.makedirs(work, exist_ok=True)
+with open(f"{source}/src/say/sentences.def", encoding="utf-8") as rows_of_sentences:
+    known = set(re.findall(r'^NM_SENTENCE\(\w+, "([^"]+)"', rows_of_sentences.read(), re.M))
+with_codes = "".join(open(f"{source}/src/store/findings/{file}", encoding="utf-8").read() for file in os.listdir(f"{source}/src/store/findings") if file.endswith(".sql"))
+for literal in set(re.findall(r"'(screen\.[a-z_.]+)'", with_codes)):
+    if not (any(code.startswith(literal) for code in known) if literal.endswith(".") else literal in known):
+        fail("src/store/findings", f"no sentence is called {literal}")
 total = 0
 traces = {}
 for folder in ("tests/sql", "tests/screens"):
