@@ -12,7 +12,7 @@ CREATE TABLE finding (
     -- 'out of memory', 'leak', 'misuse', or a measure of view health: 'fragmentation', 'pool hit rate', 'allocation cost', 'zero
     -- copy'.
     kind TEXT NOT NULL,
-    -- The same as a sentence, in English. NULL: the kind alone says it (not judged).
+    -- The same as a sentence, in English; of what is not judged with the reason.
     text TEXT,
     -- Why it is not judged. NULL: it is judged.
     reason TEXT,
