@@ -35,13 +35,13 @@
     " call nm_dynamic_answer\n" TAKE_ARGUMENTS " testq %rdx, %rdx\n"                                                   \
     " je 1f\n"                                                                                                         \
     " ret\n"                                                                                                           \
-    "1:" JUMP_OR("nm_dynamic_next_dlsym",                                                                              \
+    "1:" JUMP_OR("nm_linker_next_dlsym",                                                                               \
                  "2f") "2:" KEEP_ARGUMENTS /* the first call of all, or no loader */                                   \
-                       " call nm_dynamic_resolve\n" TAKE_ARGUMENTS JUMP_OR("nm_dynamic_next_dlsym", "3f") "3: ret\n"
+                       " call nm_linker_resolve\n" TAKE_ARGUMENTS JUMP_OR("nm_linker_next_dlsym", "3f") "3: ret\n"
 
 #define DLOPEN                                                                                                         \
     " endbr64\n" KEEP_ARGUMENTS " call nm_dynamic_is_called\n" TAKE_ARGUMENTS " testq %rax, %rax\n"                    \
-    " jne nm_dynamic_dlopen\n" JUMP_OR("nm_dynamic_next_dlopen", "1f") "1: ret\n"
+    " jne nm_dynamic_dlopen\n" JUMP_OR("nm_linker_next_dlopen", "1f") "1: ret\n"
 
 #else
 #define FUNCTION "%function"
@@ -76,17 +76,17 @@
     " mov x17, x1\n" TAKE_ARGUMENTS " cbz x17, 1f\n"                                                                   \
     " mov x0, x16\n"                                                                                                   \
     " ret\n"                                                                                                           \
-    "1:" JUMP_OR("nm_dynamic_next_dlsym", "2f") "2:" KEEP_ARGUMENTS /* the first call of all, or no loader */          \
-                                                " bl nm_dynamic_resolve\n" TAKE_ARGUMENTS JUMP_OR(                     \
-                                                    "nm_dynamic_next_dlsym", "3f") "3: mov x0, xzr\n"                  \
-                                                                                   " ret\n"
+    "1:" JUMP_OR("nm_linker_next_dlsym", "2f") "2:" KEEP_ARGUMENTS /* the first call of all, or no loader */           \
+                                               " bl nm_linker_resolve\n" TAKE_ARGUMENTS JUMP_OR(                       \
+                                                   "nm_linker_next_dlsym", "3f") "3: mov x0, xzr\n"                    \
+                                                                                 " ret\n"
 
 #define DLOPEN                                                                                                         \
     " hint #34\n" KEEP_ARGUMENTS " bl nm_dynamic_is_called\n"                                                          \
     " mov x17, x0\n" TAKE_ARGUMENTS " cbz x17, 1f\n"                                                                   \
     " b nm_dynamic_dlopen\n"                                                                                           \
-    "1:" JUMP_OR("nm_dynamic_next_dlopen", "2f") "2: mov x0, xzr\n"                                                    \
-                                                 " ret\n"
+    "1:" JUMP_OR("nm_linker_next_dlopen", "2f") "2: mov x0, xzr\n"                                                     \
+                                                " ret\n"
 #endif
 
 #define ENTRY(name, code)                                                                                              \

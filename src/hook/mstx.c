@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hook/dynamic.h"
 #include "hook/library.h"
+#include "hook/linker.h"
 #include "hook/notes.h"
 #include "record/record.h"
 
@@ -138,8 +138,8 @@ static nm_mstx_init *find_opened(void)
 
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         /* For good: its functions are called. */
-        void *library = nm_library_is_loaded(libraries[i]) ? nm_dynamic_hold(libraries[i]) : NULL;
-        void *found = library != NULL ? nm_dynamic_find(library, INIT_NAME) : NULL;
+        void *library = nm_library_is_loaded(libraries[i]) ? nm_linker_hold(libraries[i]) : NULL;
+        void *found = library != NULL ? nm_linker_find(library, INIT_NAME) : NULL;
 
         if (found != NULL && found != (void *)InitInjectionMstx)
             return (nm_mstx_init *)found;
@@ -150,7 +150,7 @@ static nm_mstx_init *find_opened(void)
 /* Looked for anew each time: it may have come meanwhile. The library that asks us has just looked a name up itself. */
 static nm_mstx_init *find_next(void)
 {
-    void *found = nm_dynamic_find(RTLD_NEXT, INIT_NAME);
+    void *found = nm_linker_find(RTLD_NEXT, INIT_NAME);
 
     return found != NULL ? (nm_mstx_init *)found : find_opened();
 }
@@ -193,7 +193,7 @@ int InitInjectionMstx(nm_mstx_get_table *get)
     }
     __atomic_store_n(&was_asked, true, __ATOMIC_RELAXED);
     hand_on(get);
-    nm_dynamic_forget_error();
+    nm_linker_forget_error();
     for (int module = 1; module <= NM_MSTX_MODULE_MAX; module++)
         fill_table(get, module);
     errno = saved_errno;
@@ -206,9 +206,9 @@ int InitInjectionMstx(nm_mstx_get_table *get)
 __attribute__((constructor)) static void look_for_other_injection(void)
 {
     const char *path = secure_getenv(INJECTION_PATH);
-    void *library = path != NULL ? nm_dynamic_hold(path) : NULL;
+    void *library = path != NULL ? nm_linker_hold(path) : NULL;
 
-    if (path == NULL || (library != NULL && nm_dynamic_find(library, INIT_NAME) == (void *)InitInjectionMstx))
+    if (path == NULL || (library != NULL && nm_linker_find(library, INIT_NAME) == (void *)InitInjectionMstx))
         return;
     has_other_injection = true;
     nm_notes_add(NM_NOTE_NO_POOL_EVENTS, INJECTION_PATH " names another tool, which is told instead");

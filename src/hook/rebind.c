@@ -14,6 +14,7 @@
 #include "hook/rebind.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -22,13 +23,14 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "hook/dynamic.h"
 #include "hook/elf.h"
 #include "hook/library.h"
+#include "hook/linker.h"
 #include "hook/notes.h"
 #include "hook/operators.h"
 #include "hook/runtime.h"
 #include "record/machine.h"
+#include "record/record.h"
 
 #define MODULES_MAX    16384
 #define PATH_BYTES_MAX 4096
@@ -60,17 +62,11 @@ static struct work {
     bool is_unseen;   /* some of its calls could not be led through the hooks */
 } work;
 
-static _Atomic bool is_due_always;  /* libraries come without our seeing when */
-static _Atomic bool has_waiting;    /* modules that were listed and not looked at */
-static _Atomic uint32_t cann_count; /* modules with a name of CANN's */
+static _Atomic bool is_due_always; /* libraries come without our seeing when */
+static _Atomic bool has_waiting;   /* modules that were listed and not looked at */
 static _Atomic bool has_search_path;
 static _Atomic uint64_t last_adds; /* the loader's count of libraries loaded, when we last looked */
 static _Atomic uint64_t last_subs; /* and of those unloaded */
-
-bool nm_rebind_has_cann(void)
-{
-    return atomic_load_explicit(&cann_count, memory_order_relaxed) != 0; /* relaxed: a count */
-}
 
 bool nm_rebind_has_search_path(void)
 {
@@ -102,9 +98,9 @@ static void *hook_of(const char *name)
 {
     void *hook;
 
-    if (!nm_dynamic_has_deep_binding())
+    if (!nm_linker_has_deep_binding())
         return NULL;
-    hook = nm_dynamic_hook(name);
+    hook = nm_linker_hook(name);
     return hook != NULL ? hook : nm_runtime_hook(name);
 }
 
@@ -141,7 +137,7 @@ static bool judge(const struct dl_phdr_info *info)
     bool is_read = nm_elf_read(info, is_program, &elf);
 
     if (!is_program && nm_library_is_cann_path(info->dlpi_name)) /* relaxed: flags */
-        atomic_fetch_add_explicit(&cann_count, 1, memory_order_relaxed);
+        nm_runtime_count_cann();
     if (!is_program && elf.has_search_path)
         atomic_store_explicit(&has_search_path, true, memory_order_relaxed);
     return is_read && !nm_elf_has(&elf, (uintptr_t)&work) && imports_wanted(&elf);
@@ -233,7 +229,7 @@ static bool is_late(bool is_call, uintptr_t value)
 static void *late_hook(const char *name, void *hook)
 {
     /* Bound in the usual order it comes to our hook, or to a tool in front of us, by itself. */
-    return nm_dynamic_has_deep_binding() && nm_dynamic_find(RTLD_DEFAULT, name) == hook ? hook : NULL;
+    return nm_linker_has_deep_binding() && nm_linker_find(RTLD_DEFAULT, name) == hook ? hook : NULL;
 }
 
 static void *bound_hook(const char *name, void *hook, const void *function)
@@ -241,8 +237,8 @@ static void *bound_hook(const char *name, void *hook, const void *function)
     const void *real = nm_runtime_real(name);
     nm_library behind, library;
 
-    if (nm_dynamic_hook(name) != NULL)
-        return nm_dynamic_is_own(name, function) ? hook : NULL;
+    if (nm_linker_hook(name) != NULL)
+        return nm_linker_is_own(name, function) ? hook : NULL;
     if (function == real)
         return hook;
     if (real == NULL || !nm_library_find(real, &behind) || !nm_library_find(function, &library) || !library.is_cann)
@@ -259,13 +255,13 @@ static void *operator_behind(void *handle, const char *name, bool is_bound_late,
     void *found = (void *)value;
 
     if (is_bound_late) {
-        found = nm_dynamic_find(RTLD_DEFAULT, name);
-        if (found != NULL && nm_dynamic_is_entry(found))
-            found = nm_dynamic_find(RTLD_NEXT, name);
+        found = nm_linker_find(RTLD_DEFAULT, name);
+        if (found != NULL && nm_linker_is_entry(found))
+            found = nm_linker_find(RTLD_NEXT, name);
         if (found == NULL)
-            found = nm_dynamic_find(handle, name);
+            found = nm_linker_find(handle, name);
     }
-    return found != NULL && !nm_dynamic_is_entry(found) ? found : NULL;
+    return found != NULL && !nm_linker_is_entry(found) ? found : NULL;
 }
 
 /* What a word of `name` that holds `value` should hold; NULL: it stays. */
@@ -276,7 +272,7 @@ static void *target_of(void *handle, const char *name, bool is_bound_late, uintp
 
     if (hook != NULL && (uintptr_t)hook != value)
         return is_bound_late ? late_hook(name, hook) : bound_hook(name, hook, (const void *)value);
-    if (hook != NULL || !(nm_dynamic_is_operator(RTLD_DEFAULT, name) || nm_dynamic_is_operator(handle, name)))
+    if (hook != NULL || !(nm_linker_is_operator(RTLD_DEFAULT, name) || nm_linker_is_operator(handle, name)))
         return NULL;
     found = operator_behind(handle, name, is_bound_late, value);
     return found != NULL ? nm_operator_wrap(name, found) : NULL;
@@ -309,7 +305,7 @@ static void write_slot(uintptr_t *slot, uintptr_t value, uintptr_t target)
 static bool is_lacking(void *handle, const struct wanted *wanted, uintptr_t value)
 {
     return wanted->is_weak && value == (uintptr_t)nm_runtime_hook(wanted->name) && !nm_runtime_show(wanted->name) &&
-           nm_dynamic_find(handle, wanted->name) == NULL;
+           nm_linker_find(handle, wanted->name) == NULL;
 }
 
 static void lead_slot(void *handle, const struct wanted *wanted, uintptr_t *slot, bool is_call)
@@ -400,15 +396,15 @@ static void lead_words(void *handle)
 /* While it is held it stays, and so does all that is read of it. */
 static void lead_module(void)
 {
-    void *handle = nm_dynamic_hold(work.path);
+    void *handle = nm_linker_hold(work.path);
     uintptr_t base;
 
     if (handle == NULL)
         return;
-    base = nm_dynamic_base(handle);
+    base = nm_linker_base(handle);
     if (dl_iterate_phdr(read_module, &base) == 1)
         lead_words(handle);
-    nm_dynamic_release(handle);
+    nm_linker_release(handle);
 }
 
 /* ---- The calls ----------------------------------------------------------------------------------------------------- */
@@ -438,9 +434,9 @@ void nm_rebind_new(void)
         return;
     }
     /* relaxed: a count and a flag, written under the lock. */
-    known_count = atomic_load_explicit(&cann_count, memory_order_relaxed);
+    known_count = nm_runtime_cann_count();
     has_more = take_next();
-    if (atomic_load_explicit(&cann_count, memory_order_relaxed) != known_count)
+    if (nm_runtime_cann_count() != known_count)
         nm_runtime_find();
     while (has_more) {
         lead_module();
@@ -448,7 +444,7 @@ void nm_rebind_new(void)
     }
     atomic_store_explicit(&has_waiting, false, memory_order_relaxed);
     unlock();
-    nm_dynamic_forget_error();
+    nm_linker_forget_error();
 }
 
 void nm_rebind_later(void)
@@ -480,4 +476,16 @@ void nm_rebind_forget(void)
         return;
     list_modules(&at);
     unlock();
+}
+
+/* ---- At load ------------------------------------------------------------------------------------------------------- */
+
+__attribute__((constructor)) static void find_at_load(void)
+{
+    int saved_errno = errno;
+
+    nm_runtime_find();
+    if (!nm_record_is_privileged())
+        nm_rebind_new();
+    errno = saved_errno;
 }

@@ -19,9 +19,6 @@ void nm_rebind_due(void);
 /* A library may have been unloaded. */
 void nm_rebind_forget(void);
 
-/* True once a library with a name of CANN's was seen. */
-bool nm_rebind_has_cann(void);
-
 /* True: a library has a search path of the old style, which it hands on to what it opens. */
 bool nm_rebind_has_search_path(void);
 

@@ -14,10 +14,9 @@
 #include <link.h>
 #include <string.h>
 
-#include "hook/dynamic.h"
 #include "hook/library.h"
+#include "hook/linker.h"
 #include "hook/notes.h"
-#include "hook/rebind.h"
 #include "hook/visibility.h"
 #include "record/record.h"
 
@@ -49,6 +48,18 @@ static uint64_t missed[NAME_COUNT];
 
 /* Hooks that lookups do not find. */
 static bool is_hidden[NAME_COUNT];
+
+static uint32_t cann_count;
+
+void nm_runtime_count_cann(void)
+{
+    __atomic_fetch_add(&cann_count, 1, __ATOMIC_RELAXED); /* relaxed: a count */
+}
+
+uint32_t nm_runtime_cann_count(void)
+{
+    return __atomic_load_n(&cann_count, __ATOMIC_RELAXED); /* relaxed: a count */
+}
 
 static const nm_name *find_name(const char *name)
 {
@@ -91,7 +102,7 @@ static bool find_in(void *library)
     bool is_missing = false;
 
     for (size_t i = 0; i < NAME_COUNT; i++) {
-        if (real_of(&names[i]) == NULL && keep(&names[i], nm_dynamic_find(library, names[i].name)) == NULL)
+        if (real_of(&names[i]) == NULL && keep(&names[i], nm_linker_find(library, names[i].name)) == NULL)
             is_missing = true;
     }
     return is_missing;
@@ -100,7 +111,7 @@ static bool find_in(void *library)
 /* False: hidden. */
 static bool show(const nm_name *known)
 {
-    bool wish = nm_dynamic_find(RTLD_NEXT, known->name) == NULL;
+    bool wish = nm_linker_find(RTLD_NEXT, known->name) == NULL;
     bool *state = &is_hidden[known - names];
 
     /* relaxed: done twice it is done. */
@@ -123,12 +134,12 @@ static void find_in_opened(void)
     if (dl_iterate_phdr(find_cann, NULL) == 0)
         return;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        void *library = nm_library_is_loaded(libraries[i]) ? nm_dynamic_hold(libraries[i]) : NULL;
+        void *library = nm_library_is_loaded(libraries[i]) ? nm_linker_hold(libraries[i]) : NULL;
 
         if (library == NULL)
             continue;
         find_in(library);
-        nm_dynamic_release(library);
+        nm_linker_release(library);
     }
     nm_runtime_forget(); /* the program may have closed one of them meanwhile */
 }
@@ -146,15 +157,15 @@ static void note_tool(const void *function, nm_library *library)
 static void note_tools(void)
 {
     nm_library library = {0};
-    const void *first = nm_dynamic_find(RTLD_DEFAULT, "dlsym");
+    const void *first = nm_linker_find(RTLD_DEFAULT, "dlsym");
 
-    if (!nm_rebind_has_cann())
+    if (nm_runtime_cann_count() == 0)
         return;
     for (size_t i = 0; i < NAME_COUNT; i++) {
         if (real_of(&names[i]) != NULL)
             note_tool(real_of(&names[i]), &library);
     }
-    if (first != NULL && first != nm_dynamic_hook("dlsym"))
+    if (first != NULL && first != nm_linker_hook("dlsym"))
         note_tool(first, &library);
 }
 
@@ -169,7 +180,7 @@ void nm_runtime_find(void)
             show(&names[i]);
     }
     note_tools();
-    nm_dynamic_forget_error();
+    nm_linker_forget_error();
     errno = saved_errno;
 }
 
@@ -247,7 +258,7 @@ void *nm_runtime_lead(const char *name, void *function, const void *caller)
     const nm_name *known = find_name(name);
     void *real;
 
-    if (known == NULL || known->hook == NULL || function == known->hook || nm_dynamic_is_entry(function))
+    if (known == NULL || known->hook == NULL || function == known->hook || nm_linker_is_entry(function))
         return function;
     real = real_of(known);
     if (real == NULL)
@@ -290,16 +301,4 @@ void nm_runtime_forget(void)
             __atomic_compare_exchange_n(place_of(&names[i]), &marks.functions[i], NULL, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED);
     }
-}
-
-/* ---- At load ------------------------------------------------------------------------------------------------------- */
-
-__attribute__((constructor)) static void find_at_load(void)
-{
-    int saved_errno = errno;
-
-    nm_runtime_find();
-    if (!nm_record_is_privileged())
-        nm_rebind_new();
-    errno = saved_errno;
 }

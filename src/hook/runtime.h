@@ -291,6 +291,10 @@ typedef struct nm_runtime {
 
 extern nm_runtime nm_real;
 
+/* Modules with a name of CANN's that have been seen: whoever sees one counts it. */
+void nm_runtime_count_cann(void);
+uint32_t nm_runtime_cann_count(void);
+
 /*
  * Looks again for every function that is missing. They are found when this library is loaded, and when the program loads
  * CANN or looks its functions up. Takes the loader's lock.

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "hook/dynamic.h"
+#include "hook/linker.h"
 #include "record/machine.h"
 
 #define VERSION_SHOWN  1
@@ -35,7 +35,7 @@ static uintptr_t table_at(uintptr_t base, ElfW(Sxword) tag)
 /* NULL: the loader does not know the function by its exact address. */
 static uint16_t *version_of(const void *function)
 {
-    find_symbol *find = (find_symbol *)nm_dynamic_find(RTLD_NEXT, "dladdr1");
+    find_symbol *find = (find_symbol *)nm_linker_find(RTLD_NEXT, "dladdr1");
     const ElfW(Sym) *symbol = NULL;
     uintptr_t symbols, versions;
     Dl_info info;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "hook/dynamic.h"
+#include "hook/linker.h"
 
 #define THREAD_COUNT 4
 #define TURN_COUNT   5000
@@ -49,7 +49,7 @@ static const struct name {
     {"hide_first", hide_first}, {"hide_second", hide_second}, {"hide_third", hide_third}, {"hide_fourth", hide_fourth}};
 
 /* What src/hook/dynamic.c has for it. */
-void *nm_dynamic_find(void *library, const char *name)
+void *nm_linker_find(void *library, const char *name)
 {
     return dlsym(library, name);
 }

@@ -15,8 +15,8 @@
 
 #include "hook/current_device.h"
 #include "hook/device_memory.h"
-#include "hook/dynamic.h"
 #include "hook/library.h"
+#include "hook/linker.h"
 #include "hook/mstx.h"
 #include "hook/notes.h"
 #include "record/session.h"
@@ -34,24 +34,24 @@ static nm_mstx_init *next_tool;   /* found behind us */
 static nm_mstx_init *opened_tool; /* found by its library's name alone */
 static int sample_count;
 
-void *nm_dynamic_find(void *handle, const char *name)
+void *nm_linker_find(void *handle, const char *name)
 {
     nm_mstx_init *found = handle == (void *)&opened_tool ? opened_tool : next_tool;
 
     return strcmp(name, "InitInjectionMstx") == 0 ? (void *)found : NULL;
 }
 
-void *nm_dynamic_hold(const char *path)
+void *nm_linker_hold(const char *path)
 {
     return opened_tool != NULL && strcmp(path, "libprofapi.so") == 0 ? (void *)&opened_tool : NULL;
 }
 
 bool nm_library_is_loaded(const char *name)
 {
-    return nm_dynamic_hold(name) != NULL;
+    return nm_linker_hold(name) != NULL;
 }
 
-void nm_dynamic_forget_error(void)
+void nm_linker_forget_error(void)
 {
     errno = ENOENT;
 }
