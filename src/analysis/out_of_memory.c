@@ -15,7 +15,7 @@
 
 #include "analysis/moments.h"
 #include "analysis/pool_pending.h"
-#include "analysis/samples.h"
+#include "analysis/sample_tally.h"
 #include "analysis/stream_leaks.h"
 #include "base/buffer.h"
 #include "base/number.h"

@@ -4,7 +4,7 @@
  * stands what is recorded of the process's share of the device then. What such figures mean for moments, samples.c says.
  */
 #include "analysis/passes.h"
-#include "analysis/samples.h"
+#include "analysis/sample_tally.h"
 #include "base/number.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"

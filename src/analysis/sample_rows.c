@@ -4,9 +4,10 @@
  * of it is free only when it is asked. What it said belongs to every moment from which on (or up to which) no memory of it
  * came or went; so peaks stay open, and rows of marks wait, until the next change.
  */
-#include "analysis/samples.h"
+#include "analysis/sample_rows.h"
 
 #include "analysis/moments.h"
+#include "analysis/sample_tally.h"
 #include "base/buffer.h"
 
 #define OPEN_MOMENTS_MAX 4096
@@ -17,6 +18,22 @@ static const nm_run *moments_of(const nm_run *run)
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
+nm_heap_sample_row nm_sample_row_of(const nm_heap *heap, int64_t since_seq)
+{
+    return (nm_heap_sample_row){
+        .heap_id = heap->id,
+        .since_seq = since_seq,
+        .live_bytes = nm_sample_limit(heap->total.live_bytes),
+        .live_count = heap->live_count,
+        .page_bytes = nm_sample_limit(heap->page_bytes),
+        .mapped_bytes = nm_sample_limit(heap->mapped_bytes),
+        .segment_bytes = nm_sample_limit(heap->segment_bytes),
+        .reserved_bytes = nm_sample_limit(nm_pool_reserved_bytes(heap)),
+        .is_stated = nm_pool_is_stated(heap),
+        .is_at_least = nm_pool_is_unseen(heap) && heap->total.live_bytes > 0,
+    };
+}
 
 static nm_status write_state(const nm_run *run, const nm_heap_state *state, nm_error *err)
 {

@@ -4,7 +4,7 @@
  * gave, as what is mapped of it and as what a pool made of it, and is counted once. A tally has a number, and a device's sums
  * are those of the tally that they bear the number of: nothing is cleared.
  */
-#include "analysis/samples.h"
+#include "analysis/sample_tally.h"
 
 #include "base/number.h"
 #include "replay/lookup.h"

@@ -4,31 +4,15 @@
  * array, a mark gives those states to the sink that have changed since they were given last. A state stands for all the
  * time from its event to the heap's next change, so that a moment finds it without a row of its own.
  */
-#include "analysis/samples.h"
+#include "analysis/passes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/passes.h"
+#include "analysis/sample_rows.h"
 #include "base/buffer.h"
 
 #define PEAK_HEAPS_MAX 512 /* heaps of one scope that a peak keeps */
-
-nm_heap_sample_row nm_sample_row_of(const nm_heap *heap, int64_t since_seq)
-{
-    return (nm_heap_sample_row){
-        .heap_id = heap->id,
-        .since_seq = since_seq,
-        .live_bytes = nm_sample_limit(heap->total.live_bytes),
-        .live_count = heap->live_count,
-        .page_bytes = nm_sample_limit(heap->page_bytes),
-        .mapped_bytes = nm_sample_limit(heap->mapped_bytes),
-        .segment_bytes = nm_sample_limit(heap->segment_bytes),
-        .reserved_bytes = nm_sample_limit(nm_pool_reserved_bytes(heap)),
-        .is_stated = nm_pool_is_stated(heap),
-        .is_at_least = nm_pool_is_unseen(heap) && heap->total.live_bytes > 0,
-    };
-}
 
 /* ---- States ------------------------------------------------------------------------------------------------------ */
 

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What heaps and devices held at moments. For passes that need this one: what a process takes of a device now.
- *
- * samples.c follows the states of heaps, and is the pass; sample_rows.c keeps what a device says of itself, and gives the
- * rows of moments; sample_tally.c sums heaps up by device.
+ * What pass samples knows of heaps, devices and processes: its rooms. samples.c follows the states of heaps and is the pass,
+ * sample_rows.c keeps what a device says of itself and gives the rows of moments, sample_tally.c sums heaps up by device.
  */
-#ifndef NM_ANALYSIS_SAMPLES_H
-#define NM_ANALYSIS_SAMPLES_H
+#ifndef NM_ANALYSIS_SAMPLE_STATE_H
+#define NM_ANALYSIS_SAMPLE_STATE_H
 
 #include "replay/lookup.h"
 #include "replay/pass.h"
-
-/* What the process's heaps take of the device; and of it, what CANN's modules do. */
-typedef struct nm_device_share {
-    int64_t recorded_bytes;
-    uint64_t module_bytes;
-} nm_device_share;
-
-nm_device_share nm_sample_share(const nm_run *run, const nm_device *device);
-
-/* ---- Between the three files --------------------------------------------------------------------------------------- */
 
 /* What a heap held right after an event. */
 typedef struct nm_heap_state {
@@ -140,38 +128,5 @@ static inline uint64_t nm_sample_limit(uint64_t bytes)
 {
     return bytes < NM_SIZE_BYTES_MAX ? bytes : NM_SIZE_BYTES_MAX; /* so that no sum of rows overflows soon */
 }
-
-/* ---- samples.c ---- */
-
-nm_heap_sample_row nm_sample_row_of(const nm_heap *heap, int64_t since_seq); /* the heap now */
-
-/* ---- sample_rows.c ---- */
-
-void nm_sample_open_peak(nm_sample_hardware *hardware, nm_peak_states *peak);
-void nm_sample_close_peak(nm_sample_hardware *hardware, nm_peak_states *peak, int64_t until_seq);
-bool nm_sample_is_stale(const nm_sample_hardware *hardware); /* what the device said last */
-
-/* Memory of the hardware came or went: what it says from now on does not belong to earlier moments. */
-nm_status nm_sample_close_all(const nm_run *run, nm_sample_hardware *hardware, int64_t until_seq, nm_error *err);
-
-/* A device says how much of it is free: in a sample, or a driver that fails to give memory. */
-void nm_sample_reading(const nm_run *run, const nm_context *context);
-void nm_sample_failure(const nm_run *run, const nm_context *context);
-
-/* The states of the scope's heaps that have changed since they were given last. */
-nm_status nm_sample_write_dirty(const nm_run *run, nm_sample_scope *scope, nm_error *err);
-
-/* The mark or the failure that was told last, of a process (NULL: of all); rows of devices are given when their memory
- * changes, or at the end. And the end, with the peaks. */
-nm_status nm_sample_now(const nm_run *run, const nm_process *process, nm_error *err);
-nm_status nm_sample_end(const nm_run *run, nm_error *err);
-
-/* ---- sample_tally.c ---- */
-
-/* Heaps of devices are added; then each device's sum is there to be taken, once: false when it has been, or has none. */
-uint64_t nm_tally_begin(const nm_run *run);
-void nm_tally_add(const nm_run *run, const nm_heap_state *state, uint64_t number); /* the tally's */
-bool nm_tally_take(const nm_run *run, const nm_device *device, uint64_t number, int64_t *recorded_bytes);
-int64_t nm_tally_all(const nm_run *run, const nm_sample_scope *scope); /* of all devices */
 
 #endif
