@@ -1,6 +1,6 @@
 -- Every allocation, copy, workspace and call about streams.
 
--- catalog: large
+-- catalog: large, row an event
 CREATE TABLE allocation (
     -- One allocation, from its birth to its end. The largest table: integers only.
     --
@@ -79,7 +79,7 @@ CREATE TABLE allocation (
     category_id INTEGER REFERENCES z_category (category_id)
 );
 
--- catalog: large
+-- catalog: large, row an event
 CREATE TABLE copy (
     -- One transfer or memset. A large table: integers only.
     --
@@ -124,6 +124,7 @@ CREATE TABLE copy (
     is_registered INTEGER
 );
 
+-- catalog: row an event
 CREATE TABLE workspace (
     -- One run of an operator that was given a workspace. A large table: integers only.
     --
@@ -152,6 +153,7 @@ CREATE TABLE workspace (
     is_reused INTEGER
 );
 
+-- catalog: row an event
 CREATE TABLE z_stream_call (
     -- One call about streams or events. A large table: integers only.
     --

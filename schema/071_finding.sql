@@ -1,5 +1,6 @@
 -- What there is to say of a run, a row a finding.
 
+-- catalog: in csv, in csv all
 CREATE TABLE finding (
     -- What there is to say of a run: what is wrong, what is not good, what was looked at and is good, and what cannot be judged, a
     -- row each, the gravest of a kind first. Made once, when a database is made or merged; the screen, the page, npumem check and
@@ -63,6 +64,7 @@ CREATE TABLE finding (
     source_id INTEGER
 );
 
+-- catalog: in csv all
 CREATE TABLE finding_group (
     -- Findings that say the same, over all processes: of leaks those of one site, of misuse those of one kind, of a measure those
     -- with one verdict, of memory that ran out those with one cause. Only faults and warnings.

@@ -276,7 +276,7 @@ FROM z_allocation_kind_sum AS s
 JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 ORDER BY s.heap_id, s.allocated_bytes DESC, s.is_mapped, s.policy;
 
--- catalog: large
+-- catalog: large, not in csv
 CREATE VIEW stack_text (
     -- Each call stack as text, for whatever has a stack_id (allocation, leak) or a top_stack_id (leak_by_site, peak_by_site).
     --

@@ -97,7 +97,7 @@ JOIN z_heap_place AS p ON p.input_id = q.input_id
 WHERE m.kind = 3 AND m.name NOT IN ('begin', 'end', 'peak')
 GROUP BY p.heap_id, m.name;
 
--- catalog: large
+-- catalog: large, not in csv
 CREATE VIEW allocation_detail (
     -- Every single allocation in words: when, where, by whom and how; segments are left out. As long as table allocation: ask
     -- with a WHERE.

@@ -1,6 +1,6 @@
 -- What is still there at the end, and what of it is a leak.
 
--- catalog: large
+-- catalog: large, in csv
 CREATE VIEW outstanding (
     -- What was allocated in the recording and not freed by its end, segments left out, and the physical memory under
     -- mappings, which are here. What a reset or finalize ended is among them if nothing was allocated on the device after it. Weights are
@@ -150,7 +150,7 @@ JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.size_bytes DESC, g.first_seq;
 
--- catalog: large
+-- catalog: large, in csv
 CREATE VIEW leak (
     -- Outstanding allocations that are judged a leak, firmly: their site is growing (steps are known, and what is live of it
     -- at the ends of steps still rises over their last two fifths, or of all parts of the run as much is still there and more
@@ -237,7 +237,7 @@ LEFT JOIN thread AS t ON t.thread_id = a.thread_id
 LEFT JOIN operation AS o ON o.operation_id = a.operation_id
 WHERE a.place <= a.leak_count;
 
--- catalog: first 3
+-- catalog: first 3, in csv
 CREATE VIEW leak_by_site (
     -- Leaks, summed by site and verdict; largest first.
     --
@@ -426,7 +426,7 @@ LEFT JOIN (
 LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id
 ORDER BY l.size_bytes DESC, l.first_seq;
 
--- catalog: first 12
+-- catalog: first 12, in csv
 CREATE VIEW suspect_by_site (
     -- Sites that may hold more and more, but of which it is not sure, or cannot be told: no leak, in no count and in no gate.
     -- Largest first. What is not here and no leak either is what a program holds: weights, state, buffers made once.

@@ -1,6 +1,6 @@
 -- The most that was ever live, what it was made of, and the totals of each heap.
 
--- catalog: first 4
+-- catalog: first 4, in csv
 CREATE VIEW peak (
     -- One row per heap: its peak, and how much the pool held for it.
     --
@@ -77,7 +77,7 @@ SELECT
 FROM z_heap_sum AS s
 JOIN z_heap_place AS p ON p.heap_id = s.heap_id;
 
--- catalog: first 5
+-- catalog: first 5, in csv
 CREATE VIEW peak_by_site (
     -- What was live at the peak of each heap, by site; largest first within a heap.
     --
@@ -572,7 +572,7 @@ JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.allocated_bytes DESC, g.heap_id, g.site_frame_id;
 
--- catalog: first 16
+-- catalog: first 16, in csv
 CREATE VIEW timeline (
     -- How much was live, over time: one row per bucket, in order. What was live before the first event comes first, in a
     -- row without places and times.

@@ -1,5 +1,6 @@
 -- How well a pool works: fragmentation and hits.
 
+-- catalog: in csv
 CREATE VIEW fragmentation (
     -- How each pool's memory was cut up at each moment. fragmentation_ratio is near 1 by nature in a pool that caches
     -- segments: judge by stuck_bytes (inactive split) here, and by view health.
@@ -101,6 +102,7 @@ JOIN z_moment_kind AS k ON k.kind = m.kind
 JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 ORDER BY s.heap_id, m.seq, m.kind, m.moment_id;
 
+-- catalog: in csv
 CREATE VIEW pool_hit_rate (
     -- How often each pool served a request by itself, by size of the request. Bounds of the buckets: table heap.
     --

@@ -239,7 +239,7 @@ FROM (
 JOIN z_heap_place AS p ON p.heap_id = v.heap_id
 ORDER BY v.heap_id, CASE v.moment WHEN 'peak' THEN 0 WHEN 'growth' THEN 1 ELSE 2 END;
 
--- catalog: first 2, not counted
+-- catalog: first 2, not counted, in csv
 CREATE VIEW health (
     -- A verdict on each heap's figures, with advice. Good, warning, danger: driver time per allocation < 10, 10 to 50,
     -- > 50 us; fragmentation where it hurt most < 10, 10 to 30, > 30 %; pool hit rate after the warm-up > 90, 70 to 90, < 70 %;

@@ -3,7 +3,11 @@
 --     -- catalog: large                    it may have a row for each event; its rows are not counted here,
 --     -- catalog: not counted              nor are those of a view that SQLite takes long to understand,
 --     -- catalog: counted by TABLE         or by the table that has them
+--     -- catalog: row an event             a table with as many rows: it is loaded and checked in a way of its own
+--     -- catalog: in csv                   it is among the files that people ask for; in csv all: a table that is, as every view,
+--                                          with --csv-all; not in csv: never, for it would be many times as large as all others
 
+-- catalog: not counted, in csv
 CREATE VIEW catalog (
     -- The map of this database: every view and table with what it answers, sorted by what to read first. What begins with
     -- z_ is what these are made of: it may change with any version, and is not listed.

@@ -173,50 +173,53 @@ static nm_status add_name(nm_csv *csv, const char *view, nm_error *err)
     return status;
 }
 
-/* What people ask for. The rest is for who knows it by name. */
-static const char *const usual_views[] = {"catalog",      "finding",       "fragmentation",   "health",
-                                          "leak",         "leak_by_site",  "outstanding",     "peak",
-                                          "peak_by_site", "pool_hit_rate", "suspect_by_site", "timeline"};
-
-/* Tables that are answers, as views are. */
-static const char *const told_tables[] = {"finding", "finding_group"};
+#define NAME(name)    #name,
+#define IS_NAME(name) || strcmp(view, #name) == 0
 
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names of the views that this version makes: from the schema, so that a name is refused before the long work. Not
- * that of each single allocation, nor stack_text, which says each frame once for all stacks that go through it: these would be
- * many times as large as all others. */
-static nm_status list_all_views(nm_csv *csv, nm_error *err)
+static nm_status add_names(nm_csv *csv, const char *const *names, nm_error *err)
 {
-    nm_schema_statement view;
     nm_status status = NM_OK;
 
-    for (size_t i = 0; status == NM_OK && i < sizeof told_tables / sizeof *told_tables; i++)
-        status = add_name(csv, told_tables[i], err);
+    for (size_t index = 0; status == NM_OK && names[index] != NULL; index++)
+        status = add_name(csv, names[index], err);
+    return status;
+}
+
+static bool is_for_all(const nm_csv *csv, const char *view)
+{
+    return (csv->options.has_internal || strncmp(view, "z_", 2) != 0) && !(false NM_SCHEMA_NOT_IN_CSV(IS_NAME));
+}
+
+/* The names of the views that this version makes: from the schema, so that a name is refused before the long work. And of the
+ * tables that are answers, as views are. */
+static nm_status list_all_views(nm_csv *csv, nm_error *err)
+{
+    static const char *const tables[] = {NM_SCHEMA_IN_CSV_ALL(NAME) NULL};
+    nm_schema_statement view;
+    nm_status status = add_names(csv, tables, err);
+
     for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &view);) {
         char name[64];
 
         snprintf(name, sizeof name, "%.*s", (int)view.name.len, (const char *)view.name.data);
-        if (view.kind == NM_SCHEMA_VIEW && (csv->options.has_internal || strncmp(name, "z_", 2) != 0) &&
-            strcmp(name, "allocation_detail") != 0 && strcmp(name, "stack_text") != 0)
+        if (view.kind == NM_SCHEMA_VIEW && is_for_all(csv, name))
             status = add_name(csv, name, err);
     }
-    if (csv->names.count > 0)
-        qsort(csv->names.items, csv->names.count, sizeof *csv->names.items, compare_names);
     return status;
 }
 
 static nm_status list_views(nm_csv *csv, nm_error *err)
 {
-    nm_status status = NM_OK;
+    static const char *const usual[] = {NM_SCHEMA_IN_CSV(NAME) NULL}; /* what people ask for */
+    nm_status status = csv->options.has_all ? list_all_views(csv, err) : add_names(csv, usual, err);
 
-    if (csv->options.has_all)
-        return list_all_views(csv, err);
-    for (size_t index = 0; status == NM_OK && index < sizeof usual_views / sizeof *usual_views; index++)
-        status = add_name(csv, usual_views[index], err);
+    if (csv->names.count > 0)
+        qsort(csv->names.items, csv->names.count, sizeof *csv->names.items, compare_names);
     return status;
 }
 

@@ -15,7 +15,7 @@
 bool nm_schema_is_large(nm_bytes table)
 {
 #define IS_IT(name) || (table.len == sizeof #name - 1 && memcmp(table.data, #name, sizeof #name - 1) == 0)
-    return false NM_LARGE_TABLES(IS_IT);
+    return false NM_SCHEMA_ROW_AN_EVENT(IS_IT);
 }
 
 /* ---- Statements ---------------------------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/embedded.h"
 #include "base/error.h"
+#include "schema_lists.h"
 
 #define NM_SCHEMA_VERSION 8
 #define NM_SCHEMA_OLDEST  6 /* that is read: store/older.h */
@@ -27,9 +28,9 @@ typedef enum nm_schema_part {
     NM_SCHEMA_VIEWS = 2,  /* indexes and views */
 } nm_schema_part;
 
-#define NM_LARGE_TABLES(EACH) EACH(allocation) EACH(copy) EACH(workspace) EACH(z_stream_call) /* a row an event */
-#define NM_LARGE_TABLE(name)  "'" #name "', "
-#define NM_LARGE_TABLES_SQL   NM_LARGE_TABLES(NM_LARGE_TABLE) "''" /* for IN (...) */
+/* Tables that may have a row for each event. */
+#define NM_LARGE_TABLE(name) "'" #name "', "
+#define NM_LARGE_TABLES_SQL  NM_SCHEMA_ROW_AN_EVENT(NM_LARGE_TABLE) "''" /* for IN (...) */
 
 bool nm_schema_is_large(nm_bytes table); /* is it the name of one? */
 

@@ -92,12 +92,14 @@ module=$(query trace "SELECT path FROM z_module WHERE path GLOB '*libc.so*' OR p
 [ -n "$module" ] || fail "the system's library has lost its name"
 
 # Every column of text is replaced, or holds words of npumem's own.
-own='anomaly_kind.name z_cann_module.name z_category.name copy_kind.name device.kind end_kind.name z_graph.end_kind fragmentation_sample.size_basis heap.size_basis
-heap_level.name z_heap_sum.reserved_source input.baseline input.detail input.kind input.order_kind input.recording_id input.state z_leak_sum.verdict z_malloc_policy.name
-z_memory_kind.name meta.key meta.value z_miss_cause.name z_module.build_id z_moment_kind.name z_note_kind.name operation_kind.name
-z_operation_source.name z_out_of_memory_chain.outcome plumbing.origin plumbing.target z_pool_bucket.name process.end_kind process.run_mode
-z_process_environment.name z_process_environment.source z_segment_kind.name z_leaked_sum.verdict z_site_verdict.verdict z_site_verdict.reason step.source z_step_anchor.kind z_step_trend.measure
-z_step_trend.verdict z_stream_call_kind.name frame.label z_threshold.measure z_threshold.unit'
+own='device.kind plumbing.origin plumbing.target input.detail input.kind input.order_kind input.recording_id input.state
+z_leak_sum.verdict meta.key meta.value z_module.build_id process.run_mode z_process_environment.name
+z_process_environment.source z_leaked_sum.verdict z_site_verdict.verdict z_site_verdict.reason z_step_trend.measure
+z_step_trend.verdict frame.label'
+# Tables whose rows stand in schema/ (a user adds to plumbing), and columns that are declared as words of ours.
+own="$own $(cat "$source"/schema/*.sql | sed -n 's/^INSERT INTO \([a-z_]*\).*/\1/p' | sort -u | grep -v -x plumbing | while read -r table; do
+    query trace "SELECT '$table.' || group_concat(name, ' $table.') FROM pragma_table_info('$table')"
+done) $(cat "$source"/src/*/*.def | awk -F'[(), ]+' '$1 == "ROW" { table = $4 } /^FIELD\(WORD\(/ { print table "." $4 }')"
 # Findings are made of what has been replaced.
 own="$own $(query trace "SELECT group_concat(m.name || '.' || c.name, ' ') FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
                          WHERE m.name IN ('finding', 'finding_group')")"
