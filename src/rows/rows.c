@@ -15,11 +15,43 @@
 enum { IS_LARGE_NONE = false, IS_LARGE_ONE = false, IS_LARGE_MANY = true };
 
 /* clang-format off */
+#define ROW(name, NAME, table, writer)                                                                                 \
+    static const nm_row_column *columns_of_##name(void)                                                                \
+    {                                                                                                                  \
+        typedef nm_##name##_row row_type;                                                                              \
+        static const nm_row_column columns[] = {
+#define COLUMN(kind, column, path, condition) {NM_ROW_COLUMN(kind, column, path), 0, 0},
+#define COLUMN_WITH(flag, kind, column, path)                                                                          \
+            {NM_ROW_COLUMN(kind, column, path), offsetof(row_type, flag), sizeof(((row_type *)0)->flag)},
+#define COMPUTED(name, column)                {#column, {.as = NM_AS_COMPUTED}, 0, 0, 0, 0},
+#define END(name, writer)                                                                                              \
+            {0}};                                                                                                      \
+        (void)sizeof(row_type);                                                                                        \
+        return columns;                                                                                                \
+    }
+#include "rows/rows.def"
+
+#define ROW(name, NAME, table, writer)                                                                                 \
+    static uint64_t nulls_of_##name(const void *of)                                                                    \
+    {                                                                                                                  \
+        const nm_##name##_row *row = of;                                                                               \
+        uint64_t nulls = 0, bit = 1;
+#define COLUMN(kind, column, path, condition)                                                                          \
+        nulls |= (condition) ? 0 : bit;                                                                                \
+        bit <<= 1;
+#define COMPUTED(name, column) bit <<= 1;
+#define END(name, writer)                                                                                              \
+        (void)row, (void)bit;                                                                                          \
+        return nulls;                                                                                                  \
+    }
+#include "rows/rows.def"
+
 const nm_row_table nm_row_tables[NM_ROW_KINDS] = {
 #define ROW(name, NAME, table, writer)        [NM_ROW_##NAME] = {TABLE_##writer(table), ""
 #define COLUMN(kind, column, path, condition) #column " "
 #define COMPUTED(name, column)                #column " "
-#define END(name, writer)                     , IS_LARGE_##writer},
+#define END(name, writer)                                                                                              \
+    , IS_LARGE_##writer, sizeof(nm_##name##_row), columns_of_##name, nulls_of_##name},
 #include "rows/rows.def"
 };
 /* clang-format on */

@@ -167,7 +167,7 @@ typedef enum nm_baseline {                          /* what was live before the 
 typedef nm_definition nm_definition_row;
 
 #define ROW(name, NAME, table, writer) typedef struct nm_##name##_row {
-#define MEMBER(kind, name)             NM_TYPE_##kind name;
+#define MEMBER(kind, name)             NM_KIND_TYPE(kind) name;
 #define END(name, writer)                                                                                              \
     }                                                                                                                  \
     nm_##name##_row;
@@ -191,10 +191,24 @@ typedef enum nm_row_kind {
 
 #define NM_ROW_COLUMNS_MAX 64 /* no kind has more: rows.c */
 
+typedef struct nm_row_column {
+    const char *name;
+    nm_column_kind kind;
+    uint16_t offset, bytes;           /* of its member in the row */
+    uint16_t flag_offset, flag_bytes; /* of the member that says whether there is something to say; 0, 0: none does */
+} nm_row_column;
+
+/* That of a member of row_type. */
+#define NM_ROW_COLUMN(kind, column, path)                                                                              \
+#column, NM_KIND_FACTS(kind), offsetof(row_type, path), sizeof(((row_type *)0)->path)
+
 typedef struct nm_row_table {
     const char *name;    /* NULL: rows of the kind go to no table */
     const char *columns; /* their names in order, a space after each */
     bool is_large;       /* more rows than anything else, all of integers */
+    size_t row_bytes;
+    const nm_row_column *(*list)(void); /* the columns; the last has no name */
+    uint64_t (*nulls)(const void *row); /* a bit a column: by its condition the row says nothing there */
 } nm_row_table;
 
 extern const nm_row_table nm_row_tables[NM_ROW_KINDS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows back from their tables: rows.def expanded into one function a kind, which takes the columns of a statement in
- * their order. It is the contrary of row_write.c, kind by kind; what that made NULL becomes the value that stands for it.
+ * Rows back from their tables, by the list of their columns: the contrary of row_write.c, kind by kind. What that made NULL
+ * becomes the value that stands for it.
  */
 #include "store/row_read.h"
 
@@ -26,11 +26,6 @@ static inline int64_t int_of(sqlite3_stmt *from, int column, int64_t if_null)
     return value == 0 && if_null != 0 && nm_db_is_null(from, column) ? if_null : value;
 }
 
-static void take_line(sqlite3_stmt *from, int column, nm_line *line)
-{
-    snprintf(line->text, sizeof line->text, "%s", nm_db_text(from, column));
-}
-
 static nm_bytes text_of(sqlite3_stmt *from, int column)
 {
     nm_bytes text = {.data = sqlite3_column_text(from, column)};
@@ -39,107 +34,78 @@ static nm_bytes text_of(sqlite3_stmt *from, int column)
     return text;
 }
 
-/* ---- Members, by the kinds of rows/kinds.h: each is a statement ------------------------------------------------------ */
+/* A member of 1, 4 or 8 bytes. */
+static void set(void *row, size_t offset, size_t bytes, int64_t value)
+{
+    char *at = (char *)row + offset;
 
-/* clang-format off */
-#define OR_ZERO(path) row->path = int_of(from, at, 0);
-#define OR_NULL(path) row->path = int_of(from, at, NM_NULL);
+    if (bytes == sizeof(int64_t))
+        *(int64_t *)(void *)at = value;
+    else if (bytes == sizeof(uint32_t))
+        *(uint32_t *)(void *)at = (uint32_t)value;
+    else
+        *(bool *)(void *)at = value != 0;
+}
 
-#define TAKE_PROCESS    OR_ZERO
-#define TAKE_DEVICE     OR_ZERO
-#define TAKE_THREAD     OR_ZERO
-#define TAKE_HEAP       OR_ZERO
-#define TAKE_STACK      OR_ZERO
-#define TAKE_FRAME      OR_ZERO
-#define TAKE_MODULE     OR_ZERO
-#define TAKE_ALLOCATION OR_ZERO
-#define TAKE_OPERATION  OR_ZERO
+/* ---- Rows ---------------------------------------------------------------------------------------------------------- */
 
-#define TAKE_ID                 OR_ZERO
-#define TAKE_LINK               OR_ZERO
-#define TAKE_COUNT              OR_ZERO
-#define TAKE_BYTES              OR_ZERO
-#define TAKE_NS                 OR_ZERO
-#define TAKE_ADDRESS            OR_ZERO
-#define TAKE_HANDLE             OR_ZERO
-#define TAKE_INDEX              OR_ZERO
-#define TAKE_FLAG               OR_ZERO
-#define TAKE_NOT(path)          row->path = int_of(from, at, 0) == 0;
-#define TAKE_CODE(type)         OR_ZERO
-#define TAKE_ZERO_IS_NULL(kind) OR_ZERO
+static void take_integer(sqlite3_stmt *from, int at, const nm_row_column *column, void *row)
+{
+    nm_column_as as = column->kind.as;
+    int64_t if_null = as == NM_AS_POLICY                   ? (int64_t)NM_POLICY_UNKNOWN
+                      : column->kind.null == NM_NULL_LEAST ? NM_NULL
+                                                           : 0;
+    int64_t value = int_of(from, at, if_null);
 
-#define TAKE_SEQ          OR_NULL
-#define TAKE_TIME         OR_NULL
-#define TAKE_NUMBER       OR_NULL
-#define TAKE_RATIO(path)  row->path = nm_db_is_null(from, at) ? -1 : sqlite3_column_double(from, at);
-#define TAKE_STREAM(path) row->has_stream = !nm_db_is_null(from, at); OR_ZERO(path)
+    if (as == NM_AS_STREAM)
+        set(row, column->kind.beside_offset, column->kind.beside_bytes, !nm_db_is_null(from, at));
+    set(row, column->offset, column->bytes, as == NM_AS_NOT ? value == 0 : value);
+}
 
-#define TAKE_STRING(path)
-#define TAKE_LITERAL(path)
-#define TAKE_WORD(type)       number = nm_word_number(&type##_words, nm_db_text(from, at)); TAKE_WORD_NUMBER
-#define TAKE_WORD_NUMBER(path) row->path = number;
-#define TAKE_LINE(path)       take_line(from, at, &row->path);
-#define TAKE_TEXT(path)       row->path = text_of(from, at);
+static void take_column(sqlite3_stmt *from, int at, const nm_row_column *column, void *row)
+{
+    void *member = (char *)row + column->offset;
 
-#define TAKE_OF_SUM(kind)   OR_ZERO
-#define TAKE_STREAM_OF_SUM  TAKE_STREAM
-#define TAKE_NAME(path)
-#define TAKE_BYTE_S(path)
-#define TAKE_BYTE_MS(path)
-
-#define TAKE_POLICY(path)       row->path = int_of(from, at, (int64_t)NM_POLICY_UNKNOWN);
-#define TAKE_POOL_BYTES(path)   OR_ZERO(path)
-#define TAKE_DEVICE_COUNT(path) OR_ZERO(path)
-/* clang-format on */
-
-/* ---- A function a kind ------------------------------------------------------------------------------------------- */
+    if (column->flag_bytes != 0)
+        set(row, column->flag_offset, column->flag_bytes, !nm_db_is_null(from, at));
+    switch (column->kind.as) {
+    case NM_AS_STRING: /* what is in the table is no number any more; */
+    case NM_AS_LITERAL:
+    case NM_AS_NAME:
+    case NM_AS_BYTE_S: /* or less than there was */
+    case NM_AS_BYTE_MS:
+    case NM_AS_COMPUTED:
+        break;
+    case NM_AS_RATIO:
+        *(double *)member = nm_db_is_null(from, at) ? -1 : sqlite3_column_double(from, at);
+        break;
+    case NM_AS_WORD:
+        *(unsigned *)member = nm_word_number(column->kind.words, nm_db_text(from, at));
+        break;
+    case NM_AS_LINE:
+        snprintf(member, NM_LINE_BYTES, "%s", nm_db_text(from, at));
+        break;
+    case NM_AS_TEXT:
+        *(nm_bytes *)member = text_of(from, at);
+        break;
+    default:
+        take_integer(from, at, column, row);
+    }
+}
 
 typedef union any_row {
 #define ROW(name, NAME, table, writer) nm_##name##_row name;
 #include "rows/rows.def"
 } any_row;
 
-/* clang-format off */
-#define BEGIN_NONE(name)
-#define BEGIN_MANY(name) BEGIN_ONE(name)
-#define BEGIN_ONE(name)                                                                                                \
-    static void take_##name(const row_reader *reader, nm_##name##_row *row)                                                 \
-    {                                                                                                                  \
-        sqlite3_stmt *from = reader->from;                                                                             \
-        unsigned number = 0;                                                                                           \
-        int column_count = 0, at;
-#define END_NONE
-#define END_MANY END_ONE
-#define END_ONE                                                                                                        \
-        (void)from, (void)number, (void)at, (void)column_count;                                                        \
-    }
-
-#define NEXT if ((at = reader->places[column_count++]) >= 0)
-
-#define ROW(name, NAME, table, writer)        BEGIN_##writer(name)
-#define COLUMN(kind, column, path, condition) NEXT { TAKE_##kind(path) }
-#define COLUMN_WITH(flag, kind, column, path)                                                                          \
-    NEXT { row->flag = !nm_db_is_null(from, at); TAKE_##kind(path) }
-#define COMPUTED(name, column)                column_count++;
-#define END(name, writer)                     END_##writer
-#include "rows/rows.def"
-/* clang-format on */
-
 static void take_row(const row_reader *reader, nm_row_kind kind, any_row *row)
 {
+    const nm_row_column *columns = nm_row_tables[kind].list();
+
     memset(row, 0, sizeof *row);
-    switch (kind) {
-#define CASE_NONE(name, NAME)
-#define CASE_MANY(name, NAME) CASE_ONE(name, NAME)
-#define CASE_ONE(name, NAME)                                                                                           \
-    case NM_ROW_##NAME:                                                                                                \
-        take_##name(reader, &row->name);                                                                               \
-        break;
-#define ROW(name, NAME, table, writer) CASE_##writer(name, NAME)
-#include "rows/rows.def"
-    default:
-        break;
-    }
+    for (size_t i = 0; columns[i].name != NULL; i++)
+        if (reader->places[i] >= 0)
+            take_column(reader->from, reader->places[i], &columns[i], row);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */

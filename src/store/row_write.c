@@ -1,97 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows into their tables: rows.def expanded into one function a kind, which says the value of each column in turn. A
- * prepared insert and the bulk writer are told the same values; the compiler chooses by where they go. What a reference
- * does (an unknown one becomes NULL and is counted, one to a row is remembered until that row is there) comes with the
- * kind of its member. What a table needs beyond its rows is in loader_rows.c.
+ * Rows into their tables, by the list of their columns; of large tables by code that is made of the same list. What a
+ * reference does (an unknown one becomes NULL and is counted, one to a row is remembered until that row is there) comes with
+ * the kind of its member. What a table needs beyond its rows is in loader_rows.c.
  */
 #include "store/row_write.h"
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "rows/words.h"
 #include "store/verdicts/verdicts.h"
-
-/* ---- Where values go --------------------------------------------------------------------------------------------- */
-
-static inline void put_next(int64_t **at, int64_t value)
-{
-    *(*at)++ = value;
-}
-
-#define PUT(value) _Generic(out, nm_insert * : nm_insert_int, int64_t * * : put_next)(out, value)
-
-/* ---- Values, by the kinds of rows/kinds.h: each is a statement ----------------------------------------------------- */
-
-/* clang-format off */
-#define PUT_IF(condition, value)  PUT((condition) ? (value) : NM_NULL);
-#define AS_IS(path, condition)    PUT_IF(condition, (int64_t)row->path)
-#define NOT_ZERO(path, condition) PUT_IF((condition) && row->path != 0, (int64_t)row->path)
-
-#define PUT_PROCESS(path, condition) PUT_IF(condition, nm_id_or_null(nm_loader_process(loader, row->path)))
-#define PUT_DEVICE(path, condition)  PUT_IF(condition, nm_id_or_null(nm_loader_device(loader, row->path)))
-#define PUT_THREAD(path, condition)  PUT_IF(condition, nm_id_or_null(nm_loader_thread(loader, row->path)))
-#define PUT_HEAP(path, condition)    PUT_IF(condition, nm_id_or_null(nm_loader_heap(loader, row->path)))
-#define PUT_STACK(path, condition)   PUT_IF(condition, nm_id_or_null(nm_loader_stack(loader, row->path)))
-#define PUT_FRAME(path, condition)   PUT_IF(condition, nm_id_or_null(nm_loader_frame(loader, row->path)))
-#define PUT_MODULE(path, condition)  PUT_IF(condition, nm_id_or_null(nm_loader_module(loader, row->path)))
-
-#define NAMED(path, condition, name_row)                                                                               \
-    if (status == NM_OK && (condition))                                                                                \
-        status = name_row(loader, row->path, err);                                                                     \
-    NOT_ZERO(path, condition)
-#define PUT_ALLOCATION(path, condition) NAMED(path, condition, nm_loader_name_allocation)
-#define PUT_OPERATION(path, condition)  NAMED(path, condition, nm_loader_name_operation)
-
-#define PUT_ID                   AS_IS
-#define PUT_LINK                 NOT_ZERO
-#define PUT_COUNT                AS_IS
-#define PUT_BYTES                AS_IS
-#define PUT_NS                   AS_IS
-#define PUT_ADDRESS              AS_IS
-#define PUT_HANDLE               AS_IS
-#define PUT_INDEX                AS_IS
-#define PUT_FLAG                 AS_IS
-#define PUT_NOT(path, condition) PUT_IF(condition, !row->path)
-#define PUT_CODE(type)           AS_IS
-#define PUT_ZERO_IS_NULL(kind)   NOT_ZERO
-
-#define PUT_SEQ                     AS_IS
-#define PUT_TIME                    AS_IS
-#define PUT_NUMBER                  AS_IS
-#define PUT_RATIO(path, condition)  nm_insert_real(out, !(condition) || row->path < 0 ? NAN : row->path);
-#define PUT_STREAM(path, condition) PUT_IF((condition) && row->has_stream, (int64_t)row->path)
-
-#define PUT_STRING(path, condition)  nm_insert_bytes(out, nm_loader_text(loader, (condition) ? row->path : 0));
-#define PUT_WORD(type)               nm_insert_text(out, nm_word(&type##_words, WORD_NUMBER
-#define WORD_NUMBER(path, condition) (condition) ? (unsigned)row->path : UINT_MAX));
-#define PUT_LITERAL(path, condition) nm_insert_text(out, (condition) ? row->path : NULL);
-#define PUT_TEXT(path, condition)    nm_insert_bytes(out, (condition) ? row->path : (nm_bytes){0});
-#define PUT_LINE(path, condition)    nm_insert_text(out, (condition) && row->path.text[0] != 0 ? row->path.text : NULL);
-
-#define PUT_OF_SUM(kind)                     PUT_OF_SUM_##kind
-#define PUT_OF_SUM_LIST(path, condition, of) PUT_IF((condition) && nm_id_set_has(&(of).ids, row->path), (int64_t)row->path)
-#define PUT_OF_SUM_PROCESS(path, condition)  PUT_OF_SUM_LIST(path, condition, loader->definitions.processes)
-#define PUT_OF_SUM_DEVICE(path, condition)   PUT_OF_SUM_LIST(path, condition, loader->definitions.devices)
-#define PUT_OF_SUM_HEAP(path, condition)     PUT_OF_SUM_LIST(path, condition, loader->definitions.heaps)
-#define PUT_OF_SUM_STACK(path, condition)    PUT_OF_SUM_LIST(path, condition, loader->definitions.stacks)
-#define PUT_OF_SUM_THREAD(path, condition)   PUT_OF_SUM_LIST(path, condition, loader->definitions.threads)
-#define PUT_OF_SUM_FRAME(path, condition)    PUT_OF_SUM_LIST(path, condition, loader->definitions.frames)
-#define PUT_OF_SUM_MODULE(path, condition)   PUT_OF_SUM_LIST(path, condition, loader->definitions.modules)
-
-#define PUT_STREAM_OF_SUM   PUT_STREAM
-#define PUT_NAME(path, condition)                                                                                      \
-    nm_insert_bytes(out, nm_definitions_text(&loader->definitions, (condition) ? row->path : 0));
-#define PUT_BYTE_S(path, condition)  nm_insert_real(out, (condition) ? (double)row->path / 1e9 : NAN);
-#define PUT_BYTE_MS(path, condition) PUT_IF(condition, (int64_t)nm_byte_ms(row->path))
-
-#define PUT_POLICY(path, condition)     PUT_IF(condition, nm_loader_policy(loader, row->heap_id, row->path))
-#define PUT_POOL_BYTES(path, condition) PUT_IF(condition, nm_loader_pool_bytes(loader, row->heap_id, row->path))
-#define PUT_DEVICE_COUNT(path, condition)                                                                              \
-    PUT_IF(condition, nm_loader_device_count(loader, row->heap_id, row->path))
-/* clang-format on */
 
 /* ---- Columns that no member has ---------------------------------------------------------------------------------- */
 
@@ -127,33 +48,199 @@ static int64_t operation_memory_sum_freed_bytes(const nm_loader *loader, const n
 CAUSE(miss)
 CAUSE(miss_sum)
 
-/* ---- A function a kind ------------------------------------------------------------------------------------------- */
+static int64_t computed(const nm_loader *loader, nm_row_kind kind, const char *name, const void *of)
+{
+    switch (kind) {
+#define ROW(name, NAME, table, writer)                                                                                 \
+    case NM_ROW_##NAME: {                                                                                              \
+        const nm_##name##_row *row = of;                                                                               \
+        (void)row;
+#define COMPUTED(row_name, column)                                                                                     \
+    if (strcmp(name, #column) == 0)                                                                                    \
+        return row_name##_##column(loader, row);
+#define END(name, writer)                                                                                              \
+    }                                                                                                                  \
+    break;
+#include "rows/rows.def"
+    default:
+        break;
+    }
+    return NM_NULL;
+}
+
+/* ---- Columns of members -------------------------------------------------------------------------------------------- */
+
+/* Inlined where a column is a constant, so that the compiler sees through it. */
+#define SEEN_THROUGH static inline __attribute__((always_inline))
+
+SEEN_THROUGH int64_t load(const void *row, size_t offset, size_t bytes)
+{
+    const char *at = (const char *)row + offset;
+
+    return bytes == sizeof(int64_t)    ? *(const int64_t *)(const void *)at
+           : bytes == sizeof(uint32_t) ? *(const uint32_t *)(const void *)at
+                                       : *(const bool *)(const void *)at;
+}
+
+/* One that the input defines, else 0. */
+SEEN_THROUGH uint64_t defined(nm_loader *loader, nm_column_as as, uint64_t id)
+{
+    switch (as) {
+    case NM_AS_PROCESS:
+        return nm_loader_process(loader, id);
+    case NM_AS_DEVICE:
+        return nm_loader_device(loader, id);
+    case NM_AS_THREAD:
+        return nm_loader_thread(loader, id);
+    case NM_AS_HEAP:
+        return nm_loader_heap(loader, id);
+    case NM_AS_STACK:
+        return nm_loader_stack(loader, id);
+    case NM_AS_FRAME:
+        return nm_loader_frame(loader, id);
+    default:
+        return nm_loader_module(loader, id);
+    }
+}
+
+static uint64_t defined_of_sum(const nm_loader *loader, nm_column_as as, uint64_t id)
+{
+    const nm_definitions *all = &loader->definitions;
+    const nm_id_set *ids = as == NM_AS_PROCESS  ? &all->processes.ids
+                           : as == NM_AS_DEVICE ? &all->devices.ids
+                           : as == NM_AS_THREAD ? &all->threads.ids
+                           : as == NM_AS_HEAP   ? &all->heaps.ids
+                           : as == NM_AS_STACK  ? &all->stacks.ids
+                           : as == NM_AS_FRAME  ? &all->frames.ids
+                                                : &all->modules.ids;
+
+    return nm_id_set_has(ids, id) ? id : 0;
+}
+
+/* What a column of integers says; NM_NULL: nothing. */
+SEEN_THROUGH nm_status integer_of(nm_loader *loader, const nm_row_column *column, const void *row, int64_t *out,
+                                  nm_error *err)
+{
+    const nm_column_kind *kind = &column->kind;
+    int64_t value = load(row, column->offset, column->bytes);
+    int64_t beside = kind->beside_bytes == 0 ? 0 : load(row, kind->beside_offset, kind->beside_bytes);
+    nm_status status = NM_OK;
+
+    switch (kind->as) {
+    case NM_AS_INTEGER:
+        break;
+    case NM_AS_INDEX:
+        value = (int32_t)value;
+        break;
+    case NM_AS_NOT:
+        value = value == 0;
+        break;
+    case NM_AS_STREAM:
+        value = beside != 0 ? value : NM_NULL;
+        break;
+    case NM_AS_ALLOCATION:
+        status = nm_loader_name_allocation(loader, (uint64_t)value, err);
+        break;
+    case NM_AS_OPERATION:
+        status = nm_loader_name_operation(loader, (uint64_t)value, err);
+        break;
+    case NM_AS_BYTE_MS:
+        value = (int64_t)nm_byte_ms(*(const unsigned __int128 *)(const void *)((const char *)row + column->offset));
+        break;
+    case NM_AS_POLICY:
+        value = nm_loader_policy(loader, (uint64_t)beside, (uint64_t)value);
+        break;
+    case NM_AS_POOL_BYTES:
+        value = nm_loader_pool_bytes(loader, (uint64_t)beside, (uint64_t)value);
+        break;
+    case NM_AS_DEVICE_COUNT:
+        value = nm_loader_device_count(loader, (uint64_t)beside, (uint64_t)value);
+        break;
+    default:
+        value = (int64_t)(kind->is_of_sum ? defined_of_sum(loader, kind->as, (uint64_t)value)
+                                          : defined(loader, kind->as, (uint64_t)value));
+    }
+    *out = kind->null == NM_NULL_ZERO && value == 0 ? NM_NULL : value;
+    return status;
+}
+
+/* What is no integer; false: it is one. NULL where there is no `row`. */
+static bool put_other(const nm_loader *loader, const nm_row_column *column, const void *row, nm_insert *out)
+{
+    const void *at = row == NULL ? NULL : (const char *)row + column->offset;
+
+    switch (column->kind.as) {
+    case NM_AS_RATIO:
+        nm_insert_real(out, at == NULL || *(const double *)at < 0 ? NAN : *(const double *)at);
+        return true;
+    case NM_AS_BYTE_S:
+        nm_insert_real(out, at == NULL ? NAN : (double)*(const unsigned __int128 *)at / 1e9);
+        return true;
+    case NM_AS_STRING:
+        nm_insert_bytes(out, nm_loader_text(loader, at == NULL ? 0 : *(const uint64_t *)at));
+        return true;
+    case NM_AS_NAME:
+        nm_insert_bytes(out, nm_definitions_text(&loader->definitions, at == NULL ? 0 : *(const uint64_t *)at));
+        return true;
+    case NM_AS_WORD:
+        nm_insert_text(out, nm_word(column->kind.words, at == NULL ? UINT_MAX : *(const unsigned *)at));
+        return true;
+    case NM_AS_LITERAL:
+        nm_insert_text(out, at == NULL ? NULL : *(const char *const *)at);
+        return true;
+    case NM_AS_LINE:
+        nm_insert_text(out, at == NULL || *(const char *)at == 0 ? NULL : at);
+        return true;
+    case NM_AS_TEXT:
+        nm_insert_bytes(out, at == NULL ? (nm_bytes){0} : *(const nm_bytes *)at);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- A row by the list of its columns, with an insert ------------------------------------------------------------------ */
+
+static nm_status write_row(nm_loader *loader, nm_row_kind kind, const void *row, nm_error *err)
+{
+    nm_insert *out = &loader->inserts[kind];
+    uint64_t nulls = nm_row_tables[kind].nulls(row);
+    nm_status status = NM_OK;
+
+    for (const nm_row_column *column = nm_row_tables[kind].list(); column->name != NULL; column++, nulls >>= 1) {
+        bool is_null = nulls & 1;
+        int64_t value = NM_NULL;
+
+        if (put_other(loader, column, is_null ? NULL : row, out))
+            continue;
+        if (column->kind.as == NM_AS_COMPUTED)
+            value = computed(loader, kind, column->name, row);
+        else if (status == NM_OK && !is_null)
+            status = integer_of(loader, column, row, &value, err);
+        nm_insert_int(out, value);
+    }
+    return status == NM_OK ? nm_insert_end(out, err) : status;
+}
+
+/* ---- The values of a row of a large table: straight code --------------------------------------------------------------- */
 
 /* clang-format off */
-#define BEGIN_ONE(name)                                                                                                \
-    static nm_status write_##name(nm_loader *loader, const nm_##name##_row *row, nm_insert *out, nm_error *err)        \
+#define ROW(name, NAME, table, writer)                                                                                 \
+    static inline __attribute__((unused)) nm_status straight_##name(nm_loader *loader, const nm_##name##_row *row,     \
+                                                                    int64_t *at, nm_error *err)                        \
     {                                                                                                                  \
+        typedef nm_##name##_row row_type;                                                                              \
         nm_status status = NM_OK;
-#define END_ONE                                                                                                        \
-        (void)loader;                                                                                                  \
-        return status == NM_OK ? nm_insert_end(out, err) : status;                                                     \
-    }
-#define BEGIN_MANY(name)                                                                                               \
-    static nm_status write_##name(nm_loader *loader, const nm_##name##_row *row, int64_t *values, nm_error *err)       \
-    {                                                                                                                  \
-        int64_t *at = values, **out = &at;                                                                             \
-        nm_status status = NM_OK;
-#define END_MANY                                                                                                       \
-        (void)err;                                                                                                     \
+#define COLUMN(kind, column, path, condition)                                                                          \
+        *at = NM_NULL;                                                                                                 \
+        if (status == NM_OK && (condition))                                                                            \
+            status = integer_of(loader, &(const nm_row_column){NM_ROW_COLUMN(kind, column, path), 0, 0}, row, at, err); \
+        at++;
+#define COMPUTED(name, column) *at++ = name##_##column(loader, row);
+#define END(name, writer)                                                                                              \
+        (void)loader, (void)row, (void)at, (void)err, (void)sizeof(row_type);                                          \
         return status;                                                                                                 \
     }
-#define BEGIN_NONE(name)
-#define END_NONE
-
-#define ROW(name, NAME, table, writer)        BEGIN_##writer(name)
-#define COLUMN(kind, column, path, condition) PUT_##kind(path, condition)
-#define COMPUTED(name, column)                PUT(name##_##column(loader, row));
-#define END(name, writer)                     END_##writer
 #include "rows/rows.def"
 /* clang-format on */
 
@@ -186,15 +273,13 @@ nm_status nm_row_write(nm_loader *loader, nm_row_kind kind, const void *row, nm_
         return status;
     switch (kind) {
 #define CASE_NONE(name, NAME)
-#define CASE_ONE(name, NAME)                                                                                           \
-    case NM_ROW_##NAME:                                                                                                \
-        return write_##name(loader, row, &loader->inserts[kind], err);
+#define CASE_ONE(name, NAME)
 #define CASE_MANY(name, NAME)                                                                                          \
     case NM_ROW_##NAME:                                                                                                \
-        return write_##name(loader, row, values, err);
+        return straight_##name(loader, row, values, err);
 #define ROW(name, NAME, table, writer) CASE_##writer(name, NAME)
 #include "rows/rows.def"
     default:
-        return NM_OK;
+        return nm_row_tables[kind].name == NULL ? NM_OK : write_row(loader, kind, row, err);
     }
 }

@@ -36,77 +36,54 @@ static nm_strings texts;                /* of the rows */
 
 /* ---- Rows that can be compared: what their tables say, and nothing else -------------------------------------------- */
 
-/* clang-format off */
-#define ZERO_UNLESS(path, condition) out->path = (condition) ? row->path : 0;
-#define NULL_UNLESS(path, condition) out->path = (condition) ? row->path : NM_NULL;
-#define NOTHING(path, condition)
+static bool is_told(const nm_row_column *column)
+{
+    static const nm_column_as not_told[] = {NM_AS_STRING, /* its number is another one */
+                                            NM_AS_LITERAL, NM_AS_NAME,     NM_AS_BYTE_S,
+                                            NM_AS_BYTE_MS, NM_AS_COMPUTED, NM_AS_POLICY}; /* of some heaps alone */
 
-#define KEEP_PROCESS    ZERO_UNLESS
-#define KEEP_DEVICE     ZERO_UNLESS
-#define KEEP_THREAD     ZERO_UNLESS
-#define KEEP_HEAP       ZERO_UNLESS
-#define KEEP_STACK      ZERO_UNLESS
-#define KEEP_FRAME      ZERO_UNLESS
-#define KEEP_MODULE     ZERO_UNLESS
-#define KEEP_ALLOCATION ZERO_UNLESS
-#define KEEP_OPERATION  ZERO_UNLESS
+    for (size_t i = 0; i < sizeof not_told / sizeof not_told[0]; i++)
+        if (column->kind.as == not_told[i])
+            return false;
+    return column->kind.as == NM_AS_STREAM || !column->kind.is_of_sum; /* not told where it is not defined */
+}
 
-#define KEEP_ID                 ZERO_UNLESS
-#define KEEP_LINK               ZERO_UNLESS
-#define KEEP_COUNT              ZERO_UNLESS
-#define KEEP_BYTES              ZERO_UNLESS
-#define KEEP_NS                 ZERO_UNLESS
-#define KEEP_ADDRESS            ZERO_UNLESS
-#define KEEP_HANDLE             ZERO_UNLESS
-#define KEEP_INDEX              ZERO_UNLESS
-#define KEEP_FLAG               ZERO_UNLESS
-#define KEEP_NOT                ZERO_UNLESS
-#define KEEP_CODE(type)         ZERO_UNLESS
-#define KEEP_ZERO_IS_NULL(kind) ZERO_UNLESS
+static void keep_column(const nm_row_column *column, bool is_null, const char *row, char *out)
+{
+    const nm_column_kind *kind = &column->kind;
+    static const char zero[sizeof(uint64_t)];
 
-#define KEEP_SEQ    NULL_UNLESS
-#define KEEP_TIME   NULL_UNLESS
-#define KEEP_NUMBER NULL_UNLESS
-#define KEEP_RATIO(path, condition)  out->path = row->path < 0 ? -1 : row->path;
-#define KEEP_STREAM(path, condition)                                                                                   \
-    out->has_stream = row->has_stream;                                                                                 \
-    ZERO_UNLESS(path, row->has_stream)
+    if (column->flag_bytes != 0)
+        out[column->flag_offset] = memcmp(row + column->flag_offset, zero, column->flag_bytes) != 0;
+    if (!is_told(column))
+        return;
+    if (kind->as == NM_AS_STREAM) {
+        memcpy(out + kind->beside_offset, row + kind->beside_offset, kind->beside_bytes);
+        is_null = memcmp(row + kind->beside_offset, zero, kind->beside_bytes) == 0;
+    }
+    if (is_null && kind->null == NM_NULL_LEAST)
+        *(int64_t *)(void *)(out + column->offset) = NM_NULL;
+    else if (!is_null && kind->as == NM_AS_LINE)
+        strcpy(out + column->offset, row + column->offset);
+    else if (!is_null)
+        memcpy(out + column->offset, row + column->offset, column->bytes); /* of a text a number: number_text */
+    if (kind->as == NM_AS_RATIO && *(const double *)(const void *)(row + column->offset) < 0)
+        *(double *)(void *)(out + column->offset) = -1;
+}
 
-#define KEEP_STRING     NOTHING /* its number is another one */
-#define KEEP_LITERAL    NOTHING
-#define KEEP_WORD(type) ZERO_UNLESS
-#define KEEP_LINE(path, condition) strcpy(out->path.text, row->path.text);
-#define KEEP_TEXT(path, condition) out->path = row->path; /* a number: number_text */
+static void keep(nm_row_kind kind, void *row)
+{
+    const nm_row_table *table = &nm_row_tables[kind];
+    const nm_row_column *columns = table->list();
+    uint64_t nulls = table->nulls(row);
+    char *copy = malloc(table->row_bytes);
 
-#define KEEP_OF_SUM(kind)  NOTHING /* not told where it is not defined */
-#define KEEP_STREAM_OF_SUM KEEP_STREAM
-#define KEEP_NAME          NOTHING
-#define KEEP_BYTE_S        NOTHING
-#define KEEP_BYTE_MS       NOTHING
-
-#define KEEP_POLICY       NOTHING /* told of some heaps alone */
-#define KEEP_POOL_BYTES   ZERO_UNLESS
-#define KEEP_DEVICE_COUNT ZERO_UNLESS
-
-#define BEGIN_NONE(name)
-#define BEGIN_MANY(name) BEGIN_ONE(name)
-#define BEGIN_ONE(name)                                                                                                \
-    static void keep_##name(nm_##name##_row *row_and_out)                                                              \
-    {                                                                                                                  \
-        nm_##name##_row copy = *row_and_out, *out = row_and_out;                                                       \
-        const nm_##name##_row *row = &copy;                                                                            \
-                                                                                                                       \
-        memset(out, 0, sizeof *out);
-#define END_NONE
-#define END_MANY END_ONE
-#define END_ONE }
-
-#define ROW(name, NAME, table, writer)        BEGIN_##writer(name)
-#define COLUMN(kind, column, path, condition) KEEP_##kind(path, condition)
-#define COLUMN_WITH(flag, kind, column, path) out->flag = row->flag != 0; KEEP_##kind(path, row->flag)
-#define END(name, writer)                     END_##writer
-#include "rows/rows.def"
-/* clang-format on */
+    memcpy(copy, row, table->row_bytes);
+    memset(row, 0, table->row_bytes);
+    for (size_t i = 0; columns[i].name != NULL; i++)
+        keep_column(&columns[i], nulls >> i & 1, copy, row);
+    free(copy);
+}
 
 static size_t row_bytes; /* of those that are compared at the moment */
 
@@ -154,9 +131,9 @@ static void compare_all(const char *trace)
 #define CASE_MANY(name, NAME) CASE_ONE(name, NAME)
 #define CASE_ONE(name, NAME)                                                                                           \
     for (size_t i = 0; i < given.name.count; i++)                                                                      \
-        keep_##name(&given.name.items[i]);                                                                             \
+        keep(NM_ROW_##NAME, &given.name.items[i]);                                                                     \
     for (size_t i = 0; i < back.name.count; i++)                                                                       \
-        keep_##name(&back.name.items[i]);                                                                              \
+        keep(NM_ROW_##NAME, &back.name.items[i]);                                                                      \
     row_bytes = sizeof(nm_##name##_row);                                                                               \
     compare_lists(trace, NM_ROW_##NAME, given.name.items, given.name.count, back.name.items, back.name.count);
 #define ROW(name, NAME, table, writer) CASE_##writer(name, NAME)
