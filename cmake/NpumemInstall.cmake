@@ -46,7 +46,8 @@ if(NPUMEM_IS_OF_SYSTEM)
   install(CODE "file(GLOB pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/*.1\")
                 execute_process(COMMAND ${GZIP} -9nf \${pages} COMMAND_ERROR_IS_FATAL ANY)")
 endif()
-install(DIRECTORY queries/ DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/queries FILES_MATCHING PATTERN "*.sql")
+install(DIRECTORY queries/ DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/queries FILES_MATCHING PATTERN "*.sql"
+        PATTERN blocks EXCLUDE)
 install(FILES python/npumem.py DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/python) # three below the prefix: see _places there
 install(FILES examples/README.md examples/own_pool.c examples/own_pool.cpp examples/own_pool.py examples/pool.rules
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

@@ -206,8 +206,8 @@ static int prepare(statement *to, sqlite3 *db)
         return fault(to, "", sqlite3_errmsg(db));
     if (to->prepared == NULL)
         return fault(to, "has no statement", "");
-    while (isspace((unsigned char)*rest))
-        rest++;
+    while (isspace((unsigned char)*rest) || strncmp(rest, "--", 2) == 0)
+        rest += *rest == '-' ? strcspn(rest, "\n") : 1;
     to->is_script = *rest != 0;
     return to->is_script ? run_script(to, db) : 0;
 }

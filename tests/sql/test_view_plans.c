@@ -225,9 +225,16 @@ START_TEST(no_view_reads_a_large_table_again_and_again)
 }
 END_TEST
 
+static const char *behind_comments(const char *text)
+{
+    while (begins_with(text += strspn(text, " \n"), "--"))
+        text += strcspn(text, "\n");
+    return text;
+}
+
 static void check_query(const char *name, const char *text)
 {
-    while (*(text += strspn(text, " \n")) != 0) {
+    while (*(text = behind_comments(text)) != 0) {
         const char *bad = bad_line(name, text, &text);
 
         ck_assert_msg(bad == NULL, "%s: %s", name, bad);
