@@ -29,9 +29,7 @@ CREATE VIEW z_heap_place (
     input_id
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
+    process.host, process.rank, process.pid,
     coalesce(device.physical_ordinal, device.ordinal),
     heap.name,
     heap_level.name,
@@ -216,6 +214,7 @@ ORDER BY n.input_id, n.kind, n.text;
 CREATE VIEW z_allocation_kind (
     -- Which kinds of memory and pages each heap was asked for: device, physical and registered memory.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -228,6 +227,7 @@ CREATE VIEW z_allocation_kind (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Device memory: a word of z_malloc_policy and what else was asked for; physical and mapped memory: of z_memory_kind;
     -- registered memory: how. NULL: not known.
     kind,
@@ -245,12 +245,7 @@ CREATE VIEW z_allocation_kind (
     live_bytes
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     CASE
         WHEN s.policy IS NULL THEN NULL
         WHEN p.level = 'registered'

@@ -3,12 +3,14 @@
 CREATE VIEW z_environment (
     -- Settings of each process that change how its memory behaves, and the versions of what it ran on.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Always NULL: a setting is not of one device.
     device,
     -- Always NULL: a setting is not of one heap.
@@ -23,9 +25,7 @@ CREATE VIEW z_environment (
     value
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
+    p.host, p.rank, p.pid,
     NULL,
     NULL,
     NULL,

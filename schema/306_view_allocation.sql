@@ -4,6 +4,7 @@ CREATE VIEW z_named_moment (
     -- The moments of each heap that a query takes by name, as its parameter :at, :from or :to: 'begin', 'end', 'peak' and each
     -- mark. Of several marks of one name it is the last, of the heap's own process where that set one.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -16,6 +17,7 @@ CREATE VIEW z_named_moment (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- 'begin' (before the first event), 'end' (of the recording), 'peak' (of this heap), or the text of a mark.
     moment,
     -- Place in the order of events: the state is that right after this event. -1: before the first event.
@@ -28,12 +30,7 @@ CREATE VIEW z_named_moment (
     heap_id
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     'begin',
     -1,
     NULL,
@@ -42,12 +39,7 @@ SELECT
 FROM z_heap_place AS p
 UNION ALL
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     'end',
     coalesce(input.last_seq, -1),
     w.last_ns,
@@ -65,12 +57,7 @@ LEFT JOIN (
 ) AS w ON w.input_id = p.input_id
 UNION ALL
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     'peak',
     coalesce(s.peak_seq, -1),
     s.peak_ns,
@@ -80,12 +67,7 @@ FROM z_heap_sum AS s
 JOIN z_heap_place AS p ON p.heap_id = s.heap_id
 UNION ALL
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     m.name,
     coalesce(max(CASE WHEN m.process_id = p.process_id THEN coalesce(m.seq, -1) END), max(coalesce(m.seq, -1))),
     coalesce(max(CASE WHEN m.process_id = p.process_id THEN m.ns END), max(m.ns)),
@@ -103,6 +85,7 @@ CREATE VIEW allocation_detail (
     -- with a WHERE.
     -- A list of allocations: empty where input.detail is 'none', and of those that were live at moments where it is 'live'.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -115,6 +98,7 @@ CREATE VIEW allocation_detail (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Number of the allocation.
     allocation_id,
     -- First address, hexadecimal.
@@ -166,12 +150,7 @@ CREATE VIEW allocation_detail (
     segment_id
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     a.allocation_id,
     printf('0x%x', a.address),
     a.size_bytes,

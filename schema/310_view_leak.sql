@@ -7,6 +7,7 @@ CREATE VIEW outstanding (
     -- outstanding, not a leak.
     -- A list of allocations: empty where input.detail is 'none' (outstanding_by_site is not).
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -19,6 +20,7 @@ CREATE VIEW outstanding (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Number of the allocation.
     allocation_id,
     -- First address, hexadecimal.
@@ -43,12 +45,7 @@ CREATE VIEW outstanding (
     category_is_estimate
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     a.allocation_id,
     printf('0x%x', a.address),
     a.size_bytes,
@@ -95,6 +92,7 @@ WHERE a.is_segment = 0 AND a.generation IS NOT NULL;
 CREATE VIEW outstanding_by_site (
     -- The same, summed by site; largest first.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -107,6 +105,7 @@ CREATE VIEW outstanding_by_site (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
     -- Outstanding allocations of the site. Unit: allocations.
@@ -121,12 +120,7 @@ CREATE VIEW outstanding_by_site (
     generation_count
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     coalesce(f.label, '(no stack)'),
     g.allocation_count,
     g.size_bytes,
@@ -163,6 +157,7 @@ CREATE VIEW leak (
     -- suspect_by_site.
     -- A list of allocations: empty where input.detail is 'none' (leak_by_site is not).
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -175,6 +170,7 @@ CREATE VIEW leak (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Number of the allocation.
     allocation_id,
     -- First address, hexadecimal.
@@ -197,12 +193,7 @@ CREATE VIEW leak (
     verdict
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     a.allocation_id,
     printf('0x%x', a.address),
     a.size_bytes,
@@ -241,6 +232,7 @@ WHERE a.place <= a.leak_count;
 CREATE VIEW leak_by_site (
     -- Leaks, summed by site and verdict; largest first.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -253,6 +245,7 @@ CREATE VIEW leak_by_site (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
     -- 'growing', 'rising' or 'unreleased'.
@@ -310,12 +303,7 @@ CREATE VIEW leak_by_site (
     top_stack_id
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     coalesce(f.label, '(no stack)'),
     l.verdict,
     l.allocation_count,
@@ -431,6 +419,7 @@ CREATE VIEW suspect_by_site (
     -- Sites that may hold more and more, but of which it is not sure, or cannot be told: no leak, in no count and in no gate.
     -- Largest first. What is not here and no leak either is what a program holds: weights, state, buffers made once.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -443,6 +432,7 @@ CREATE VIEW suspect_by_site (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)', with the thread's name, or '(no stack)'.
     site,
     -- 'bounded': it grew, and what speaks for an end of that is in reason; 'not judged': it cannot be told.
@@ -467,12 +457,7 @@ CREATE VIEW suspect_by_site (
     top_stack_id
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     coalesce(f.label, '(no stack)'),
     CASE WHEN a.held_by <> '' THEN 'not judged' ELSE v.verdict END,
     CASE a.held_by WHEN 'graph' THEN 'held by graph' WHEN 'pool' THEN 'in a private pool' ELSE v.reason END,

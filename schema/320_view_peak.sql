@@ -4,6 +4,7 @@
 CREATE VIEW peak (
     -- One row per heap: its peak, and how much the pool held for it.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -16,6 +17,7 @@ CREATE VIEW peak (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Most that was ever live, baseline included. Unit: bytes.
     peak_bytes,
     -- Place in the order of events at which it was reached first. NULL: before the first event.
@@ -49,12 +51,7 @@ CREATE VIEW peak (
     unused_at_peak_ratio
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     s.peak_bytes,
     s.peak_seq,
     s.peak_ns,
@@ -81,6 +78,7 @@ JOIN z_heap_place AS p ON p.heap_id = s.heap_id;
 CREATE VIEW peak_by_site (
     -- What was live at the peak of each heap, by site; largest first within a heap.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -93,6 +91,7 @@ CREATE VIEW peak_by_site (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)', with the thread's name, where callers are
     -- missing and all that is there is plumbing, '(no stack)', or '(baseline)' for what was there before.
     site,
@@ -106,12 +105,7 @@ CREATE VIEW peak_by_site (
     top_stack_id
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     CASE WHEN g.is_baseline = 1 THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END,
     g.live_count,
     g.live_bytes,
@@ -159,6 +153,7 @@ CREATE VIEW peak_by_category (
     -- comes from; else it is inferred from the birth and the end of each allocation against forward, backward and optimizer,
     -- as stacks and ranges tell them. What fits no rule is unknown: it is not guessed.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -171,6 +166,7 @@ CREATE VIEW peak_by_category (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- What it was for: weight, gradient, optimizer state, activation, KV cache, workspace, communication, graph, temporary,
     -- input, segment, one of the program's own, or 'unknown'.
     category,
@@ -184,12 +180,7 @@ CREATE VIEW peak_by_category (
     share_ratio
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     g.category,
     g.is_estimate,
     g.live_count,
@@ -231,6 +222,7 @@ CREATE VIEW peak_by_module (
     -- row, and so has each that it is in. Where no part is told (npumem.modules, npumem_module_begin, a range of mstx's domain
     -- npumem.module), there are no rows.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -243,6 +235,7 @@ CREATE VIEW peak_by_module (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Path of the part ('model.layers.3.mlp'), or '(no module)' for what was made in none.
     module,
     -- Path of the part that it is in. NULL: it is in none.
@@ -279,12 +272,7 @@ WITH RECURSIVE around (heap_id, module, own_count, own_bytes, live_count, live_b
     WHERE instr(around.module, '.') > 0
 )
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     g.module,
     g.parent,
     g.own_count,
@@ -326,6 +314,7 @@ CREATE VIEW z_peak_by_package (
     -- What was live at the peak of each heap, by the package and module whose code allocated it: the Python package, or the
     -- library, of the site; largest first within a heap. Sum over the modules for a package as a whole.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -338,6 +327,7 @@ CREATE VIEW z_peak_by_package (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Name of an installed Python package ('transformers'), '(program)' for Python code outside site-packages, the name of the
     -- program or library for native code, '(source)' where only its source file is known, '(stack cut)', '(no stack)', or
     -- '(baseline)' for what was there before.
@@ -353,12 +343,7 @@ CREATE VIEW z_peak_by_package (
     share_ratio
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     g.package,
     g.module,
     sum(g.live_count),
@@ -455,6 +440,7 @@ LEFT JOIN process ON process.process_id = device.process_id;
 CREATE VIEW heap_total (
     -- One row per heap: how much went through it.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -467,6 +453,7 @@ CREATE VIEW heap_total (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Allocations in the trace, without the baseline. Unit: allocations.
     allocation_count,
     -- Of these, how many ended. Unit: allocations.
@@ -494,12 +481,7 @@ CREATE VIEW heap_total (
     is_whole_run
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     s.allocation_count,
     s.free_count,
     s.allocated_bytes,
@@ -518,6 +500,7 @@ JOIN z_heap_place AS p ON p.heap_id = s.heap_id;
 CREATE VIEW z_site_total (
     -- How much was allocated at each site, over the whole recording, without the baseline; largest first.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -530,6 +513,7 @@ CREATE VIEW z_site_total (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
     -- Allocations. Unit: allocations.
@@ -544,12 +528,7 @@ CREATE VIEW z_site_total (
     live_bytes
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     coalesce(f.label, '(no stack)'),
     g.allocation_count,
     g.free_count,
@@ -577,6 +556,7 @@ CREATE VIEW timeline (
     -- How much was live, over time: one row per bucket, in order. What was live before the first event comes first, in a
     -- row without places and times.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -589,6 +569,7 @@ CREATE VIEW timeline (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- End of the bucket. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
     -- Live at the end of the bucket. Unit: bytes.
@@ -607,12 +588,7 @@ CREATE VIEW timeline (
     max_ns
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     u.last_ns,
     u.live_bytes,
     u.max_live_bytes,
@@ -629,6 +605,7 @@ CREATE VIEW z_usage_average (
     -- How much each heap used, reserved and left idle on average over time, from its first event to the end of the recording:
     -- what a heap held long counts more than what it held for a moment. From the buckets of view timeline.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -641,6 +618,7 @@ CREATE VIEW z_usage_average (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- End of the heap's first bucket, from which on it is averaged. Unit: nanoseconds since the recording began.
     begin_ns,
     -- How long that is, to the last event of any heap of the input. Unit: nanoseconds.
@@ -660,12 +638,7 @@ CREATE VIEW z_usage_average (
     is_estimate
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     w.begin_ns,
     w.duration_ns,
     CASE WHEN w.duration_ns > 0 THEN w.live_area / w.duration_ns END,
@@ -722,12 +695,14 @@ ORDER BY w.heap_id;
 CREATE VIEW usage_sample (
     -- How much memory of the host each process used, and of each device anybody did, each time that it was asked; in order.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device. NULL: host memory.
     device,
     -- Always NULL: of the whole device or process.
@@ -748,9 +723,7 @@ CREATE VIEW usage_sample (
     used_ratio
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
+    process.host, process.rank, process.pid,
     coalesce(device.physical_ordinal, device.ordinal),
     NULL,
     NULL,

@@ -5,6 +5,7 @@ CREATE VIEW fragmentation (
     -- How each pool's memory was cut up at each moment. fragmentation_ratio is near 1 by nature in a pool that caches
     -- segments: judge by stuck_bytes (inactive split) here, and by view health.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -17,6 +18,7 @@ CREATE VIEW fragmentation (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- 'peak' (of this heap), 'end', 'failure', or the text of the mark; moment_kind tells a mark of such a name apart.
     moment,
     -- Place in the order of events. NULL: before the first event.
@@ -65,12 +67,7 @@ CREATE VIEW fragmentation (
     max_rounding_bytes
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     CASE WHEN m.kind = 3 THEN coalesce(m.name, '') ELSE k.name END,
     m.seq,
     m.ns,
@@ -106,6 +103,7 @@ ORDER BY s.heap_id, m.seq, m.kind, m.moment_id;
 CREATE VIEW pool_hit_rate (
     -- How often each pool served a request by itself, by size of the request. Bounds of the buckets: table heap.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -118,6 +116,7 @@ CREATE VIEW pool_hit_rate (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- all, small, medium or large.
     bucket,
     -- Requests of that size. Unit: allocations.
@@ -136,12 +135,7 @@ CREATE VIEW pool_hit_rate (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     h.bucket_name,
     h.allocation_count,
     h.allocation_count - h.miss_count,

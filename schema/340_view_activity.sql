@@ -3,6 +3,7 @@
 CREATE VIEW z_copy_total (
     -- Transfers and memsets of each process, by direction.
     --
+    -- begin copy_place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -15,6 +16,7 @@ CREATE VIEW z_copy_total (
     heap,
     -- Always NULL: a copy is not of one level.
     level,
+    -- end copy_place
     -- Direction, or 'memset'.
     kind,
     -- 1: queued on a stream; 0: the call returned when it was done.
@@ -29,10 +31,7 @@ CREATE VIEW z_copy_total (
     failed_count
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
-    g.device,
+    process.host, process.rank, process.pid, g.device,
     NULL,
     NULL,
     k.name,
@@ -64,12 +63,14 @@ CREATE VIEW zero_copy (
     -- Share of the transfers between host and device whose host side is registered with the device, so that it could be
     -- used where it is. Good > 80, warning 50 to 80, danger < 50 % of the bytes.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device. NULL: not known.
     device,
     -- Always NULL: a copy is not of one heap.
@@ -102,10 +103,7 @@ CREATE VIEW zero_copy (
     floor_bytes
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
-    g.device,
+    process.host, process.rank, process.pid, g.device,
     NULL,
     NULL,
     g.copy_count,
@@ -172,12 +170,14 @@ CREATE VIEW z_failed_allocation (
     -- Allocations that failed, with the state of the heap at that moment and what that says; and streams and events that
     -- could not be made for want of resources.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device. NULL: host memory, or not known.
     device,
     -- Name of the heap that was asked. NULL: not known.
@@ -264,12 +264,14 @@ CREATE VIEW misuse (
     -- block cleared with its padding, is the pool's own doing. A copy that was queued is judged by blocks of a pool
     -- only if its own thread allocated or freed them: for another one it may have been queued before.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device. NULL: host memory, or not known.
     device,
     -- Name of the heap. NULL: not known.
@@ -308,12 +310,7 @@ CREATE VIEW misuse (
     stack_id
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
-    p.device,
-    p.heap,
-    p.level,
+    process.host, process.rank, process.pid, p.device, p.heap, p.level,
     a.anomaly_id,
     k.name,
     a.seq,
@@ -341,12 +338,14 @@ CREATE VIEW z_graph_memory (
     -- Graphs (captured work of a stream, which the program executes later) and what each of them holds: what was born in its
     -- capture has to stay until it is destroyed, and is no leak before. Captures that failed are left out. In order.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device. NULL: not known.
     device,
     -- Always NULL: a graph may hold memory of several heaps.
@@ -377,9 +376,7 @@ CREATE VIEW z_graph_memory (
     stack_id
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
+    process.host, process.rank, process.pid,
     coalesce(device.physical_ordinal, device.ordinal),
     NULL,
     NULL,

@@ -3,12 +3,14 @@
 CREATE VIEW z_workspace_by_operator (
     -- Operators and models of each process by name, with the workspaces that they were given; largest first.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device of the heap.
     device,
     -- Name of the heap that the workspaces lay in. NULL: no block is known, or several heaps.
@@ -41,12 +43,7 @@ CREATE VIEW z_workspace_by_operator (
     used_ratio
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
-    p.device,
-    p.heap,
-    p.level,
+    process.host, process.rank, process.pid, p.device, p.heap, p.level,
     s.name,
     k.name,
     s.run_count,
@@ -71,6 +68,7 @@ CREATE VIEW operation_memory (
     -- An allocation belongs to the innermost open range of its thread; where there was none, to the first operator that
     -- used it as its workspace. A range that allocates nothing itself has a row when the heap rose in it.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -83,6 +81,7 @@ CREATE VIEW operation_memory (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Name of the operation. NULL: it has none, or none is known (then kind is NULL).
     operation,
     -- A word of operation_kind. NULL: allocations of which no operation is known.
@@ -123,12 +122,7 @@ CREATE VIEW operation_memory (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     s.name,
     k.name,
     s.allocation_count,
@@ -160,12 +154,14 @@ CREATE VIEW model_memory (
     -- most first. What operators and other ranges inside took is theirs, and memory that the program itself gave to a load
     -- (aclmdlLoadFromFileWithMem and its kin) is the program's: view operation_memory.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device.
     device,
     -- Name of the heap: the program's own driver memory, that of a module of CANN, or physical memory.
@@ -197,12 +193,7 @@ CREATE VIEW model_memory (
     peak_over_start_bytes
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     s.name,
     coalesce((
         SELECT sum(o.run_count - o.error_count)
@@ -235,12 +226,14 @@ ORDER BY sum(s.allocated_bytes - s.freed_bytes) DESC, sum(s.allocated_bytes) DES
 CREATE VIEW z_stream_call_total (
     -- Calls about streams and events of each process, by device, kind and stream.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device. NULL: not known.
     device,
     -- Always NULL: a stream is not of one heap.
@@ -259,9 +252,7 @@ CREATE VIEW z_stream_call_total (
     error_count
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
+    process.host, process.rank, process.pid,
     coalesce(d.physical_ordinal, d.ordinal),
     NULL,
     NULL,

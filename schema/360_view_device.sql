@@ -3,12 +3,14 @@
 CREATE VIEW z_device_moment (
     -- What each device said of itself, one row per moment and process that used it then.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device.
     device,
     -- Always NULL: of the whole device.
@@ -56,9 +58,7 @@ CREATE VIEW z_device_moment (
     at_seq
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
+    process.host, process.rank, process.pid,
     coalesce(device.physical_ordinal, device.ordinal),
     NULL,
     NULL,
@@ -114,12 +114,14 @@ CREATE VIEW device_memory (
     -- What the memory of each device was made of at each moment, as its process sees it. All components but DEVICE USED
     -- add up to DEVICE USED, where the device was asked.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device.
     device,
     -- Name of the pool. NULL: the component is no single heap.
@@ -157,10 +159,7 @@ CREATE VIEW device_memory (
     moment_id
 ) AS
 SELECT
-    b.host,
-    b.rank,
-    b.pid,
-    b.device,
+    b.host, b.rank, b.pid, b.device,
     h.name,
     CASE WHEN h.level = 3 THEN 'workspace' ELSE 'pool' END,
     b.moment,
@@ -188,10 +187,7 @@ JOIN z_heap_sample AS x
 WHERE h.level IN (2, 3)
 UNION ALL
 SELECT
-    b.host,
-    b.rank,
-    b.pid,
-    b.device,
+    b.host, b.rank, b.pid, b.device,
     NULL,
     'driver',
     b.moment,
@@ -246,10 +242,7 @@ SELECT
 FROM z_device_moment AS b
 UNION ALL
 SELECT
-    b.host,
-    b.rank,
-    b.pid,
-    b.device,
+    b.host, b.rank, b.pid, b.device,
     NULL,
     'driver',
     b.moment,
@@ -286,10 +279,7 @@ JOIN z_device_module AS n ON n.device_id = b.device_id
 WHERE n.module <> 'APP'
 UNION ALL
 SELECT
-    b.host,
-    b.rank,
-    b.pid,
-    b.device,
+    b.host, b.rank, b.pid, b.device,
     NULL,
     'physical',
     b.moment,
@@ -317,10 +307,7 @@ SELECT
 FROM z_device_moment AS b
 UNION ALL
 SELECT
-    b.host,
-    b.rank,
-    b.pid,
-    b.device,
+    b.host, b.rank, b.pid, b.device,
     NULL,
     'driver',
     b.moment,
@@ -347,10 +334,7 @@ SELECT
 FROM z_device_moment AS b
 UNION ALL
 SELECT
-    b.host,
-    b.rank,
-    b.pid,
-    b.device,
+    b.host, b.rank, b.pid, b.device,
     NULL,
     'driver',
     b.moment,
@@ -367,10 +351,7 @@ FROM z_device_moment AS b
 WHERE b.other_recorded_bytes IS NOT NULL
 UNION ALL
 SELECT
-    b.host,
-    b.rank,
-    b.pid,
-    b.device,
+    b.host, b.rank, b.pid, b.device,
     NULL,
     'driver',
     b.moment,
@@ -388,10 +369,7 @@ FROM z_device_moment AS b
 WHERE b.used_bytes IS NOT NULL AND b.runtime_bytes IS NOT NULL
 UNION ALL
 SELECT
-    b.host,
-    b.rank,
-    b.pid,
-    b.device,
+    b.host, b.rank, b.pid, b.device,
     NULL,
     'driver',
     b.moment,
@@ -409,10 +387,7 @@ SELECT
 FROM z_device_moment AS b
 UNION ALL
 SELECT
-    b.host,
-    b.rank,
-    b.pid,
-    b.device,
+    b.host, b.rank, b.pid, b.device,
     NULL,
     'driver',
     b.moment,

@@ -3,12 +3,14 @@
 CREATE VIEW step_origin (
     -- How it is known where the steps of each process begin, and at which place; or why it is not known.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Always NULL: steps are of a process.
     device,
     -- Always NULL: steps are of a process.
@@ -37,9 +39,7 @@ CREATE VIEW step_origin (
     reason
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
+    process.host, process.rank, process.pid,
     NULL,
     NULL,
     NULL,
@@ -63,12 +63,14 @@ CREATE VIEW z_warm_up (
     -- there: the first two, of two steps the first. Every figure "after the warm-up" goes by it. Processes without steps
     -- are left out.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Always NULL: steps are of a process.
     device,
     -- Always NULL: steps are of a process.
@@ -83,9 +85,7 @@ CREATE VIEW z_warm_up (
     warm_up_count
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
+    p.host, p.rank, p.pid,
     NULL,
     NULL,
     NULL,
@@ -103,6 +103,7 @@ JOIN process AS p ON p.process_id = n.process_id;
 CREATE VIEW step_total (
     -- What each heap did and took in each step, over the whole recording; steps in which it did nothing are left out.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -115,6 +116,7 @@ CREATE VIEW step_total (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Number of the step: as the program counts, or from 1 where it is inferred; of several joined ones that of the first.
     -- NULL: before the first step.
     step,
@@ -159,12 +161,7 @@ CREATE VIEW step_total (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     t.number,
     t.last_generation - t.generation + 1,
     CASE WHEN t.generation > 0 THEN coalesce(step.source, 'marked') END,
@@ -225,12 +222,14 @@ CREATE VIEW forecast (
     -- Whether what a heap or a device holds grows from step to step, and when the device is full if it goes on like that:
     -- a line is fitted to the most that was held in each step after the first quarter of them. In doubt there is no trend.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device.
     device,
     -- Name of the heap. NULL: all driver memory of the process, or of all of them, on the device.
@@ -274,9 +273,7 @@ CREATE VIEW forecast (
     is_partial
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
+    process.host, process.rank, process.pid,
     coalesce(device.physical_ordinal, device.ordinal),
     heap.name,
     heap_level.name,

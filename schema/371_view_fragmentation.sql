@@ -4,6 +4,7 @@ CREATE VIEW z_fragmentation_part (
     -- View fragmentation by part of the pool: segments of one kind, stream and private pool. A request is served from
     -- one part alone, so a large free range in another does not help it.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -16,6 +17,8 @@ CREATE VIEW z_fragmentation_part (
     heap,
     -- Level of the heap.
     level,
+    -- end place
+    -- begin moment
     -- 'peak' (of this heap), 'end', 'failure', or the text of the mark.
     moment,
     -- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
@@ -26,6 +29,7 @@ CREATE VIEW z_fragmentation_part (
     seq,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
+    -- end moment
     -- Kind of the part's segments: 'small', 'large', 'expandable', 'other', or 'rest' for all parts after the 64th.
     segment_kind,
     -- The stream that the segments were allocated for, or where the driver was not told that of the first block in them.
@@ -58,12 +62,7 @@ CREATE VIEW z_fragmentation_part (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     CASE WHEN m.kind = 3 THEN coalesce(m.name, '') ELSE k.name END,
     k.name,
     m.moment_id,
@@ -99,6 +98,7 @@ CREATE VIEW z_free_range (
     -- The free ranges of each part of a pool at each moment, by size. A request fits where some range has as many
     -- bytes: queries/would_fit.sql asks.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -111,6 +111,8 @@ CREATE VIEW z_free_range (
     heap,
     -- Level of the heap.
     level,
+    -- end place
+    -- begin moment
     -- 'peak' (of this heap), 'end', 'failure', or the text of the mark.
     moment,
     -- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
@@ -121,6 +123,7 @@ CREATE VIEW z_free_range (
     seq,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
+    -- end moment
     -- Kind of the part's segments: 'small', 'large', 'expandable', 'other', or 'rest' for all parts after the 64th.
     segment_kind,
     -- The stream that the segments were allocated for, or where the driver was not told that of the first block in them.
@@ -144,12 +147,7 @@ CREATE VIEW z_free_range (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     CASE WHEN m.kind = 3 THEN coalesce(m.name, '') ELSE k.name END,
     k.name,
     m.moment_id,
@@ -178,6 +176,7 @@ CREATE VIEW z_fragmentation_timeline (
     -- How each pool and each of its parts were cut up over time: figures at the end of each bucket, and the extremes in
     -- it, which are exact. Driver memory has no such figures, for virtual addresses say nothing of what is free.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -190,6 +189,7 @@ CREATE VIEW z_fragmentation_timeline (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Kind of the part's segments: 'small', 'large', 'expandable', 'other', 'rest' for all parts after the 64th; 'all'
     -- for the whole pool.
     segment_kind,
@@ -248,12 +248,7 @@ CREATE VIEW z_fragmentation_timeline (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     CASE WHEN u.part_id IS NULL THEN 'all' ELSE coalesce(c.name, 'rest') END,
     q.stream,
     q.private_pool,
@@ -293,6 +288,7 @@ CREATE VIEW fragmentation_blocker (
     -- blocks are split evenly over these blocks, however large they are, so that hostage_bytes of a pool at a moment
     -- add up to its stuck_bytes: they are what the pool could not give back because of the site.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -305,6 +301,8 @@ CREATE VIEW fragmentation_blocker (
     heap,
     -- Level of the heap.
     level,
+    -- end place
+    -- begin moment
     -- 'peak' (of this heap), 'end', 'failure', or the text of the mark.
     moment,
     -- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
@@ -315,6 +313,7 @@ CREATE VIEW fragmentation_blocker (
     seq,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
+    -- end moment
     -- Where: 'file:line function', 'module+0xoffset function', '(no stack)', '(baseline)' for what was there before and
     -- has no stack, or '(others)' for all stacks after the 64 with most (at marks and failures 16).
     site,
@@ -358,12 +357,7 @@ CREATE VIEW fragmentation_blocker (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     CASE WHEN m.kind = 3 THEN coalesce(m.name, '') ELSE k.name END,
     k.name,
     m.moment_id,

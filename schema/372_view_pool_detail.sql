@@ -7,6 +7,7 @@ CREATE VIEW z_early_free (
     -- so at most. A pool waits for another stream by an event: where the process recorded none, nothing was pending, and
     -- the pool is not in this view. Whose an event is cannot be told: a task queue records the pool's from its own thread.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -19,6 +20,7 @@ CREATE VIEW z_early_free (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Most that was free in the pool's segments at once: no more than this was pending. Unit: bytes. NULL: that is not
     -- known either.
     max_pending_bound_bytes,
@@ -29,12 +31,7 @@ CREATE VIEW z_early_free (
     heap_id
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     (
         SELECT CASE WHEN max(u.is_doubtful OR u.is_partial) = 0 THEN max(u.max_free_bytes) END
         FROM z_fragmentation_usage AS u
@@ -58,6 +55,7 @@ CREATE VIEW pool_summary (
     -- How well each pool works, in one row: what to read first. A plain hit rate only rises with the length of a run:
     -- misses_per_step says whether the pool still grows once the program is warm, after two steps.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -70,6 +68,8 @@ CREATE VIEW pool_summary (
     heap,
     -- Level of the heap.
     level,
+    -- end place
+    -- begin hits
     -- Requests of which it is known whether they are misses. Unit: allocations.
     allocation_count,
     -- Of these, how many the pool served by itself. Unit: allocations.
@@ -84,6 +84,7 @@ CREATE VIEW pool_summary (
     missed_bytes,
     -- 1 - missed_bytes / allocated_bytes: what a large miss costs. Unit: 0 to 1. NULL: no request.
     byte_hit_rate,
+    -- end hits
     -- Steps of the process. Unit: steps. 0: none is known.
     step_count,
     -- Misses in each step after the warm-up, on average. Unit: allocations. NULL: no such step is known.
@@ -151,12 +152,7 @@ CREATE VIEW pool_summary (
     is_estimate
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     h.allocation_count,
     h.allocation_count - h.miss_count,
     h.miss_count,
@@ -254,6 +250,7 @@ CREATE VIEW z_pool_by_step (
     -- What each pool did in each step of its process; steps in which it did nothing are left out, and so are processes
     -- without steps. A warm pool has no misses: those of the warm-up (view z_warm_up) are none of its faults.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -266,6 +263,7 @@ CREATE VIEW z_pool_by_step (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Number of the step, as the program counts; of several joined ones that of the first. NULL: before the first step.
     step,
     -- 1: a step of the warm-up, or before it; 0: a later one.
@@ -301,12 +299,7 @@ CREATE VIEW z_pool_by_step (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     t.number,
     t.generation <= u.warm_up_count,
     t.allocation_count,
@@ -335,6 +328,7 @@ CREATE VIEW z_pool_by_class (
     -- How often each pool served a request by itself, by its own classes: a caching allocator cuts small and large
     -- blocks from segments of their own.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -347,9 +341,11 @@ CREATE VIEW z_pool_by_class (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- 'small': blocks up to the pool's bound for large ones (1 MiB unless it was declared with another), by what the
     -- pool cut where that is known; 'large': above it.
     class,
+    -- begin hits
     -- Requests of which it is known whether they are misses. Unit: allocations.
     allocation_count,
     -- Of these, how many the pool served by itself. Unit: allocations.
@@ -364,6 +360,7 @@ CREATE VIEW z_pool_by_class (
     missed_bytes,
     -- 1 - missed_bytes / allocated_bytes: what a large miss costs. Unit: 0 to 1. NULL: no request.
     byte_hit_rate,
+    -- end hits
     -- Place of the last miss in the order of events. NULL: there was none.
     last_miss_seq,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
@@ -378,12 +375,7 @@ CREATE VIEW z_pool_by_class (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     CASE g.is_large WHEN 1 THEN 'large' ELSE 'small' END,
     g.allocation_count,
     g.allocation_count - g.miss_count,
@@ -420,6 +412,7 @@ ORDER BY g.heap_id, g.is_large;
 CREATE VIEW z_pool_by_size (
     -- How often each pool served a request by itself, by size in powers of two.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -432,12 +425,14 @@ CREATE VIEW z_pool_by_size (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- 'small' or 'large': as in view z_pool_by_class.
     class,
     -- Smallest request of the row: one more than a power of two. Unit: bytes.
     min_bytes,
     -- Largest request of the row: a power of two. Unit: bytes.
     max_bytes,
+    -- begin hits
     -- Requests of which it is known whether they are misses. Unit: allocations.
     allocation_count,
     -- Of these, how many the pool served by itself. Unit: allocations.
@@ -452,6 +447,7 @@ CREATE VIEW z_pool_by_size (
     missed_bytes,
     -- 1 - missed_bytes / allocated_bytes: what a large miss costs. Unit: 0 to 1. NULL: no request.
     byte_hit_rate,
+    -- end hits
     -- Place of the last miss in the order of events. NULL: there was none.
     last_miss_seq,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
@@ -460,12 +456,7 @@ CREATE VIEW z_pool_by_size (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     CASE c.is_large WHEN 1 THEN 'large' ELSE 'small' END,
     CASE WHEN c.size_class = 0 THEN 1 ELSE (1 << (c.size_class - 1)) + 1 END,
     1 << c.size_class,
@@ -487,6 +478,7 @@ CREATE VIEW z_pool_by_stream (
     -- How often each pool served a request by itself, by stream and private pool: memory of one stream serves no other
     -- until the pool is sure that it is no longer used.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -499,10 +491,12 @@ CREATE VIEW z_pool_by_stream (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- The stream. NULL: not known.
     stream,
     -- The private pool (a snapshot's pool_id (a, b) as a * 2^32 + b). NULL: the default one, or not known.
     private_pool,
+    -- begin hits
     -- Requests of which it is known whether they are misses. Unit: allocations.
     allocation_count,
     -- Of these, how many the pool served by itself. Unit: allocations.
@@ -517,6 +511,7 @@ CREATE VIEW z_pool_by_stream (
     missed_bytes,
     -- 1 - missed_bytes / allocated_bytes: what a large miss costs. Unit: 0 to 1. NULL: no request.
     byte_hit_rate,
+    -- end hits
     -- Place of the last miss in the order of events. NULL: there was none.
     last_miss_seq,
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known, or there was none.
@@ -534,12 +529,7 @@ CREATE VIEW z_pool_by_stream (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     g.stream,
     g.private_pool,
     g.allocation_count,
@@ -584,6 +574,7 @@ CREATE VIEW z_pool_miss_by_cause (
     -- pending_free: memory that was given up and not yet reusable would have served it. fragmentation: the pool held
     -- enough, but not in one piece that it would use. Table z_miss_cause has the rules.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -596,6 +587,7 @@ CREATE VIEW z_pool_miss_by_cause (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- 'cold', 'growth', 'after_flush', 'pending_free' or 'fragmentation'. NULL: what was before, or what was pending
     -- (view z_early_free), is not known well enough.
     cause,
@@ -618,12 +610,7 @@ CREATE VIEW z_pool_miss_by_cause (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     c.name,
     m.miss_count,
     m.missed_bytes,
@@ -655,6 +642,7 @@ ORDER BY m.heap_id, m.miss_count DESC, m.cause;
 CREATE VIEW z_pool_miss_by_site (
     -- Where the requests come from for which each pool had to grow, and why; most misses first.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -667,6 +655,7 @@ CREATE VIEW z_pool_miss_by_site (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
     -- As in view z_pool_miss_by_cause. NULL: not known well enough.
@@ -688,12 +677,7 @@ CREATE VIEW z_pool_miss_by_site (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     coalesce(f.label, '(no stack)'),
     c.name,
     m.miss_count,
@@ -731,6 +715,7 @@ CREATE VIEW pool_by (
     -- 'size'. The rows of one dimension of a pool add up to its misses, so those of all of them are each miss six times over; of
     -- 'step' only where steps are known.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -743,6 +728,7 @@ CREATE VIEW pool_by (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- 'class' (a caching allocator cuts small and large blocks from segments of their own), 'size' (of the request, in powers of
     -- two), 'step', 'stream', 'cause' (why it had to grow) or 'site' (where the requests come from for which it had to grow).
     dimension,
@@ -787,12 +773,7 @@ CREATE VIEW pool_by (
     is_partial
 ) AS
 SELECT
-    u.host,
-    u.rank,
-    u.pid,
-    u.device,
-    u.heap,
-    u.level,
+    u.host, u.rank, u.pid, u.device, u.heap, u.level,
     u.dimension,
     u.value,
     u.part,
@@ -811,12 +792,7 @@ SELECT
     u.is_partial
 FROM (
     SELECT
-        b.host,
-        b.rank,
-        b.pid,
-        b.device,
-        b.heap,
-        b.level,
+        b.host, b.rank, b.pid, b.device, b.heap, b.level,
         'class' AS dimension,
         b.class AS value,
         NULL AS part,
@@ -836,12 +812,7 @@ FROM (
     FROM z_pool_by_class AS b
     UNION ALL
     SELECT
-        b.host,
-        b.rank,
-        b.pid,
-        b.device,
-        b.heap,
-        b.level,
+        b.host, b.rank, b.pid, b.device, b.heap, b.level,
         'size',
         b.min_bytes || ' to ' || b.max_bytes,
         b.class,
@@ -861,12 +832,7 @@ FROM (
     FROM z_pool_by_size AS b
     UNION ALL
     SELECT
-        b.host,
-        b.rank,
-        b.pid,
-        b.device,
-        b.heap,
-        b.level,
+        b.host, b.rank, b.pid, b.device, b.heap, b.level,
         'step',
         CAST(b.step AS TEXT),
         CASE WHEN b.is_warm_up = 1 THEN 'warm-up' END,
@@ -886,12 +852,7 @@ FROM (
     FROM z_pool_by_step AS b
     UNION ALL
     SELECT
-        b.host,
-        b.rank,
-        b.pid,
-        b.device,
-        b.heap,
-        b.level,
+        b.host, b.rank, b.pid, b.device, b.heap, b.level,
         'stream',
         CAST(b.stream AS TEXT),
         CAST(b.private_pool AS TEXT),
@@ -911,12 +872,7 @@ FROM (
     FROM z_pool_by_stream AS b
     UNION ALL
     SELECT
-        b.host,
-        b.rank,
-        b.pid,
-        b.device,
-        b.heap,
-        b.level,
+        b.host, b.rank, b.pid, b.device, b.heap, b.level,
         'cause',
         b.cause,
         NULL,
@@ -936,12 +892,7 @@ FROM (
     FROM z_pool_miss_by_cause AS b
     UNION ALL
     SELECT
-        b.host,
-        b.rank,
-        b.pid,
-        b.device,
-        b.heap,
-        b.level,
+        b.host, b.rank, b.pid, b.device, b.heap, b.level,
         'site',
         b.site,
         b.cause,
@@ -966,6 +917,7 @@ CREATE VIEW z_pending_free (
     -- site and stream of the allocation, most bytes times seconds first. View pool_summary says how many misses it
     -- cost.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -978,6 +930,7 @@ CREATE VIEW z_pending_free (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Where it was allocated: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
     -- The stream that it was allocated on. NULL: not known.
@@ -994,12 +947,7 @@ CREATE VIEW z_pending_free (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     coalesce(f.label, '(no stack)'),
     m.stream,
     m.pending_count,
@@ -1030,6 +978,7 @@ CREATE VIEW z_pool_reuse_distance (
     -- that size, or at that address, and the request. Sizes that come back at once are what a pool is for; those that
     -- come back late keep memory idle.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -1042,6 +991,7 @@ CREATE VIEW z_pool_reuse_distance (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- 'size': the next request of the size that was freed; 'address': the next request that was served where it was.
     same,
     -- What the distance is counted in: 'allocations' or 'bytes'.
@@ -1058,12 +1008,7 @@ CREATE VIEW z_pool_reuse_distance (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     CASE r.is_same_address WHEN 1 THEN 'address' ELSE 'size' END,
     CASE r.distance_unit WHEN 1 THEN 'bytes' ELSE 'allocations' END,
     CASE WHEN r.distance_class = 0 THEN 0 ELSE 1 << (r.distance_class - 1) END,
@@ -1086,6 +1031,7 @@ CREATE VIEW z_allocation_cost (
     -- tells them. A percentile is the largest cost of its row of table z_cost_histogram: never less than the true one,
     -- and at most 1/32 more (queries/allocation_cost.sql is exact). A trace has no cost of frees and of mappings.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -1098,6 +1044,7 @@ CREATE VIEW z_allocation_cost (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Allocation calls whose cost is known. Unit: calls.
     call_count,
     -- Allocations whose cost is not. Unit: calls.
@@ -1121,12 +1068,7 @@ CREATE VIEW z_allocation_cost (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     c.call_count,
     max(h.allocation_count - c.call_count, 0),
     CAST(c.cost_ns AS REAL) / c.call_count,
@@ -1168,6 +1110,7 @@ ORDER BY c.heap_id;
 CREATE VIEW z_allocation_cost_histogram (
     -- How many allocation calls took how long, by heap, in powers of two of nanoseconds.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -1180,6 +1123,7 @@ CREATE VIEW z_allocation_cost_histogram (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Smallest cost of the row. Unit: nanoseconds.
     min_ns,
     -- Largest cost of the row. Unit: nanoseconds.
@@ -1196,12 +1140,7 @@ CREATE VIEW z_allocation_cost_histogram (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     1 << c.octave,
     CASE WHEN c.octave >= 62 THEN 9223372036854775807 ELSE (1 << (c.octave + 1)) - 1 END,
     c.call_count,
@@ -1222,6 +1161,7 @@ ORDER BY c.heap_id, c.octave;
 CREATE VIEW z_slowest_allocation (
     -- The 20 dearest allocation calls of each heap, dearest first, with where they were made.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -1234,6 +1174,7 @@ CREATE VIEW z_slowest_allocation (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- 1: the dearest of its heap.
     place,
     -- What it cost. Unit: nanoseconds.
@@ -1256,12 +1197,7 @@ CREATE VIEW z_slowest_allocation (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     s.place,
     s.cost_ns,
     s.size_bytes,

@@ -6,12 +6,14 @@ CREATE VIEW z_rank_summary (
     -- one input, each has its part of that one peak. Of a rank without device memory its first process has a row without
     -- them; other processes without device memory have none.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device. NULL: no memory of a device.
     device,
     -- Always NULL: over all heaps.
@@ -320,10 +322,7 @@ WITH
         WHERE e.number = 1
     )
 SELECT
-    u.host,
-    u.rank,
-    u.pid,
-    u.device,
+    u.host, u.rank, u.pid, u.device,
     NULL,
     NULL,
     u.peak_bytes,
@@ -375,9 +374,7 @@ SELECT
     CASE WHEN u.since_first_ns IS NOT NULL THEN u.clock_uncertainty_ns END
 FROM (
     SELECT
-        process.host,
-        process.rank,
-        process.pid,
+        process.host, process.rank, process.pid,
         coalesce(device.physical_ordinal, device.ordinal) AS device,
         device.device_id,
         device.capacity_bytes,

@@ -8,12 +8,14 @@ CREATE VIEW out_of_memory (
     -- Why a request for memory could not be served: one row per try, flush and retry of one thread on one device. Device
     -- and heaps are as they were before the first failure. What the verdicts mean stands at verdict.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device. NULL: host memory, or not known.
     device,
     -- Name of the heap that could not serve first. NULL: not known.
@@ -102,10 +104,7 @@ CREATE VIEW out_of_memory (
     module_bytes
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
-    t.device,
+    process.host, process.rank, process.pid, t.device,
     h.name,
     hl.name,
     t.out_of_memory_id,
@@ -668,12 +667,14 @@ ORDER BY t.out_of_memory_id;
 CREATE VIEW z_out_of_memory_component (
     -- What the device held before each chain of view out_of_memory, by component as in view device_memory.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device.
     device,
     -- Name of the pool. NULL: the component is no single heap.
@@ -696,12 +697,7 @@ CREATE VIEW z_out_of_memory_component (
     free_bytes
 ) AS
 SELECT
-    d.host,
-    d.rank,
-    d.pid,
-    d.device,
-    d.heap,
-    d.level,
+    d.host, d.rank, d.pid, d.device, d.heap, d.level,
     (SELECT c.out_of_memory_chain_id FROM z_out_of_memory_chain AS c WHERE c.moment_id = d.moment_id),
     d.component,
     d.bytes,
@@ -738,12 +734,14 @@ WHERE d.moment_kind = 'failure' -- so that other moments are left out before the
 CREATE VIEW z_out_of_memory_site (
     -- What was live on the device before each chain of view out_of_memory, by heap and site; largest first.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device.
     device,
     -- Name of the heap: a pool, or driver memory that is no pool's.
@@ -763,12 +761,7 @@ CREATE VIEW z_out_of_memory_site (
     share_ratio
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     g.out_of_memory_id,
     CASE
         WHEN g.is_rest = 1 THEN '(rest)'

@@ -7,6 +7,7 @@ CREATE VIEW z_fragmentation_verdict (
     -- largest share). Each row is of one moment. Of many snapshots only requested sizes are known: what blocks were given beyond that
     -- is bounded, so there are two figures, at least and at most.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -19,6 +20,7 @@ CREATE VIEW z_fragmentation_verdict (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- 'peak', 'growth' or 'failure'.
     moment,
     -- Number of the moment. NULL: none ('growth').
@@ -150,12 +152,7 @@ WITH at_moment AS (
     WHERE w.place = 1
 )
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     v.moment,
     v.moment_id,
     v.seq,
@@ -245,12 +242,14 @@ CREATE VIEW health (
     -- > 50 us; fragmentation where it hurt most < 10, 10 to 30, > 30 %; pool hit rate after the warm-up > 90, 70 to 90, < 70 %;
     -- zero copy > 80, 50 to 80, < 50 %. What is not good is 'minor' where there is less of it than the floor.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device. NULL: host memory.
     device,
     -- Name of the heap. NULL: the measure is not of one heap (zero copy).
@@ -303,12 +302,7 @@ WITH known AS (
     LEFT JOIN input AS i ON i.input_id = q.input_id
 )
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     'allocation cost',
     c.value,
     'ns',
@@ -436,12 +430,7 @@ JOIN z_heap_place AS p ON p.heap_id = c.heap_id
 JOIN z_threshold AS t ON t.measure = 'allocation cost'
 UNION ALL
 SELECT
-    f.host,
-    f.rank,
-    f.pid,
-    f.device,
-    f.heap,
-    f.level,
+    f.host, f.rank, f.pid, f.device, f.heap, f.level,
     'fragmentation',
     CASE WHEN f.verdict IN ('warning', 'danger') THEN f.min_ratio ELSE f.max_ratio END,
     'ratio',
@@ -516,12 +505,7 @@ FROM (
         END AS request_text
     FROM (
         SELECT
-            v.host,
-            v.rank,
-            v.pid,
-            v.device,
-            v.heap,
-            v.level,
+            v.host, v.rank, v.pid, v.device, v.heap, v.level,
             v.heap_id,
             v.moment,
             v.reserved_bytes,
@@ -552,12 +536,7 @@ FROM (
 ) AS f
 UNION ALL
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     'pool hit rate',
     CASE WHEN r.request_count > 0 THEN CAST(r.request_count - r.miss_count AS REAL) / r.request_count END,
     'ratio',
@@ -644,12 +623,7 @@ JOIN z_threshold AS t ON t.measure = 'pool hit rate'
 UNION ALL
 -- A pool that nothing is known of but its blocks: CANN's own, whose memory the device maps by itself.
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     b.measure,
     NULL,
     'ratio',
@@ -671,10 +645,7 @@ WHERE p.level = 'pool' AND s.reserved_source IS NULL AND s.allocation_count > 0
     ))
 UNION ALL
 SELECT
-    z.host,
-    z.rank,
-    z.pid,
-    z.device,
+    z.host, z.rank, z.pid, z.device,
     NULL,
     NULL,
     'zero copy',

@@ -4,6 +4,7 @@ CREATE VIEW step_growth (
     -- How much of each site was live at the end of each step, from the step on in which it first was; in order. Of a run of
     -- more than 1,024 steps not each step is here, and the first ones are further apart. What graphs held is left out.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -16,6 +17,7 @@ CREATE VIEW step_growth (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
     site,
     -- Number of the step, as the program counts. NULL: it gave none.
@@ -34,12 +36,7 @@ CREATE VIEW step_growth (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     coalesce(f.label, '(no stack)'),
     step.number,
     step.generation,

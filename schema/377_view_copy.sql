@@ -3,6 +3,7 @@
 CREATE VIEW copy_summary (
     -- Transfers and memsets by device, direction, stream and site; most bytes first.
     --
+    -- begin copy_place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -15,6 +16,7 @@ CREATE VIEW copy_summary (
     heap,
     -- Always NULL: a copy is not of one level.
     level,
+    -- end copy_place
     -- Direction, or 'memset'.
     kind,
     -- 1: queued on a stream; 0: the call returned when it was done.
@@ -41,10 +43,7 @@ CREATE VIEW copy_summary (
     is_partial
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
-    g.device,
+    process.host, process.rank, process.pid, g.device,
     NULL,
     NULL,
     k.name,
@@ -90,6 +89,7 @@ CREATE VIEW z_repeated_copy (
     -- not recorded, so that a row says where to look, and not that a copy is needless. Of memory that is used for other
     -- content each time (a staging buffer) there are rows, too. Most bytes first.
     --
+    -- begin copy_place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -102,6 +102,7 @@ CREATE VIEW z_repeated_copy (
     heap,
     -- Always NULL: a copy is not of one level.
     level,
+    -- end copy_place
     -- Direction.
     kind,
     -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
@@ -127,10 +128,7 @@ CREATE VIEW z_repeated_copy (
     is_partial
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
-    g.device,
+    process.host, process.rank, process.pid, g.device,
     NULL,
     NULL,
     k.name,

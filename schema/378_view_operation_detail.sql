@@ -5,12 +5,14 @@ CREATE VIEW z_operation_memory_by_step (
     -- then one row of all others. Of long runs fewer steps are here: all of the first 1,024, every second of the next
     -- 1,024, and so on, and the last. Over all steps an operation has what view operation_memory says of it.
     --
+    -- begin process
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
     rank,
     -- Process number. NULL: not known.
     pid,
+    -- end process
     -- Number of the device. NULL: host memory, or as heap.
     device,
     -- Name of the heap. NULL: workspaces of which the block is not known.
@@ -51,12 +53,7 @@ CREATE VIEW z_operation_memory_by_step (
     is_partial
 ) AS
 SELECT
-    process.host,
-    process.rank,
-    process.pid,
-    p.device,
-    p.heap,
-    p.level,
+    process.host, process.rank, process.pid, p.device, p.heap, p.level,
     s.number,
     s.name,
     k.name,
@@ -96,6 +93,7 @@ CREATE VIEW z_workspace_held (
     -- time is never more than is said here. Operators of which it is not certain which block they were given do not
     -- count.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -108,6 +106,7 @@ CREATE VIEW z_workspace_held (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- Stream of the operator that used the block last before the time in question. NULL: not known.
     stream,
     -- Blocks whose last operator ran on the stream. Unit: allocations.
@@ -136,12 +135,7 @@ CREATE VIEW z_workspace_held (
     is_partial
 ) AS
 SELECT
-    w.host,
-    w.rank,
-    w.pid,
-    w.device,
-    w.heap,
-    w.level,
+    w.host, w.rank, w.pid, w.device, w.heap, w.level,
     w.stream,
     w.block_count,
     w.use_count,
@@ -159,12 +153,7 @@ SELECT
     w.is_partial
 FROM (
     SELECT
-        p.host,
-        p.rank,
-        p.pid,
-        p.device,
-        p.heap,
-        p.level,
+        p.host, p.rank, p.pid, p.device, p.heap, p.level,
         h.heap_id,
         h.stream,
         h.block_count,

@@ -19,6 +19,7 @@ CREATE VIEW freed_by_thread (
     -- What threads freed that another thread had allocated, most blocks first: a pool with a cache for each thread does not see
     -- such blocks come back. What of the two threads is not known counts nowhere.
     --
+    -- begin place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -31,6 +32,7 @@ CREATE VIEW freed_by_thread (
     heap,
     -- Level of the heap.
     level,
+    -- end place
     -- The thread that had allocated them: its name, else its number.
     thread,
     -- The thread that freed them, likewise.
@@ -43,12 +45,7 @@ CREATE VIEW freed_by_thread (
     is_partial
 ) AS
 SELECT
-    p.host,
-    p.rank,
-    p.pid,
-    p.device,
-    p.heap,
-    p.level,
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
     coalesce(t.name, CAST(t.tid AS TEXT)),
     coalesce(f.name, CAST(f.tid AS TEXT)),
     s.freed_count,

@@ -1,0 +1,10 @@
+-- 'peak' (of this heap), 'end', 'failure', or the text of the mark.
+moment,
+-- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
+moment_kind,
+-- Number of the moment.
+moment_id,
+-- Place in the order of events. NULL: before the first event.
+seq,
+-- When. Unit: nanoseconds since the recording began. NULL: not known.
+ns,
