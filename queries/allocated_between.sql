@@ -9,6 +9,7 @@
 --             the end of the recording. Most bytes that stay at the second first. Segments are left out. Needs the rows of all
 --             allocations (input.detail 'all')
 WITH
+    -- begin from_to
     asked (place, moment) AS (
         SELECT 1, CAST(coalesce(:from, 'begin') AS TEXT)
         UNION ALL SELECT 2, CAST(coalesce(:to, 'end') AS TEXT)
@@ -42,6 +43,7 @@ WITH
         JOIN point AS e ON e.heap_id = b.heap_id AND e.place = 2 AND coalesce(e.seq, e.ns) IS NOT NULL
         WHERE b.place = 1 AND coalesce(b.seq, b.ns) IS NOT NULL
     ),
+    -- end from_to
     by_site (heap_id, site_frame_id, allocated_count, allocated_bytes, to_count, to_bytes, end_count, end_bytes) AS (
         SELECT
             a.heap_id,
@@ -62,6 +64,7 @@ WITH
         GROUP BY a.heap_id, w.site_frame_id
     ),
     fault (text) AS (
+        -- begin no_moment :from, :to or :top; :from, :to, :top
         SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view z_named_moment'
         FROM asked AS q
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = q.place AND coalesce(p.seq, p.ns) IS NOT NULL)
@@ -69,6 +72,7 @@ WITH
         SELECT 'error: parameters are set, but none of them is :from, :to or :top'
         WHERE coalesce(:from, :to, :top) IS NULL
             AND EXISTS (SELECT 1 FROM sqlite_temp_master AS m WHERE m.name = 'sqlite_parameters')
+        -- end no_moment
     )
 SELECT
     r.heap AS heap,

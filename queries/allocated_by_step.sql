@@ -46,9 +46,11 @@ WITH
         GROUP BY b.step_id, b.heap_id, b.site_frame_id
     ),
     fault (text) AS (
+        -- begin no_parameter :step, :site or :top; :step, :site, :top
         SELECT 'error: parameters are set, but none of them is :step, :site or :top'
         WHERE coalesce(:step, :site, :top) IS NULL
             AND EXISTS (SELECT 1 FROM sqlite_temp_master AS m WHERE m.name = 'sqlite_parameters')
+        -- end no_parameter
     )
 SELECT
     r.heap AS heap,

@@ -58,9 +58,11 @@ LEFT JOIN (
 ) AS e ON e.heap_id = g.heap_id
 WHERE g.request_count > g.place_count
 ORDER BY again_count DESC, g.heap_id, g.block_bytes
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

@@ -41,9 +41,11 @@ JOIN z_heap_place ON z_heap_place.heap_id = born.heap_id
 WHERE born.alloc_seq < coalesce(step.end_seq, 9223372036854775807)
 GROUP BY born.step_id, born.heap_id
 ORDER BY born.step_id, born.heap_id
+-- begin guard :top; coalesce(:top, 1000)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 1000)
 END;
+-- end guard

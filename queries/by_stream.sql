@@ -18,9 +18,11 @@ JOIN z_heap_place ON z_heap_place.heap_id = allocation.heap_id
 WHERE allocation.alloc_seq IS NOT NULL AND allocation.is_segment = 0 AND allocation.split_from_id IS NULL
 GROUP BY allocation.heap_id, allocation.stream
 ORDER BY allocated_bytes DESC, allocation.heap_id, allocation.stream
+-- begin guard :top; coalesce(:top, 50)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 50)
 END;
+-- end guard

@@ -18,9 +18,11 @@ LEFT JOIN thread ON thread.thread_id = allocation.thread_id
 WHERE allocation.alloc_seq IS NOT NULL AND allocation.split_from_id IS NULL
 GROUP BY allocation.heap_id, allocation.thread_id
 ORDER BY allocated_bytes DESC, allocation.heap_id, allocation.thread_id
+-- begin guard :top; coalesce(:top, 50)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 50)
 END;
+-- end guard

@@ -23,9 +23,11 @@ FROM out_of_memory AS o
 JOIN z_out_of_memory_component AS c ON c.out_of_memory_id = o.out_of_memory_id AND c.bytes <> 0
 WHERE c.component <> 'DEVICE USED' AND (:outcome IS NULL OR o.outcome = :outcome)
 ORDER BY o.out_of_memory_id, c.bytes DESC, c.component, c.heap
+-- begin guard :outcome; -1
 LIMIT CASE
     WHEN :outcome IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

@@ -20,6 +20,7 @@ SELECT
 FROM device_memory AS c
 WHERE c.moment = coalesce(:at, :moment, 'device peak') AND c.moment_kind <> 'peak' AND c.bytes <> 0
 ORDER BY c.host, c.device, c.moment_id, c.pid, c.component = 'DEVICE USED', c.bytes DESC, c.component, c.heap
+-- begin guard_moment coalesce(:at, :moment)
 LIMIT CASE
     WHEN coalesce(:at, :moment) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
@@ -33,3 +34,4 @@ LIMIT CASE
         THEN 'error: unknown moment'
     ELSE -1
 END;
+-- end guard_moment

@@ -15,6 +15,7 @@
 --             run_bytes bytes; change_bytes run minus base, NULL for '(stack cut)', which is not compared
 ATTACH coalesce(:base, 'base.db') AS base;
 WITH
+    -- begin diff_half run; main
     run_site (frame_id, path, function, line) AS (
         SELECT
             frame.frame_id,
@@ -119,6 +120,8 @@ WITH
         LEFT JOIN main.stack ON stack.stack_id = run_part.stack_id
         LEFT JOIN run_site ON run_site.frame_id = stack.site_frame_id
     ),
+    -- end diff_half
+    -- begin diff_half base; base
     base_site (frame_id, path, function, line) AS (
         SELECT
             frame.frame_id,
@@ -223,6 +226,7 @@ WITH
         LEFT JOIN base.stack ON stack.stack_id = base_part.stack_id
         LEFT JOIN base_site ON base_site.frame_id = stack.site_frame_id
     ),
+    -- end diff_half
     part (moment, rank, level, size_basis, path, function, run_line, base_line, run_bytes, base_bytes) AS (
         SELECT moment, rank, level, size_basis, path, function, line, NULL, bytes, 0 FROM run_row
         UNION ALL

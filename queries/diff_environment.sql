@@ -8,6 +8,7 @@
 --             base_value, run_value text, of several values the first and the last, NULL: it is not there
 ATTACH coalesce(:base, 'base.db') AS base;
 WITH
+    -- begin diff_environment_half run; main
     run_process (process_id, input_id, rank, command, run_mode, world_size) AS (
         SELECT
             process.process_id,
@@ -80,6 +81,20 @@ WITH
     run_value (place, source, name, value) AS (
         SELECT DISTINCT f.place, f.source, f.name, f.value FROM run_fact AS f WHERE f.value IS NOT NULL
     ),
+    run_shown (source, name, text) AS (
+        SELECT
+            v.source,
+            v.name,
+            CASE count(*)
+                WHEN 1 THEN min(v.value)
+                WHEN 2 THEN printf('%s, %s', min(v.value), max(v.value))
+                ELSE printf('%s to %s, %d values', min(v.value), max(v.value), count(*))
+            END
+        FROM run_value AS v
+        GROUP BY v.source, v.name
+    ),
+    -- end diff_environment_half
+    -- begin diff_environment_half base; base
     base_process (process_id, input_id, rank, command, run_mode, world_size) AS (
         SELECT
             process.process_id,
@@ -152,6 +167,19 @@ WITH
     base_value (place, source, name, value) AS (
         SELECT DISTINCT f.place, f.source, f.name, f.value FROM base_fact AS f WHERE f.value IS NOT NULL
     ),
+    base_shown (source, name, text) AS (
+        SELECT
+            v.source,
+            v.name,
+            CASE count(*)
+                WHEN 1 THEN min(v.value)
+                WHEN 2 THEN printf('%s, %s', min(v.value), max(v.value))
+                ELSE printf('%s to %s, %d values', min(v.value), max(v.value), count(*))
+            END
+        FROM base_value AS v
+        GROUP BY v.source, v.name
+    ),
+    -- end diff_environment_half
     changed (place, source, name) AS (
         SELECT place, source, name
         FROM (
@@ -170,27 +198,11 @@ WITH
 SELECT
     c.source AS source,
     c.name AS name,
-    (
-        SELECT
-            CASE
-                WHEN count(*) = 1 THEN min(v.value)
-                WHEN count(*) = 2 THEN printf('%s, %s', min(v.value), max(v.value))
-                WHEN count(*) > 2 THEN printf('%s to %s, %d values', min(v.value), max(v.value), count(*))
-            END
-        FROM base_value AS v
-        WHERE v.source = c.source AND v.name IS c.name
-    ) AS base_value,
-    (
-        SELECT
-            CASE
-                WHEN count(*) = 1 THEN min(v.value)
-                WHEN count(*) = 2 THEN printf('%s, %s', min(v.value), max(v.value))
-                WHEN count(*) > 2 THEN printf('%s to %s, %d values', min(v.value), max(v.value), count(*))
-            END
-        FROM run_value AS v
-        WHERE v.source = c.source AND v.name IS c.name
-    ) AS run_value
+    b.text AS base_value,
+    r.text AS run_value
 FROM changed AS c
+LEFT JOIN base_shown AS b ON b.source = c.source AND b.name IS c.name
+LEFT JOIN run_shown AS r ON r.source = c.source AND r.name IS c.name
 ORDER BY c.place, c.name
 LIMIT coalesce(:top, 1000);
 DETACH base;

@@ -12,6 +12,7 @@
 --             base_bytes, run_bytes bytes that leaked; change_bytes run minus base; run_count allocations
 ATTACH coalesce(:base, 'base.db') AS base;
 WITH
+    -- begin diff_leaks_half run; main
     run_site (label, path, function, line) AS (
         SELECT
             frame.label,
@@ -63,6 +64,8 @@ WITH
         LEFT JOIN run_site ON run_site.label = v.site
         WHERE (:rank IS NULL OR v.rank = :rank) AND (:level IS NULL OR v.level = :level)
     ),
+    -- end diff_leaks_half
+    -- begin diff_leaks_half base; base
     base_site (label, path, function, line) AS (
         SELECT
             frame.label,
@@ -114,6 +117,7 @@ WITH
         LEFT JOIN base_site ON base_site.label = v.site
         WHERE (:rank IS NULL OR v.rank = :rank) AND (:level IS NULL OR v.level = :level)
     ),
+    -- end diff_leaks_half
     change (rank, level, path, function, line, verdict, base_bytes, run_bytes, run_count) AS (
         SELECT
             CASE WHEN :by_rank = 1 THEN part.rank END,

@@ -9,6 +9,7 @@
 --             first alone, stayed_count, stayed_bytes at both, allocations and bytes. Segments are left out. Needs the rows of
 --             all allocations (input.detail 'all')
 WITH
+    -- begin from_to
     asked (place, moment) AS (
         SELECT 1, CAST(coalesce(:from, 'begin') AS TEXT)
         UNION ALL SELECT 2, CAST(coalesce(:to, 'end') AS TEXT)
@@ -42,6 +43,7 @@ WITH
         JOIN point AS e ON e.heap_id = b.heap_id AND e.place = 2 AND coalesce(e.seq, e.ns) IS NOT NULL
         WHERE b.place = 1 AND coalesce(b.seq, b.ns) IS NOT NULL
     ),
+    -- end from_to
     live (heap_id, is_baseline, stack_id, size_bytes, at_from, at_to) AS (
         SELECT
             a.heap_id,
@@ -76,6 +78,7 @@ WITH
         GROUP BY l.heap_id, l.is_baseline, s.site_frame_id
     ),
     fault (text) AS (
+        -- begin no_moment :from, :to or :top; :from, :to, :top
         SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view z_named_moment'
         FROM asked AS q
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = q.place AND coalesce(p.seq, p.ns) IS NOT NULL)
@@ -83,6 +86,7 @@ WITH
         SELECT 'error: parameters are set, but none of them is :from, :to or :top'
         WHERE coalesce(:from, :to, :top) IS NULL
             AND EXISTS (SELECT 1 FROM sqlite_temp_master AS m WHERE m.name = 'sqlite_parameters')
+        -- end no_moment
     )
 SELECT
     r.heap AS heap,

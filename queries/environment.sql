@@ -13,9 +13,11 @@ SELECT
 FROM z_environment AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.pid, v.source DESC, v.name, v.value
+-- begin guard coalesce(:pid, :top); coalesce(:top, 1000)
 LIMIT CASE
     WHEN coalesce(:pid, :top) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 1000)
 END;
+-- end guard

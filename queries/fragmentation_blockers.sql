@@ -53,6 +53,7 @@ FROM (
 ) AS b
 WHERE b.place <= coalesce(:top, 10)
 ORDER BY b.host, b.pid, b.device, b.heap, b.seq, b.moment_id, b.place
+-- begin guard_moment coalesce(:at, :moment, :top)
 LIMIT CASE
     WHEN coalesce(:at, :moment, :top) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
@@ -66,3 +67,4 @@ LIMIT CASE
         THEN 'error: unknown moment'
     ELSE -1
 END;
+-- end guard_moment

@@ -77,9 +77,11 @@ LEFT JOIN (
     GROUP BY u.heap_id
 ) AS w ON w.heap_id = g.heap_id
 ORDER BY g.heap_id, g.part
+-- begin guard :parts; -1
 LIMIT CASE
     WHEN :parts IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

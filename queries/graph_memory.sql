@@ -19,9 +19,11 @@ SELECT
 FROM z_graph_memory AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.driver_bytes DESC, v.block_bytes DESC, v.graph_id
+-- begin guard coalesce(:pid, :top); coalesce(:top, 1000)
 LIMIT CASE
     WHEN coalesce(:pid, :top) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 1000)
 END;
+-- end guard

@@ -33,9 +33,11 @@ JOIN leading ON leading.heap_id = live.heap_id AND leading.site = live.site
 JOIN z_heap_place ON z_heap_place.heap_id = live.heap_id
 GROUP BY live.heap_id, live.site, live.generation
 ORDER BY live.heap_id, live.site, live.generation
+-- begin guard :top; -1
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

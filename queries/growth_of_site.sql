@@ -65,9 +65,11 @@ WHERE step.generation = last.generation
         LIMIT 1
     ) = 0
 ORDER BY g.heap_id, site, g.site_frame_id, step.generation
+-- begin guard coalesce(:site, :top); coalesce(:top, 1000)
 LIMIT CASE
     WHEN coalesce(:site, :top) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 1000)
 END;
+-- end guard

@@ -38,9 +38,11 @@ ORDER BY
     h.heap,
     h.level,
     h.measure
+-- begin guard :all; -1
 LIMIT CASE
     WHEN :all IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

@@ -92,9 +92,11 @@ JOIN (
 ) AS d ON d.rank = h.rank AND d.bytes > d.mean_bytes
 WHERE h.rank_count > 1
 ORDER BY d.part, above_bytes DESC, d.heap, d.name
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

@@ -59,9 +59,11 @@ JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 WHERE g.live_bytes >= coalesce(:share, 0.01) * g.peak_bytes
 ORDER BY g.heap_id, g.live_bytes DESC, g.is_baseline, g.site_frame_id
+-- begin guard :share; -1
 LIMIT CASE
     WHEN :share IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

@@ -40,9 +40,11 @@ WITH
         GROUP BY q.heap_id, q.part, q.bucket
     ),
     fault (text) AS (
+        -- begin no_parameter :parts or :top; :parts, :top
         SELECT 'error: parameters are set, but none of them is :parts or :top'
         WHERE coalesce(:parts, :top) IS NULL
             AND EXISTS (SELECT 1 FROM sqlite_temp_master AS m WHERE m.name = 'sqlite_parameters')
+        -- end no_parameter
     )
 SELECT
     r.heap AS heap,

@@ -53,9 +53,11 @@ LEFT JOIN (
     AND t.host IS l.host
 GROUP BY l.host, l.rank, l.pid, l.device, l.heap, l.level, l.site, l.verdict, l.first_seq, l.last_seq
 ORDER BY l.leak_bytes DESC, l.pid, l.device, l.level, l.heap, l.site, l.verdict
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

@@ -56,9 +56,11 @@ FROM sized
 JOIN z_heap_place ON z_heap_place.heap_id = sized.heap_id
 GROUP BY sized.heap_id, sized.bits
 ORDER BY sized.heap_id, sized.bits
+-- begin guard :unit; -1
 LIMIT CASE
     WHEN :unit IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

@@ -9,6 +9,7 @@ WITH
     asked (place, moment) AS (
         SELECT 1, CAST(CASE WHEN :at_seq IS NOT NULL THEN 'seq:' || :at_seq ELSE coalesce(:at, 'end') END AS TEXT)
     ),
+    -- begin point
     point (heap_id, place, seq, ns, moment_ns) AS (
         SELECT
             h.heap_id,
@@ -26,6 +27,7 @@ WITH
         CROSS JOIN heap AS h
         LEFT JOIN z_named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
     ),
+    -- end point
     span (heap_id, seq, ns) AS (
         SELECT DISTINCT
             s.heap_id,
@@ -49,6 +51,7 @@ WITH
         GROUP BY a.heap_id, site
     ),
     fault (text) AS (
+        -- begin no_moment :at, :at_seq or :top; :at, :at_seq, :top
         SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view z_named_moment'
         FROM asked AS q
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = q.place AND coalesce(p.seq, p.ns) IS NOT NULL)
@@ -56,6 +59,7 @@ WITH
         SELECT 'error: parameters are set, but none of them is :at, :at_seq or :top'
         WHERE coalesce(:at, :at_seq, :top) IS NULL
             AND EXISTS (SELECT 1 FROM sqlite_temp_master AS m WHERE m.name = 'sqlite_parameters')
+        -- end no_moment
     )
 SELECT
     r.heap AS heap,

@@ -42,9 +42,11 @@ JOIN z_heap_place AS p ON p.heap_id = m.heap_id
 LEFT JOIN z_miss_cause AS c ON c.cause = m.cause
 LEFT JOIN frame AS f ON f.frame_id = m.site_frame_id
 ORDER BY m.driver_ns DESC, m.miss_count DESC, m.heap_id, m.cause, m.site_frame_id
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

@@ -22,9 +22,11 @@ LEFT JOIN stack ON stack.stack_id = z_pool_miss.stack_id
 LEFT JOIN frame ON frame.frame_id = stack.site_frame_id
 WHERE z_pool_miss.generation > coalesce(:warm_up, z_warm_up.warm_up_count)
 ORDER BY z_pool_miss.seq DESC, z_pool_miss.heap_id
+-- begin guard coalesce(:top, :warm_up); coalesce(:top, 20)
 LIMIT CASE
     WHEN coalesce(:top, :warm_up) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

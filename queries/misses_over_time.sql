@@ -28,9 +28,11 @@ FROM block
 JOIN z_heap_place ON z_heap_place.heap_id = block.heap_id
 GROUP BY block.heap_id, block.part
 ORDER BY block.heap_id, block.part
+-- begin guard :parts; -1
 LIMIT CASE
     WHEN :parts IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

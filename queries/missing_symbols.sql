@@ -24,9 +24,11 @@ LEFT JOIN (
 WHERE frame.function IS NULL AND frame.file IS NULL AND frame.module IS NOT NULL
 GROUP BY frame.module, z_module.build_id
 ORDER BY allocated_bytes DESC, frame_count DESC, frame.module, z_module.build_id
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

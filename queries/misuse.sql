@@ -47,9 +47,11 @@ GROUP BY
     other_stack.site_frame_id,
     CASE WHEN anomaly.kind IN (2, 5) THEN born_stack.site_frame_id END
 ORDER BY count DESC, first_seq, anomaly.process_id, anomaly.kind, other_site, allocated_at
+-- begin guard coalesce(:kind, :pid, :top); coalesce(:top, 20)
 LIMIT CASE
     WHEN coalesce(:kind, :pid, :top) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

@@ -15,9 +15,11 @@ SELECT
 FROM z_named_moment AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.seq, v.moment, v.pid, v.heap_id
+-- begin guard coalesce(:pid, :top); coalesce(:top, 1000)
 LIMIT CASE
     WHEN coalesce(:pid, :top) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 1000)
 END;
+-- end guard

@@ -60,9 +60,11 @@ LEFT JOIN z_fragmentation_usage AS n
         WHERE x.heap_id = l.heap_id AND x.part_id IS l.part_id AND x.last_seq > coalesce(l.last_seq, -1)
     )
 ORDER BY l.heap_id, l.part_id
+-- begin guard :bytes; -1
 LIMIT CASE
     WHEN :bytes IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

@@ -51,9 +51,11 @@ JOIN operation_kind AS k ON k.kind = e.kind
 WHERE e.bytes > 0
 GROUP BY e.process_id, e.heap_id, e.kind, e.name
 ORDER BY e.bytes DESC, e.process_id, e.heap_id, e.kind, e.name
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

@@ -17,9 +17,11 @@ LEFT JOIN frame ON frame.frame_id = stack.site_frame_id
 GROUP BY z_pool_miss_sum.heap_id, stack.site_frame_id, z_pool_miss_sum.cause
 HAVING sum(z_pool_miss_sum.pending_miss_count) > 0
 ORDER BY miss_count DESC, z_pool_miss_sum.heap_id, stack.site_frame_id, z_pool_miss_sum.cause
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

@@ -53,9 +53,11 @@ JOIN (
 LEFT JOIN leak_of AS l ON l.rank = p.rank
 LEFT JOIN total_of AS t ON t.rank = p.rank
 ORDER BY p.bytes DESC, p.rank
+-- begin guard :top; coalesce(:top, 1000)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 1000)
 END;
+-- end guard

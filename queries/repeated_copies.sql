@@ -56,9 +56,11 @@ LEFT JOIN process ON process.process_id = g.process_id
 LEFT JOIN copy_kind AS k ON k.kind = g.kind
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.repeated_bytes DESC, g.process_id, g.device, g.kind, g.site_frame_id
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

@@ -25,9 +25,11 @@ WHERE z_heap_place.level IN ('driver', 'pinned') AND allocation.alloc_seq IS NOT
 GROUP BY allocation.heap_id, allocation.size_bytes
 HAVING sum(allocation.alloc_seq > first_free.free_seq) > 0
 ORDER BY again_count DESC, allocation.heap_id, size_bytes
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

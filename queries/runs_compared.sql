@@ -68,9 +68,11 @@ JOIN input AS i ON i.input_id = r.input_id
 LEFT JOIN heap_level AS l ON l.level = r.level
 WHERE r.allocation_count > 0 OR r.peak_bytes > 0
 ORDER BY r.level, r.name, r.input_id
+-- begin guard :heap; -1
 LIMIT CASE
     WHEN :heap IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

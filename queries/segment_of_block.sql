@@ -14,6 +14,7 @@ WITH
     asked (place, moment) AS (
         SELECT 1, CAST(coalesce(:at, 'end') AS TEXT)
     ),
+    -- begin point
     point (heap_id, place, seq, ns, moment_ns) AS (
         SELECT
             h.heap_id,
@@ -31,6 +32,7 @@ WITH
         CROSS JOIN heap AS h
         LEFT JOIN z_named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
     ),
+    -- end point
     live (allocation_id, heap_id, segment_id, address, size_bytes, stack_id, alloc_ns, moment_ns) AS (
         SELECT
             a.allocation_id,
@@ -60,6 +62,7 @@ WITH
         LIMIT 1
     ),
     fault (text) AS (
+        -- begin no_moment :block, :at or :top; :block, :at, :top
         SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view z_named_moment'
         FROM asked AS q
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = q.place AND coalesce(p.seq, p.ns) IS NOT NULL)
@@ -67,6 +70,7 @@ WITH
         SELECT 'error: parameters are set, but none of them is :block, :at or :top'
         WHERE coalesce(:block, :at, :top) IS NULL
             AND EXISTS (SELECT 1 FROM sqlite_temp_master AS m WHERE m.name = 'sqlite_parameters')
+        -- end no_moment
         UNION ALL
         SELECT 'error: no block ' || coalesce(:block, '') || ' of a segment was live at that moment'
         WHERE NOT EXISTS (SELECT 1 FROM block) AND EXISTS (SELECT 1 FROM point AS k WHERE coalesce(k.seq, k.ns) IS NOT NULL)

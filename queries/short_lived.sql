@@ -19,9 +19,11 @@ WITH
         GROUP BY t.heap_id, s.site_frame_id
     ),
     fault (text) AS (
+        -- begin no_parameter :life_ns, :bytes or :top; :life_ns, :bytes, :top
         SELECT 'error: parameters are set, but none of them is :life_ns, :bytes or :top'
         WHERE coalesce(:life_ns, :bytes, :top) IS NULL
             AND EXISTS (SELECT 1 FROM sqlite_temp_master AS m WHERE m.name = 'sqlite_parameters')
+        -- end no_parameter
     )
 SELECT
     r.heap AS heap,

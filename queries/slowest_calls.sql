@@ -46,9 +46,11 @@ LEFT JOIN thread ON thread.thread_id = call.thread_id
 LEFT JOIN walk ON walk.heap_id = call.heap_id AND walk.place = call.place
     AND (walk.parent_id IS NULL OR walk.depth = 32)
 ORDER BY call.heap_id, call.place
+-- begin guard :top; -1
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

@@ -77,9 +77,11 @@ ORDER BY
     c.kind,
     c.place,
     c.heap_id
+-- begin guard coalesce(:slack, :top); coalesce(:top, 30)
 LIMIT CASE
     WHEN coalesce(:slack, :top) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 30)
 END;
+-- end guard

@@ -62,9 +62,11 @@ JOIN (
 LEFT JOIN process ON process.process_id = c.process_id
 WHERE c.total_ns > 0
 ORDER BY c.total_ns DESC, c.process_id, c.call, c.heap
+-- begin guard :top; coalesce(:top, 30)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 30)
 END;
+-- end guard

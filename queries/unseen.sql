@@ -17,9 +17,11 @@ SELECT
 FROM z_unseen AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.first_seq, v.kind, v.text
+-- begin guard coalesce(:pid, :top); coalesce(:top, 1000)
 LIMIT CASE
     WHEN coalesce(:pid, :top) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 1000)
 END;
+-- end guard

@@ -20,9 +20,11 @@ SELECT
 FROM z_usage_average AS v
 WHERE v.pid IS coalesce(:pid, v.pid)
 ORDER BY v.mean_live_bytes DESC, v.pid, v.device, v.heap
+-- begin guard coalesce(:pid, :top); coalesce(:top, 1000)
 LIMIT CASE
     WHEN coalesce(:pid, :top) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 1000)
 END;
+-- end guard

@@ -35,9 +35,11 @@ SELECT
 FROM forecast AS f
 WHERE f.verdict = 'growing' OR :all = 1
 ORDER BY f.verdict, f.steps_left IS NULL, f.steps_left, f.pid, f.device, f.heap IS NULL, f.heap, f.measure
+-- begin guard :all; -1
 LIMIT CASE
     WHEN :all IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

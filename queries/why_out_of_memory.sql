@@ -55,9 +55,11 @@ FROM told AS t
 CROSS JOIN out_of_memory AS o ON o.out_of_memory_id = t.out_of_memory_id
 WHERE :outcome IS NULL OR o.outcome = :outcome
 ORDER BY o.out_of_memory_id, t.place
+-- begin guard coalesce(:outcome, :top); -1
 LIMIT CASE
     WHEN coalesce(:outcome, :top) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE -1
 END;
+-- end guard

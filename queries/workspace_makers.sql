@@ -75,9 +75,11 @@ FROM first_name AS f
 JOIN next_bytes AS n ON n.heap_id = f.heap_id AND n.stream IS f.stream
 JOIN z_heap_place AS p ON p.heap_id = f.heap_id
 ORDER BY spared_bytes DESC, f.heap_id, f.stream
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

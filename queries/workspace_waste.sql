@@ -32,9 +32,11 @@ LEFT JOIN operation ON operation.operation_id = allocation.operation_id
 LEFT JOIN stack ON stack.stack_id = allocation.stack_id
 LEFT JOIN frame ON frame.frame_id = stack.site_frame_id
 ORDER BY unneeded_bytes DESC, block_bytes DESC, used.allocation_id
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard

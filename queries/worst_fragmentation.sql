@@ -136,9 +136,11 @@ FROM (
 JOIN z_heap_place AS p ON p.heap_id = r.heap_id
 ORDER BY r.hostage_bytes DESC, r.heap_id, r.site
 LIMIT CASE
+    -- begin unknown_parameter coalesce(:at, :at_seq, :top)
     WHEN coalesce(:at, :at_seq, :top) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
+    -- end unknown_parameter
     WHEN :at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM worst AS y WHERE y.seq IS NOT NULL) AND EXISTS (SELECT 1 FROM worst)
         THEN 'error: unknown moment'
     ELSE coalesce(:top, 20)

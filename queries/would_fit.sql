@@ -92,6 +92,7 @@ FROM (
 WHERE f.moment = coalesce(:at, :moment)
     OR (coalesce(:at, :moment) IS NULL AND f.moment_id IN (SELECT n.moment_id FROM moment AS n WHERE n.kind <> 3))
 ORDER BY f.heap_id, f.seq, f.moment_id, f.part_id
+-- begin guard_moment coalesce(:at, :bytes, :moment)
 LIMIT CASE
     WHEN coalesce(:at, :bytes, :moment) IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
@@ -105,3 +106,4 @@ LIMIT CASE
         THEN 'error: unknown moment'
     ELSE -1
 END;
+-- end guard_moment

@@ -53,9 +53,11 @@ WHERE EXISTS (
         WHERE h.process_id = g.process_id AND h.level = 5 AND w.allocation_count + w.baseline_count > 0
     )
 ORDER BY gain_ratio DESC, g.size_bytes DESC, g.process_id, g.device, g.site_frame_id
+-- begin guard :top; coalesce(:top, 20)
 LIMIT CASE
     WHEN :top IS NULL
         AND EXISTS (SELECT 1 FROM sqlite_temp_master AS z WHERE z.name = 'sqlite_parameters')
         THEN 'error: unknown parameter'
     ELSE coalesce(:top, 20)
 END;
+-- end guard
