@@ -1,4 +1,5 @@
 -- check_partial.sql: what of the recording a database does not hold.
+-- begin partial main
 SELECT
     count(*) AS input_count,
     total(events_seen - events_ingested - events_unkept) AS missing_value,
@@ -23,3 +24,4 @@ SELECT
     coalesce(sum(baseline = 'unknown'), 0) AS late_count,
     (SELECT count(*) FROM main.z_heap_sum WHERE is_whole_run <> 1) AS thinned_count
 FROM main.input;
+-- end partial
