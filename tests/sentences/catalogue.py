@@ -3,7 +3,7 @@
 
 A block a sentence: its code at the begin of a line, then indented the sentence, then indented `when` and what makes it said.
 In a sentence {...} stands for a figure or a name, and [a/b] for one of several words ([s/] for one or none). White space counts
-for nothing: the screen aligns. What is said on the screen has a second line, behind `zh`, in Chinese.
+for nothing: the screen aligns. What is said on the screen or the page has a second line, behind `zh`, in Chinese.
 """
 import re
 
@@ -27,6 +27,7 @@ UNITS = {"bytes": "bytes", "ratio": "percent", "ns": "time", "hours": "number"}
 # Where the sentences of a code's first word are made.
 SOURCES = {
     "screen": ["src/say/sentences.def"],
+    "page": ["src/say/page.def"],
     "health": ["schema/375_view_health.sql"],
     "out_of_memory": ["schema/374_view_out_of_memory.sql"],
     "leak": ["schema/310_view_leak.sql"],
@@ -38,6 +39,8 @@ SOURCES = {
     "whatif": ["src/tool/whatif/results.c"],
     "stack": ["src/tool/stack/answer.c", "src/tool/stack/print.c", "src/tool/stack/*.sql"],
 }
+
+MADE = {"screen", "page"}  # of whose rows sections of docs/sentences.txt are made
 
 PART = "as part of a line"
 

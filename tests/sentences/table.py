@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """table.py SOURCE_DIR [--update]: docs/sentences.txt against the sources. Every printable literal of the files that make sentences
-stands in one, and every word of a sentence is made there: no sentence without its row, no row without its sentence. The section of
-the screen is made of src/say/sentences.def; --update makes it."""
+stands in one, and every word of a sentence is made there: no sentence without its row, no row without its sentence. The sections of
+the screen and of the page are made of src/say/sentences.def and src/say/page.def; --update makes them."""
 import glob
 import os
 import re
@@ -119,7 +119,12 @@ def is_tiled(run, pieces):
 
 TEXT = r'"((?:[^"\\]|\\.)*)"'
 ROW = re.compile(rf'^NM_SENTENCE\((\w+), "(screen\.[\w.]+)", {TEXT}, {TEXT},\n    {TEXT}\)$', re.M)
-HEAD = "# ---- The screen, and table finding: made of src/say/sentences.def by tests/sentences/table.py SOURCE --update ----"
+SAID_ROW = re.compile(rf'^NM_SAID\("(page\.[\w.]+)", {TEXT}, {TEXT},\n    {TEXT}\)$', re.M)
+LABEL_ROW = re.compile(rf"^NM_LABEL\({TEXT}, {TEXT}\)$", re.M)
+SCREEN_HEAD = "# ---- The screen, and table finding: made of src/say/sentences.def by tests/sentences/table.py SOURCE --update ----"
+PAGE_HEAD = "# ---- The page of npumem report: made of src/say/page.def by tests/sentences/table.py SOURCE --update ----"
+# The same English, which the page and the screen mean differently: each has its own Chinese.
+OTHER_ON_THE_PAGE = {"(baseline)", "reserved"}
 
 
 def screen_rows(source):
@@ -130,44 +135,90 @@ def screen_rows(source):
     return rows, len(rows) == text.count("\nNM_SENTENCE(")
 
 
-def screen_section(rows):
-    lines = [HEAD, ""]
-    for code, (_, english, chinese, when) in rows.items():
-        if english.strip():
-            lines += [code, f"    {catalogue.flat(english)}", f"    zh {chinese.strip()}", f"    when {when}"]
-    return "\n".join(lines) + "\n\n"
+def page_rows(source):
+    """{code: (English, Chinese, when)} of what the page says of a recording, [(English, Chinese)] of its labels, and the whole file."""
+    with open(f"{source}/src/say/page.def", encoding="utf-8") as file:
+        text = file.read()
+    return {code: tuple(parts) for code, *parts in SAID_ROW.findall(text)}, LABEL_ROW.findall(text), text
 
 
-def cut_section(text):
-    """What is before the section of the screen, it itself, and what is behind it."""
-    begin = text.index("# ---- The screen")
-    end = text.index("# ----", begin + 1)
+def sections(source):
+    """What is made: (its first line, the whole of it)."""
+    rows = {code: parts for code, (_, *parts) in screen_rows(source)[0].items()}
+    for head, rows in ((SCREEN_HEAD, rows), (PAGE_HEAD, page_rows(source)[0])):
+        lines = [head, ""]
+        for code, (english, chinese, when) in rows.items():
+            if english.strip():
+                lines += [code, f"    {catalogue.flat(english)}", f"    zh {chinese.strip()}", f"    when {when}"]
+        yield head, "\n".join(lines) + "\n"
+
+
+def cut_section(text, head):
+    """What is before a section, it itself, and what is behind it."""
+    begin = text.index(head)
+    end = text.find("\n# ----", begin)
+    end = len(text) if end < 0 else end
     return text[:begin], text[begin:end], text[end:]
 
 
+def pair_failures(where, english, chinese):
+    if sorted(re.findall(r"\{\w+\}", english)) != sorted(re.findall(r"\{\w+\}", chinese)):
+        yield f"{where}: the languages have other names in them"
+    if re.search(r"\[[^\]]*/", chinese) or bool(english.strip()) != bool(chinese.strip()):
+        yield f"{where}: the Chinese has [one/many], or one of both is empty"
+
+
 def screen_failures(source):
-    """The sentences of the screen: in both languages with the same names, and in docs/sentences.txt as they are made."""
+    """The sentences of the screen: in both languages with the same names."""
     rows, is_all = screen_rows(source)
     if not is_all:
         yield "src/say/sentences.def: a row has another form, or a code stands twice"
     for code, (name, english, chinese, when) in rows.items():
         if name != code.removeprefix("screen.").replace(".", "_").upper():
             yield f"src/say/sentences.def: {code} is {name}"
-        if sorted(re.findall(r"\{\w+\}", english)) != sorted(re.findall(r"\{\w+\}", chinese)):
-            yield f"src/say/sentences.def: {code}: the languages have other names in them"
-        if re.search(r"\[[^\]]*/", chinese) or bool(english.strip()) != bool(chinese.strip()) or bool(english.strip()) != bool(when):
-            yield f"src/say/sentences.def: {code}: the Chinese has [one/many], or one of three is empty"
+        if bool(english.strip()) != bool(when):
+            yield f"src/say/sentences.def: {code}: nothing says when it is said"
+        yield from pair_failures(f"src/say/sentences.def: {code}", english, chinese)
+
+
+def page_failures(source):
+    """What the page says: each English once, and not what the screen has already, which is shared."""
+    said, labels, text = page_rows(source)
+    screen = screen_rows(source)[0]
+    by_name = {name: english for name, english, _, _ in screen.values()}
+    shared = re.findall(r"^NM_SHARED\((\w+)\)$", text, re.M)
+    if len(said) + len(labels) + len(shared) != len(re.findall(r"^NM_", text, re.M)):
+        yield "src/say/page.def: a row has another form, or a code stands twice"
+    for english, chinese in [parts[:2] for parts in said.values()] + labels:
+        yield from pair_failures(f"src/say/page.def: {english}", english, chinese)
+        for code, (name, *parts) in screen.items():
+            if english == parts[0] and (english not in OTHER_ON_THE_PAGE or chinese == parts[1]):
+                yield f"src/say/page.def: {english}: {code} of sentences.def says it: NM_SHARED({name})"
+    every = [english for english, *_ in said.values()] + [english for english, _ in labels] + [by_name.get(name, name) for name in shared]
+    for english in sorted({english for english in every if every.count(english) > 1}):
+        yield f"src/say/page.def: {english}: stands twice"
+    for name in shared:
+        if not by_name.get(name) or "[" in by_name[name]:
+            yield f"src/say/page.def: {name} is no sentence, or one of [one/many], which the page does not know"
+
+
+def catalogue_failures(source):
     with open(f"{source}/docs/sentences.txt", encoding="utf-8") as file:
-        if cut_section(file.read())[1] != screen_section(rows):
-            yield "docs/sentences.txt: the section of the screen is not as src/say/sentences.def says: tests/sentences/table.py . --update"
+        text = file.read()
+    for head, section in sections(source):
+        if cut_section(text, head)[1] != section:
+            yield f"docs/sentences.txt: not as it is made: tests/sentences/table.py . --update: {head}"
 
 
 def update(source):
     path = f"{source}/docs/sentences.txt"
     with open(path, encoding="utf-8") as file:
-        before, _, behind = cut_section(file.read())
+        text = file.read()
+    for head, section in sections(source):
+        before, _, behind = cut_section(text, head)
+        text = before + section + behind
     with open(path, "w", encoding="utf-8") as file:
-        file.write(before + screen_section(screen_rows(source)[0]) + behind)
+        file.write(text)
 
 
 def main():
@@ -175,12 +226,12 @@ def main():
     if sys.argv[2:] == ["--update"]:
         update(source)
     sentences = catalogue.read(f"{source}/docs/sentences.txt")
-    failures = list(screen_failures(source))
-    sentences = {code: sentence for code, sentence in sentences.items() if sentence.kind != "screen"}
+    failures = [*screen_failures(source), *page_failures(source), *catalogue_failures(source)]
+    sentences = {code: sentence for code, sentence in sentences.items() if sentence.kind not in catalogue.MADE}
     sources = {kind: [os.path.relpath(path, source) for pattern in patterns for path in sorted(glob.glob(f"{source}/{pattern}"))]
                for kind, patterns in catalogue.SOURCES.items()}
     pieces_by_path = {}
-    for path in sorted({path for kind, paths in sources.items() for path in paths if kind != "screen"}):
+    for path in sorted({path for kind, paths in sources.items() for path in paths if kind not in catalogue.MADE}):
         kinds = [kind for kind, paths in sources.items() if path in paths]
         runs = [run for sentence in sentences.values() if sentence.kind in kinds for run in sentence.runs()]
         pieces_by_path[path] = set()

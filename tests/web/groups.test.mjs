@@ -17,6 +17,8 @@ import {settingRows} from '../../src/page/web/panels/settings.mjs';
 import {patternOf} from '../../src/page/web/data/search.mjs';
 import {sayPlace, sayWith, setLanguage} from '../../src/page/web/state/words.mjs';
 
+await import(process.env.NPUMEM_PAGE_CHINESE);
+
 const FRAMES = new Map([[10, {label: 'one.py:1 f', file: '/a/one.py'}], [11, {label: 'one.py:1 f', file: '/b/one.py'}], [12, {label: 'lib.so+0x1 g', file: '/lib.so'}]]);
 const SITES = new Map([[1, 10], [2, 10], [3, 11], [4, 12]]);
 
