@@ -15,7 +15,7 @@ internals=$(sed -nE 's/^CREATE (TABLE|VIEW) z_([a-z_]+) .*/\2/p' schema/*.sql | 
 public=$(sed -nE 's/^CREATE (TABLE|VIEW) ([a-z_]+) .*/\2/p' schema/*.sql | grep -v '^z_')
 hidden=$(tr '|' '\n' <<<"$internals" | grep -vxF "$public" | paste -sd'|') # without z_ they have no meaning
 [ -n "$internals" ] && [ -n "$public" ] || fail "the schema has no names"
-texts=(README.md README.zh-CN.md CHANGELOG.md schema/intro.md examples/README.md man/*.1 src/say/sentences.def src/tool/*/options.c)
+texts=(README.md README.zh-CN.md CHANGELOG.md schema/intro.md examples/README.md man/*.1 src/say/*.def src/tool/*/options.c)
 for document in docs/*.md docs/sentences.txt; do
     [ "$document" = docs/database.md ] || texts+=("$document") # it is made of intro.md and of the comments, internals last
 done
