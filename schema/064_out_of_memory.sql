@@ -67,7 +67,12 @@ CREATE TABLE z_out_of_memory_chain (
     -- Events likewise. Unit: events.
     event_count INTEGER NOT NULL,
     -- 1: events were lost before, or not all that was live is known; 0: not.
-    is_partial INTEGER NOT NULL
+    is_partial INTEGER NOT NULL,
+    -- What emptying the caches of the pools that did not ask would have given back to the device. Unit: bytes. NULL:
+    -- nothing, or it is not known which asked.
+    other_cache_bytes INTEGER,
+    -- The pool that had most of it. NULL: none.
+    other_cache_heap_id INTEGER REFERENCES heap (heap_id)
 );
 
 CREATE TABLE z_out_of_memory_stack (

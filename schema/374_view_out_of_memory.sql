@@ -30,7 +30,8 @@ CREATE VIEW out_of_memory (
     -- 'leak': what had leaked (view leak_by_site: growing, rising) is more than what was inactive split inside the pools,
     -- and without it the request would have fitted; 'capacity': the process itself needs more than the device has, even if
     -- its pools gave all back that is free in them; 'fragmentation': the pool had enough free in the segments that serve
-    -- such a request, or half of it and the device the rest, but not in one piece; 'other-stream': the memory was free, or given up, but for another stream;
+    -- such a request, or half of it and the device the rest, but not in one piece; 'other-cache': who asked was none of the pools,
+    -- or another one, and with what a pool had reserved and did not use it would have fitted; 'other-stream': the memory was free, or given up, but for another stream;
     -- 'other-process-or-module': other processes, or modules of the runtime, hold a tenth of the device or more (half of it,
     -- where the pool had enough free as well), and without them it would have fitted; 'limit': the pool refused by itself,
     -- without a refusal of the driver or, in a snapshot, with room on the device for the segment that it would have asked
@@ -101,7 +102,12 @@ CREATE VIEW out_of_memory (
     -- The site that had leaked most of it. NULL: none.
     leaked_site,
     -- Part of other_bytes that modules of CANN were seen to take for the process. Unit: bytes. NULL: host memory.
-    module_bytes
+    module_bytes,
+    -- What emptying the caches of the pools that did not ask would have given back to the device. Unit: bytes. NULL:
+    -- nothing, or it is not known which asked.
+    other_cache_bytes,
+    -- Name of the pool that had most of it. NULL: none.
+    other_cache_heap
 ) AS
 SELECT
     process.host, process.rank, process.pid, t.device,
@@ -146,6 +152,10 @@ SELECT
         WHEN 'pending'
             THEN 'The program had given up ' || t.pending_text || ' that other streams still used, enough for ' || t.least
                 || t.asked_text || ' in one piece.'
+        WHEN 'other cache'
+            THEN 'Pools that did not ask had ' || t.other_cache_text || ' reserved that nothing used, most of it '
+                || coalesce(oh.name, 'one without a name') || ': with that back, ' || t.least || t.asked_text || t.segment_note
+                || ' would have fitted.'
         WHEN 'fragmentation'
             THEN 'The pool had ' || t.fit_free_text || ' free, enough for ' || t.asked_text
                 || CASE t.is_estimate WHEN 1 THEN ', but in no range that was.' ELSE ', but its largest free range was ' || t.fit_largest_text || '.' END
@@ -163,7 +173,8 @@ SELECT
             THEN 'The pool refused ' || t.asked_text || t.segment_note || ', with ' || t.reserved_text || ' reserved, though the device had '
                 || t.free_text || ' free: it keeps to a limit of the process (memory fraction).'
         WHEN 'full'
-            THEN 'This process itself held ' || t.own_text || ' of the device''s ' || t.total_text || t.cache || ': '
+            THEN 'This process itself held ' || t.own_text
+                || coalesce(' of the device''s ' || t.total_text || t.cache, t.cache || ', and ' || t.free_text || ' was free') || ': '
                 || t.least || t.asked_text || t.segment_note || CASE t.outcome WHEN 'recovered' THEN ' was asked for.' ELSE ' more does not fit.' END
         WHEN 'cached'
             THEN 'This process held ' || t.own_text || ' of the device''s ' || t.total_text || t.cache
@@ -175,7 +186,7 @@ SELECT
                 || ' by this process' || t.cache || ': without the others ' || t.least || t.asked_text || t.segment_note || ' would have fitted.'
         WHEN 'overhead'
             THEN 'This process held ' || t.own_text || ' of the device''s ' || t.total_text || t.cache
-                || ' and all others ' || t.other_text || ': ' || t.free_text || ' was left for ' || t.least || t.asked_text || t.segment_note || '.'
+                || ' and all others ' || t.other_text || t.modules || ': ' || t.free_text || ' was left for ' || t.least || t.asked_text || t.segment_note || '.'
         WHEN 'unseen'
             THEN 'This process held at least ' || t.own_text || ' of the device''s ' || t.total_text
                 || ', and what a pool had reserved beyond its blocks is not known: ' || t.free_text || ' was left for '
@@ -197,14 +208,14 @@ SELECT
     END,
     CASE
         WHEN t.stream_call IS NOT NULL
-            THEN 'Tried to ' || t.stream_call || ' (device ' || coalesce(t.device, '?') || '; created and not destroyed: '
+            THEN 'Tried to ' || t.stream_call || ' (device ' || coalesce(t.device, 'not known') || '; created and not destroyed: '
                 || t.stream_count || ' stream' || CASE t.stream_count WHEN 1 THEN '' ELSE 's' END || ', ' || t.event_count
                 || ' event' || CASE t.event_count WHEN 1 THEN '' ELSE 's' END || ')'
         WHEN t.device_id IS NOT NULL
-            THEN 'Tried to allocate ' || t.least || t.asked_text || ' (device ' || coalesce(t.device, '?') || '; '
-                || coalesce(t.total_text, '?') || ' total capacity; ' || t.allocated_text || ' already allocated; '
-                || t.active_text || ' current active; ' || coalesce(t.free_text, '?') || ' free; '
-                || coalesce(t.reserved_text, '?') || ' reserved)'
+            THEN 'Tried to allocate ' || t.least || t.asked_text || ' (device ' || coalesce(t.device, 'not known') || '; '
+                || coalesce(t.total_text || ' total capacity; ', '') || t.allocated_text || ' already allocated; '
+                || t.active_text || ' current active' || coalesce('; ' || t.free_text || ' free', '')
+                || coalesce('; ' || t.reserved_text || ' reserved', '') || ')'
         ELSE 'Tried to allocate ' || t.least || t.asked_text || ' of host memory'
     END,
     t.tried_bytes,
@@ -233,7 +244,9 @@ SELECT
     t.needed_bytes,
     t.leaked_bytes,
     t.leaked_site,
-    t.module_bytes
+    t.module_bytes,
+    t.other_cache_bytes,
+    oh.name
 FROM (
     SELECT
         v.out_of_memory_id AS out_of_memory_id,
@@ -274,6 +287,8 @@ FROM (
         v.leaked_bytes AS leaked_bytes,
         v.leaked_site AS leaked_site,
         v.module_bytes AS module_bytes,
+        v.other_cache_bytes AS other_cache_bytes,
+        v.other_cache_heap_id AS other_cache_heap_id,
         v.is_estimate AS is_estimate,
         CASE v.reason
             WHEN 'resources' THEN 'resources'
@@ -282,6 +297,7 @@ FROM (
             WHEN 'fragmentation' THEN 'fragmentation'
             WHEN 'pieces' THEN 'fragmentation'
             WHEN 'between' THEN 'fragmentation'
+            WHEN 'other cache' THEN 'other-cache'
             WHEN 'other stream' THEN 'other-stream'
             WHEN 'pending' THEN 'other-stream'
             WHEN 'limit' THEN 'limit'
@@ -351,6 +367,7 @@ FROM (
             WHEN v.active_bytes IS NOT NULL THEN printf('%.2f KiB', v.active_bytes / 1024.0)
         END AS active_text,
         CASE
+            WHEN v.free_bytes = 0 THEN '0 B'
             WHEN v.free_bytes >= 1073741824 THEN printf('%.2f GiB', v.free_bytes / 1073741824.0)
             WHEN v.free_bytes >= 1048576 THEN printf('%.2f MiB', v.free_bytes / 1048576.0)
             WHEN v.free_bytes IS NOT NULL THEN printf('%.2f KiB', v.free_bytes / 1024.0)
@@ -370,6 +387,11 @@ FROM (
             WHEN v.other_bytes >= 1048576 THEN printf('%.2f MiB', v.other_bytes / 1048576.0)
             WHEN v.other_bytes IS NOT NULL THEN printf('%.2f KiB', v.other_bytes / 1024.0)
         END AS other_text,
+        CASE
+            WHEN v.other_cache_bytes >= 1073741824 THEN printf('%.2f GiB', v.other_cache_bytes / 1073741824.0)
+            WHEN v.other_cache_bytes >= 1048576 THEN printf('%.2f MiB', v.other_cache_bytes / 1048576.0)
+            WHEN v.other_cache_bytes IS NOT NULL THEN printf('%.2f KiB', v.other_cache_bytes / 1024.0)
+        END AS other_cache_text,
         CASE
             WHEN v.fit_free_bytes >= 1073741824 THEN printf('%.2f GiB', v.fit_free_bytes / 1073741824.0)
             WHEN v.fit_free_bytes >= 1048576 THEN printf('%.2f MiB', v.fit_free_bytes / 1048576.0)
@@ -421,6 +443,8 @@ FROM (
             w.leaked_bytes AS leaked_bytes,
             w.leaked_site AS leaked_site,
             w.module_bytes AS module_bytes,
+            w.other_cache_bytes AS other_cache_bytes,
+            w.other_cache_heap_id AS other_cache_heap_id,
             w.active_bytes - w.allocated_bytes AS pending_bytes,
             w.other_stream_bytes AS other_stream_bytes,
             w.fit_free_bytes AS fit_free_bytes,
@@ -439,9 +463,12 @@ FROM (
                         WHEN w.is_estimate = 1 AND w.is_stream_known = 1 THEN w.fit_least_largest_bytes
                         ELSE w.fit_largest_bytes
                     END THEN 'fits'
+                WHEN w.driver_failure_count = 0 AND w.is_driver_seen = 0 AND w.is_limit_possible = 1
+                    AND w.free_bytes >= w.needed_bytes + 4194304 THEN 'snapshot limit' -- more than whole pages could need
                 WHEN w.has_unseen_pool = 0 AND w.free_bytes < w.needed_bytes + 4194304 AND w.is_stale = 0
                     AND w.own_bytes + w.needed_bytes <= w.total_bytes
                     AND (w.total_bytes - w.free_bytes - w.own_bytes) * 2 >= w.total_bytes THEN 'other'
+                WHEN w.free_bytes < w.needed_bytes AND w.free_bytes + w.other_cache_bytes >= w.needed_bytes THEN 'other cache'
                 WHEN w.other_stream_bytes >= w.tried_bytes AND w.fit_free_bytes < w.tried_bytes THEN 'other stream'
                 WHEN w.max_pending_bytes >= coalesce(w.tried_bytes, w.needed_bytes)
                     AND w.active_bytes - w.allocated_bytes > coalesce(w.stuck_bytes, 0) THEN 'pending'
@@ -456,11 +483,10 @@ FROM (
                         ELSE 0
                     END THEN 'pieces'
                 WHEN w.driver_failure_count = 0 AND w.is_driver_seen = 1 THEN 'limit'
-                WHEN w.driver_failure_count = 0 AND w.is_driver_seen = 0 AND w.is_limit_possible = 1
-                    AND w.free_bytes >= w.needed_bytes + 4194304 THEN 'snapshot limit' -- more than whole pages could need
                 WHEN w.own_bytes - coalesce(w.cache_bytes, 0) + w.needed_bytes > w.total_bytes THEN 'full'
+                WHEN w.total_bytes IS NULL AND w.cache_bytes + w.free_bytes < coalesce(w.tried_bytes, w.needed_bytes) THEN 'full'
                 WHEN w.own_bytes + w.needed_bytes > w.total_bytes AND w.fit_largest_bytes >= w.tried_bytes THEN 'fits'
-                WHEN w.own_bytes + w.needed_bytes > w.total_bytes AND w.private_count = 0 AND w.unknown_part_count = 0
+                WHEN coalesce(w.own_bytes + w.needed_bytes > w.total_bytes, w.free_bytes < w.needed_bytes) AND w.private_count = 0 AND w.unknown_part_count = 0
                     AND (w.tried_bytes IS NOT NULL OR (w.needed_bytes >= 10485760 AND w.needed_bytes <> 20971520
                         AND w.fit_largest_bytes <= w.needed_bytes - 2097152)) AND w.fit_free_bytes * 2 >= w.needed_bytes
                     AND w.fit_free_bytes + w.free_bytes >= w.needed_bytes THEN 'between'
@@ -562,6 +588,8 @@ FROM (
                         LIMIT 1
                     ) AS leaked_site,
                     c.max_pending_bytes AS max_pending_bytes,
+                    c.other_cache_bytes AS other_cache_bytes,
+                    c.other_cache_heap_id AS other_cache_heap_id,
                     c.is_partial AS is_partial
                 FROM z_out_of_memory_chain AS c
                 JOIN moment AS m ON m.moment_id = c.moment_id
@@ -658,6 +686,7 @@ FROM (
 LEFT JOIN process ON process.process_id = t.process_id
 LEFT JOIN heap AS h ON h.heap_id = t.heap_id
 LEFT JOIN heap_level AS hl ON hl.level = h.level
+LEFT JOIN heap AS oh ON oh.heap_id = t.other_cache_heap_id
 LEFT JOIN thread ON thread.thread_id = t.thread_id
 LEFT JOIN operation AS o ON o.operation_id = t.operation_id
 LEFT JOIN stack AS k ON k.stack_id = t.stack_id

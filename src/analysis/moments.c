@@ -181,6 +181,8 @@ static nm_status take_failure(const nm_run *run, const nm_context *context, nm_e
         .ns = event->time_ns,
         .requested_bytes = event->requested_bytes,
         .error_code = event->error_code,
+        .has_device_free =
+            (event->flags & NM_FLAG_FREE_KNOWN) != 0 || event->free_bytes != 0 || event->total_bytes != 0,
         .device_free_bytes = event->free_bytes,
         .device_total_bytes = event->total_bytes,
     };

@@ -45,9 +45,11 @@ typedef struct nm_episode {
 } nm_episode;
 
 typedef struct replay_room {
-    uint64_t count;      /* episodes that have begun */
-    size_t open_count;   /* of all threads */
-    uint64_t look_count; /* stacks and ranges that their states have looked at */
+    uint64_t count;        /* episodes that have begun */
+    size_t open_count;     /* of all threads */
+    uint64_t look_count;   /* stacks and ranges that their states have looked at */
+    nm_map segment_stacks; /* owned: (pool, stack) that have asked the driver */
+    bool has_failed;       /* the driver has refused something */
 } replay_room;
 
 typedef struct thread_room {
@@ -410,7 +412,7 @@ static nm_status open_episode(nm_run *run, const nm_context *context, nm_episode
     return take_stacks(run, episode, err);
 }
 
-static void add_failure(nm_episode *episode, const nm_context *context)
+static void add_failure(const nm_run *run, nm_episode *episode, const nm_context *context)
 {
     bool is_pool = context->heap != NULL && nm_is_pool(context->heap);
     uint64_t bytes = context->event->requested_bytes;
@@ -423,6 +425,7 @@ static void add_failure(nm_episode *episode, const nm_context *context)
     episode->is_granted = false;
     episode->is_driver_last = !is_pool;
     if (!is_pool) {
+        ((replay_room *)nm_replay_room(run))->has_failed = true;
         episode->row.driver_failure_count++;
         episode->row.at_least_tried_bytes = larger(episode->row.at_least_tried_bytes, bytes);
         episode->wanted_bytes = bytes;
@@ -460,7 +463,7 @@ static nm_status take_failure(nm_run *run, const nm_context *context, nm_error *
     if (status == NM_OK && *link == NULL)
         status = open_episode(run, context, link, err);
     if (status == NM_OK)
-        add_failure(*link, context);
+        add_failure(run, *link, context);
     return status;
 }
 
@@ -634,6 +637,31 @@ static nm_status take_event(nm_run *run, const nm_context *context, nm_error *er
     return status;
 }
 
+/* ---- Who asks the driver --------------------------------------------------------------------------------------------- */
+
+static nm_status take_segment(const nm_run *run, const nm_live *range, nm_error *err)
+{
+    replay_room *all = nm_replay_room(run);
+    nm_key key = {range->owner->id, range->row.stack_id};
+
+    if (range->row.stack_id == 0 || nm_map_get(&all->segment_stacks, key) != NULL)
+        return NM_OK;
+    return nm_map_put(&all->segment_stacks, key, 1, err);
+}
+
+static nm_status write_segments(const nm_run *run, nm_error *err)
+{
+    const replay_room *all = nm_replay_room(run);
+    nm_status status = NM_OK;
+
+    nm_key key;
+
+    for (size_t at = 0; all->has_failed && status == NM_OK && nm_map_next(&all->segment_stacks, &at, &key, NULL);)
+        status = nm_give_segment_stack(&run->replay->sink,
+                                       &(nm_segment_stack_row){.heap_id = key.high, .stack_id = key.low}, err);
+    return status;
+}
+
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 static nm_out_of_memory_outcome outcome_at_end(const nm_episode *episode)
@@ -656,11 +684,13 @@ static nm_status end_stream(nm_run *run, nm_error *err)
 
     for (const nm_thread *thread = run->replay->first_thread; thread != NULL && status == NM_OK; thread = thread->next)
         status = close_open(run, nm_thread_room(run, thread), err);
-    return status;
+    return status == NM_OK ? write_segments(run, err) : status;
 }
 
 static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 {
+    if (change->kind == NM_CHANGE_SEGMENT_IN)
+        return change->is_first ? take_segment(run, change->live, err) : NM_OK;
     if (change->kind == NM_CHANGE_FAILED)
         return take_failure(run, change->context, err);
     if (change->kind == NM_CHANGE_END)
@@ -680,6 +710,7 @@ static void discard_episodes(thread_room *thread)
 
 static void release(nm_run *run)
 {
+    nm_map_free(&((replay_room *)nm_replay_room(run))->segment_stacks);
     if (run->replay->nobody != NULL)
         discard_episodes(nm_thread_room(run, run->replay->nobody));
     for (const nm_thread *thread = run->replay->first_thread; thread != NULL; thread = thread->next)
@@ -694,9 +725,10 @@ static const nm_pass *const needs[] = {[NEED_MOMENTS] = &nm_moments_pass,
 
 const nm_pass nm_out_of_memory_pass = {
     .name = "out-of-memory episodes",
-    .gives = {[NM_ROW_OUT_OF_MEMORY] = true, [NM_ROW_OUT_OF_MEMORY_STACK] = true},
+    .gives = {[NM_ROW_OUT_OF_MEMORY] = true, [NM_ROW_OUT_OF_MEMORY_STACK] = true, [NM_ROW_SEGMENT_STACK] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_FAILED] = true, [NM_CHANGE_END] = true},
+    .wants =
+        {[NM_CHANGE_EVENT] = true, [NM_CHANGE_FAILED] = true, [NM_CHANGE_SEGMENT_IN] = true, [NM_CHANGE_END] = true},
     .at_times = {[NM_CHANGE_EVENT] = true}, /* while an episode is open */
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_THREAD] = sizeof(thread_room)},
     .change = change,

@@ -48,29 +48,29 @@ static void add_command(nm_screen *s, nm_sentence code, const nm_word *words)
 /* What shows the worst of it; NM_SAY_NOTHING: there is nothing bad. */
 static nm_sentence command_for_fault(const nm_next_facts_row *f)
 {
-    if (f->leak_count > 0)
-        return NM_SAY_NEXT_LEAK;
     if (f->fatal_count > 0)
         return NM_SAY_NEXT_FAILURE;
+    if (f->leak_count > 0)
+        return NM_SAY_NEXT_LEAK;
     return f->misuse_count > 0 ? NM_SAY_NEXT_MISUSE : NM_SAY_NOTHING;
 }
 
-/* `input`: "" when whatif cannot run on it. */
+/* `input`: "" when whatif cannot run on it. Who died of it asks first where the memory was. */
 static void add_commands(nm_screen *s, const nm_next_facts_row *f, const char *database, const char *input)
 {
-    nm_sentence fault = command_for_fault(f);
-    bool may_set = f->pool_count > 0 && input[0] != 0;
+    nm_sentence fault = s->holder_count > 0 ? command_for_fault(f) : NM_SAY_NOTHING;
+    nm_sentence first = s->holder_count > 0 ? NM_SAY_NEXT_REPORT
+                        : f->lost_count > 0 ? NM_SAY_NEXT_COMPLETENESS
+                                            : NM_SAY_NEXT_HELP;
 
-    if (s->holder_count == 0)
-        add_command(s, f->lost_count > 0 ? NM_SAY_NEXT_COMPLETENESS : NM_SAY_NEXT_HELP,
-                    NM_WORDS({"database", database}));
-    else
-        add_command(s, NM_SAY_NEXT_REPORT, NM_WORDS({"database", database}));
-    if (s->holder_count > 0 && fault != NM_SAY_NOTHING)
+    if (fault == NM_SAY_NEXT_FAILURE)
         add_command(s, fault, NM_WORDS({"database", database}));
-    if (may_set)
+    add_command(s, first, NM_WORDS({"database", database}));
+    if (fault != NM_SAY_NOTHING && fault != NM_SAY_NEXT_FAILURE)
+        add_command(s, fault, NM_WORDS({"database", database}));
+    if (f->pool_count > 0 && input[0] != 0)
         add_command(s, NM_SAY_NEXT_WHATIF, NM_WORDS({"input", input}));
-    else if (s->holder_count == 0 || fault == NM_SAY_NOTHING)
+    else if (fault == NM_SAY_NOTHING)
         add_command(s, NM_SAY_NEXT_CATALOG, NM_WORDS({"database", database}));
 }
 

@@ -589,6 +589,7 @@ static nm_status end_entry(nm_snapshot_reader *reader, nm_error *err)
         .time_us = draft->time_us,
         .has_stream = has(reader, ROLE_ENTRY, WORD_STREAM),
         .has_time = has(reader, ROLE_ENTRY, WORD_TIME_US),
+        .has_device_free = has(reader, ROLE_ENTRY, WORD_DEVICE_FREE),
     };
     reader->ready.is_workspace = is_workspace(reader, &reader->ready);
     reader->is_ready = true;

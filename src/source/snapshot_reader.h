@@ -41,12 +41,13 @@ typedef struct nm_snapshot_entry {
     uint32_t stack;       /* 0: none */
     uint32_t category;    /* string: what torch's profiler says that it is; 0: it says nothing */
     uint64_t address;
-    uint64_t size_bytes; /* 0: unknown, or none */
-    uint64_t device_free_bytes;
+    uint64_t size_bytes;        /* 0: unknown, or none */
+    uint64_t device_free_bytes; /* where has_device_free */
     uint64_t stream;
     uint64_t pool; /* of the two numbers of a private pool, first * 2^32 + second; 0: the default pool, or not told */
     int64_t time_us;
     bool has_stream, has_time;
+    bool has_device_free;
     bool is_workspace; /* one of the three entries that describe a workspace block as it was at the end */
 } nm_snapshot_entry;
 

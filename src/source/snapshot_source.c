@@ -309,6 +309,7 @@ static nm_event event_of(const snapshot_source *source, const nm_snapshot_entry 
         event.policy = entry->pool;
     if (kind == NM_EVENT_ALLOC_FAILED) {
         event.free_bytes = entry->device_free_bytes;
+        event.flags |= entry->has_device_free ? NM_FLAG_FREE_KNOWN : 0;
         event.error_code = oom_code(source);
     }
     return event;

@@ -189,6 +189,11 @@ static uint64_t call_of(const nm_gather *gather, uint64_t kind, uint64_t id)
     return found == NULL ? 0 : *found;
 }
 
+uint64_t nm_gather_frame(const nm_gather *gather, uint64_t stack_id)
+{
+    return stack_id == 0 ? 0 : call_of(gather, CALL_FRAME, stack_id);
+}
+
 bool nm_gather_is_emptying(const nm_gather *gather, uint64_t stack_id)
 {
     int left = STACK_DEPTH_MAX; /* whatever refers to itself */
@@ -266,6 +271,7 @@ static nm_status take_allocation(nm_gather *gather, const nm_allocation_row *row
         .is_mapped = row->is_mapped,
         .is_exported = row->is_exported,
         .is_remainder = row->split_from_id != 0 && row->alloc_seq != NM_NO_SEQ,
+        .stack_id = row->stack_id,
         .free_stack_id = row->free_stack_id,
     };
     nm_gather_heap *heap = heap_of(gather, row->heap_id, &kept.heap);
@@ -290,7 +296,7 @@ static nm_status take_allocation(nm_gather *gather, const nm_allocation_row *row
 
 static nm_status take_failure(nm_gather *gather, const nm_failure_row *row, nm_error *err)
 {
-    nm_gather_failure kept = {.seq = row->seq, .requested_bytes = row->requested_bytes};
+    nm_gather_failure kept = {.seq = row->seq, .requested_bytes = row->requested_bytes, .stack_id = row->stack_id};
     nm_status status = NM_OK;
 
     if (heap_of(gather, row->heap_id, &kept.heap) == NULL)

@@ -56,9 +56,9 @@ typedef struct nm_gather_row {
     int64_t alloc_seq, free_seq, free_requested_seq;
     uint64_t address, requested_bytes, block_bytes; /* sizes: 0 is unknown */
     uint64_t allocation_id, segment_id;
-    uint64_t free_stack_id; /* of driver memory */
-    uint32_t heap;          /* index */
-    uint32_t stream, pool;  /* numbers from nm_gather.streams and .pools; stream 0: not known; pool 0: the default */
+    uint64_t stack_id, free_stack_id; /* of driver memory */
+    uint32_t heap;                    /* index */
+    uint32_t stream, pool; /* numbers from nm_gather.streams and .pools; stream 0: not known; pool 0: the default */
     bool is_segment, is_mapped, is_exported;
     bool is_remainder; /* what a cut left over, no new memory */
 } nm_gather_row;
@@ -71,7 +71,7 @@ typedef struct nm_gather_rows {
 typedef struct nm_gather_failure {
     int64_t seq;
     uint32_t heap, stream;
-    uint64_t requested_bytes;
+    uint64_t requested_bytes, stack_id;
 } nm_gather_failure;
 
 typedef struct nm_gather_step {
@@ -119,6 +119,8 @@ const nm_sink *nm_gather_sink(nm_gather *gather); /* borrowed; its context is th
 
 /* Is it the stack of a call that empties the cache? Asked when all is read: a trace names frames late. */
 bool nm_gather_is_emptying(const nm_gather *gather, uint64_t stack_id);
+
+uint64_t nm_gather_frame(const nm_gather *gather, uint64_t stack_id); /* the innermost one; 0: not known */
 
 /* The process of the heap; NULL: it is not known. */
 const nm_gather_process *nm_gather_process_of(const nm_gather *gather, const nm_gather_heap *heap);

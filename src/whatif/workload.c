@@ -376,11 +376,13 @@ static nm_status make_raw(const nm_build *build, raw_ops *ops, nm_error *err)
 typedef struct walk {
     nm_build *build;
     uint64_t reserved_bytes, other_bytes, live_bytes;
-    uint64_t empty_count;   /* whole segments of ours that hold nothing */
-    bool has_failed;        /* since the last allocation */
-    uint64_t refused_bytes; /* since then, by the driver, and no request of the pool tells of it */
-    bool is_releasing;      /* a run of releases goes on: */
-    size_t flush_at;        /* its place among the operations */
+    uint64_t empty_count; /* whole segments of ours that hold nothing */
+    bool has_failed;      /* since the last allocation */
+    /* The largest that the driver has refused since then, and no request of the pool tells of; NULL: none. */
+    const nm_gather_failure *refused;
+    size_t refused_at; /* its place among the operations */
+    bool is_releasing; /* a run of releases goes on: */
+    size_t flush_at;   /* its place among the operations */
     uint64_t reserved_before;
     bool is_emptied;     /* a stack says that the program wanted it */
     uint64_t emptied_by; /* the stack asked about last, and what it says */
@@ -533,7 +535,7 @@ static nm_status begin_block(walk *state, size_t at, nm_error *err)
 
     end_releases(state, 0);
     state->has_failed = false;
-    state->refused_bytes = 0;
+    state->refused = NULL;
     status = begin_life(state, at, err);
     return status == NM_OK ? emit(state, NM_OP_ALLOC, state->build->request_of[at], err) : status;
 }
@@ -560,24 +562,37 @@ static nm_status end_block(walk *state, size_t at, nm_error *err)
     return emit(state, NM_OP_FREE, request, err);
 }
 
+/* A request that failed. */
+static nm_status add_failed(walk *state, const nm_gather_failure *failure, uint32_t *index, nm_error *err)
+{
+    nm_request request = {.bytes = failure->requested_bytes, .seq = failure->seq};
+    nm_status status;
+
+    state->build->workload->recorded.failed_count++;
+    status = nm_build_lane(state->build, &(nm_gather_row){.stream = failure->stream}, &request.lane, err);
+    return status == NM_OK ? nm_workload_add_request(state->build->workload, request, index, err) : status;
+}
+
+/* Whether one of the driver's was the pool's is seen at the end: its place is kept. */
 static nm_status fail_request(walk *state, size_t at, nm_error *err)
 {
     const nm_gather_failure *failure = &state->build->gather->failures.items[at];
-    nm_request request = {.bytes = failure->requested_bytes, .seq = failure->seq};
-    uint32_t index;
+    bool is_ours = failure->heap == state->build->heap_index;
+    uint32_t index = 0;
     nm_status status;
 
     state->has_failed = true;
-    if (failure->heap != state->build->heap_index && state->refused_bytes < failure->requested_bytes)
-        state->refused_bytes = failure->requested_bytes;
-    if (failure->heap != state->build->heap_index || request.bytes == 0 || request.bytes > NM_WHATIF_SIZE_MAX)
+    if (failure->requested_bytes == 0 || (is_ours && failure->requested_bytes > NM_WHATIF_SIZE_MAX) ||
+        (!is_ours && state->refused != NULL && state->refused->requested_bytes >= failure->requested_bytes))
         return NM_OK;
+    if (!is_ours) {
+        state->refused = failure;
+        state->refused_at = state->build->workload->ops.count;
+        return emit(state, NM_OP_NOTHING, 0, err);
+    }
     end_releases(state, 0);
-    state->build->workload->recorded.failed_count++;
-    state->refused_bytes = 0;
-    status = nm_build_lane(state->build, &(nm_gather_row){.stream = failure->stream}, &request.lane, err);
-    if (status == NM_OK)
-        status = nm_workload_add_request(state->build->workload, request, &index, err);
+    state->refused = NULL;
+    status = add_failed(state, failure, &index, err);
     return status == NM_OK ? emit(state, NM_OP_FAILED, index, err) : status;
 }
 
@@ -600,6 +615,55 @@ static nm_status walk_op(walk *state, const raw_op *op, nm_error *err)
         return fail_request(state, op->index, err);
     }
     return NM_OK;
+}
+
+/* The driver was asked where it had been asked for segments of the pool, and for no other memory. */
+static bool is_asked_by_pool(const walk *state, const nm_gather_failure *failure)
+{
+    const nm_gather *gather = state->build->gather;
+    uint64_t frame_id = nm_gather_frame(gather, failure->stack_id);
+    bool has_asked = false;
+
+    for (size_t i = 0; i < gather->ranges.count && frame_id != 0; i++) {
+        nm_range_owner owner = state->build->ranges[i].owner;
+
+        if (owner == NM_RANGE_FOREIGN || nm_gather_frame(gather, gather->ranges.items[i].stack_id) != frame_id)
+            continue;
+        if (owner != NM_RANGE_OURS && gather->ranges.items[i].stack_id != failure->stack_id)
+            return false; /* what the request itself had got before is nobody's yet */
+        has_asked |= owner == NM_RANGE_OURS;
+    }
+    return has_asked;
+}
+
+/* The least request for which a caching pool asks the driver for so much. */
+static uint64_t least_request(uint64_t segment_bytes)
+{
+    if (segment_bytes <= 2 << 20)
+        return 512;
+    return segment_bytes == 20 << 20 ? (1 << 20) + 512 : segment_bytes - (2 << 20) + 512;
+}
+
+/* What the run died of. */
+static nm_status end_refused(walk *state, nm_error *err)
+{
+    nm_recorded *recorded = &state->build->workload->recorded;
+    nm_gather_failure failure;
+    uint32_t index = 0;
+    nm_status status;
+
+    if (state->refused == NULL)
+        return NM_OK;
+    recorded->refused_bytes = state->refused->requested_bytes;
+    if (recorded->refused_bytes > NM_WHATIF_SIZE_MAX || !is_asked_by_pool(state, state->refused))
+        return NM_OK;
+    recorded->is_refusal_replayed = true;
+    failure = *state->refused;
+    failure.requested_bytes = least_request(recorded->refused_bytes);
+    status = add_failed(state, &failure, &index, err);
+    if (status == NM_OK)
+        state->build->workload->ops.items[state->refused_at] = (uint32_t)NM_OP_FAILED << NM_OP_INDEX_BITS | index;
+    return status;
 }
 
 /* What was there at the beginning. */
@@ -647,9 +711,10 @@ static nm_status order_requests(nm_build *build, nm_error *err)
         status = walk_baseline(&state, err);
     for (size_t i = 0; i < ops.count && status == NM_OK; i++)
         status = walk_op(&state, &ops.items[i], err);
+    if (status == NM_OK)
+        status = end_refused(&state, err);
     end_releases(&state, 0);
     build->workload->recorded.reserved_bytes = state.reserved_bytes;
-    build->workload->recorded.refused_bytes = state.refused_bytes;
     free(ops.items);
     nm_map_free(&state.let_go);
     return status;

@@ -31,6 +31,7 @@ VALUES
     ('cause', 'capacity', 'capacity'),
     ('cause', 'fragmentation', 'fragmentation'),
     ('cause', 'other-stream', 'stream'),
+    ('cause', 'other-cache', 'cache'),
     ('cause', 'other-process-or-module', 'others'),
     ('cause', 'limit', 'limit'),
     ('cause', 'driver', 'driver'),

@@ -5,8 +5,15 @@ CREATE TEMP TABLE said_case AS
 SELECT
     o.*,
     coalesce(o.tried_bytes, o.at_least_tried_bytes) AS asked_bytes,
+    coalesce(o.needed_bytes, o.tried_bytes, o.at_least_tried_bytes) AS lacked_bytes,
     o.outcome IS 'recovered' AS is_recovered,
-    k.code AS cause
+    o.reserved_bytes - o.active_bytes AS cache_bytes,
+    k.code AS cause,
+    (
+        SELECT sum(p.bytes)
+        FROM z_out_of_memory_component AS p
+        WHERE p.out_of_memory_id = o.out_of_memory_id AND p.component = 'HCCL'
+    ) AS hccl_bytes
 FROM out_of_memory AS o
 LEFT JOIN temp.said_word AS k ON k.topic = 'cause' AND k.word = o.verdict;
 
@@ -118,33 +125,66 @@ SELECT
     said(
         said_line(
             'screen.label.why',
-            say(
-                CASE
-                    WHEN c.is_partial THEN 'screen.why.partial'
-                    WHEN c.cause IS NOT NULL THEN 'screen.why.' || c.cause
-                    WHEN c.free_bytes IS NULL THEN 'screen.why.unknown_free'
-                    ELSE 'screen.why.unknown'
-                END,
-                'needed_bytes', coalesce(c.needed_bytes, c.asked_bytes),
-                'free_bytes', c.free_bytes,
-                'total_bytes', c.total_bytes,
-                'own_bytes', c.own_bytes,
-                'other_bytes', c.other_bytes,
-                'pool_free_bytes', c.pool_free_bytes,
-                'largest_bytes', c.pool_largest_free_bytes,
-                'reserved_bytes', c.reserved_bytes,
-                'leaked_bytes', c.leaked_bytes,
-                'leaked_site', coalesce(c.leaked_site, '')
-            )
+            CASE
+                WHEN c.is_partial THEN say('screen.why.partial')
+                WHEN c.cause IS NULL AND c.free_bytes IS NULL
+                    THEN say('screen.why.unknown_free', 'own_bytes', c.own_bytes)
+                WHEN c.cause IS NULL
+                    THEN say('screen.why.unknown', 'own_bytes', c.own_bytes, 'free_bytes', c.free_bytes, 'needed_bytes', c.lacked_bytes)
+                WHEN c.cause = 'capacity' AND c.total_bytes IS NULL AND c.free_bytes IS NOT NULL
+                    THEN say('screen.why.full', 'own_bytes', c.own_bytes, 'free_bytes', c.free_bytes, 'needed_bytes', c.lacked_bytes)
+                WHEN c.cause = 'capacity' AND c.total_bytes IS NULL THEN say('screen.why.alone', 'needed_bytes', c.lacked_bytes)
+                WHEN c.cause = 'capacity'
+                    THEN say('screen.why.capacity', 'own_bytes', c.own_bytes + c.module_bytes, 'total_bytes', c.total_bytes)
+                WHEN c.cause = 'fragmentation' AND c.pool_largest_free_bytes IS NULL
+                    THEN say('screen.why.pieces', 'cache_bytes', c.cache_bytes, 'needed_bytes', c.lacked_bytes)
+                WHEN c.cause = 'cache'
+                    THEN say(
+                        'screen.why.cache', 'cache_heap', c.other_cache_heap, 'cache_bytes', c.other_cache_bytes, 'needed_bytes',
+                        c.lacked_bytes
+                    )
+                ELSE say(
+                    'screen.why.' || c.cause,
+                    'needed_bytes', c.lacked_bytes,
+                    'free_bytes', c.free_bytes,
+                    'total_bytes', c.total_bytes,
+                    'other_bytes', c.other_bytes,
+                    'pool_free_bytes', c.pool_free_bytes,
+                    'largest_bytes', c.pool_largest_free_bytes,
+                    'leaked_bytes', c.leaked_bytes,
+                    'leaked_site', coalesce(c.leaked_site, '')
+                )
+            END,
+            CASE
+                WHEN NOT c.is_partial AND c.cause = 'capacity' AND c.module_bytes * 100 >= c.total_bytes
+                    THEN say('screen.why.capacity_modules', 'module_bytes', c.module_bytes)
+                WHEN NOT c.is_partial AND c.cause = 'limit' AND c.reserved_bytes IS NOT NULL
+                    THEN say('screen.why.limit_reserved', 'reserved_bytes', c.reserved_bytes)
+            END,
+            CASE
+                WHEN c.is_partial THEN NULL
+                WHEN c.cause = 'capacity' AND c.total_bytes IS NULL THEN NULL
+                WHEN c.cause = 'capacity' AND c.free_bytes IS NULL THEN say('screen.why.capacity_needed', 'needed_bytes', c.lacked_bytes)
+                WHEN c.cause IN ('leak', 'capacity', 'stream', 'limit') AND c.free_bytes IS NOT NULL
+                    THEN say(
+                        'screen.why.' || c.cause || '_free',
+                        'free_bytes', c.free_bytes,
+                        'needed_bytes', c.lacked_bytes,
+                        'other_bytes', max(0, c.other_bytes - c.module_bytes)
+                    )
+            END
         ),
         CASE WHEN NOT c.is_recovered AND held.said IS NOT NULL THEN said_line('screen.label.held', held.said) END,
         CASE WHEN NOT c.is_recovered THEN who.lines END
     ),
     CASE
+        WHEN c.cause = 'capacity' AND c.hccl_bytes >= c.lacked_bytes - c.free_bytes
+            THEN said(say('screen.remedy.hccl', 'hccl_bytes', c.hccl_bytes))
         WHEN c.cause IS NOT NULL
             THEN said(
                 say(
                     'screen.remedy.' || c.cause,
+                    'cache_heap', c.other_cache_heap,
                     'other_bytes', c.other_bytes,
                     'without_bytes', max(coalesce(c.own_bytes, 0) - coalesce(c.leaked_bytes, 0), 0)
                 )

@@ -1,4 +1,4 @@
--- What the replay tells of stacks, for site_sums.sql and leaks.sql: kept while a database is made.
+-- What the replay tells of stacks, for site_sums.sql, leaks.sql and out_of_memory_pools.sql: kept while a database is made.
 
 CREATE TEMP TABLE stack_lifetime (
     heap_id INTEGER,
@@ -14,4 +14,8 @@ CREATE TEMP TABLE stack_floor (
     stack_id INTEGER,
     minute INTEGER,
     floor_bytes INTEGER
+);
+CREATE TEMP TABLE segment_stack (
+    heap_id INTEGER,
+    stack_id INTEGER
 );

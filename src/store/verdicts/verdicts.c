@@ -28,6 +28,7 @@ static const stored_pass passes[] = {
     {"z_site_floor, z_site_lifetime", .sql = "site_sums.sql"},
     {"input: how many processes", .sql = "processes.sql"},
     {"z_device_module", .sql = "device_modules.sql"},
+    {"z_out_of_memory_chain: the pool that asked", .sql = "out_of_memory_pools.sql"},
     {"all that says what pools reserved", .sql = "reserved.sql"},
     {"z_step_trend", .run = nm_trend_write},
     {"z_hardware_sample, z_growth_step, z_outstanding_sum, z_heap_sum", .sql = "outstanding.sql", .is_of_merged = true},

@@ -173,7 +173,7 @@ static const struct {
     {NULL, NM_ROW_FAILURE, "", NULL},
     {NULL, NM_ROW_ALLOCATION, "",
      "allocation_id heap_id segment_id stream address requested_bytes block_bytes alloc_seq free_requested_seq "
-     "free_seq free_stack_id split_from_id is_segment private_pool is_exported is_mapped "},
+     "free_seq stack_id free_stack_id split_from_id is_segment private_pool is_exported is_mapped "},
     {NULL, NM_ROW_HEAP_TOTAL, "", NULL},
     {NULL, NM_ROW_HIT, "", NULL},
 };

@@ -93,6 +93,7 @@ static nm_status make_workload(whatif *run, nm_error *err)
         .device_ordinal = device == NULL ? NM_UNKNOWN_NUMBER : run->input.gather->devices.items[*device].ordinal,
         .capacity_bytes = capacity == 0 || capacity > NM_WHATIF_UNLIMITED ? NM_WHATIF_UNLIMITED : capacity,
         .other_bytes = run->options->other_bytes,
+        .is_end_unknown = run->workload->recorded.refused_bytes > 0 && !run->workload->recorded.is_refusal_replayed,
     };
     return NM_OK;
 }
@@ -369,8 +370,7 @@ static int run_whatif(const void *context)
         exit_status = report_error(&run, &err);
     else if (!run.is_fit)
         exit_status = EXIT_NO;
-    else if (!run.input.is_complete || (!options->is_list && !run.place.is_complete) ||
-             (run.workload != NULL && run.workload->recorded.refused_bytes > 0))
+    else if (!run.input.is_complete || (!options->is_list && !run.place.is_complete) || run.place.is_end_unknown)
         exit_status = EXIT_PARTIAL;
     nm_workload_free(run.workload);
     whatif_input_free(&run.input);

@@ -87,10 +87,11 @@ static void print_recorded(const nm_workload *workload, FILE *out)
         fprintf(out, "failures      %s request%s failed: replayed as if freed at once\n",
                 count(a, recorded->failed_count), plural(recorded->failed_count));
     if (recorded->refused_bytes > 0)
-        fprintf(
-            out,
-            "died          at its end %s of driver memory were refused: for what is not known, so it is not replayed\n",
-            bytes(a, recorded->refused_bytes));
+        fprintf(out, "died          at its end %s of driver memory were refused: %s\n",
+                bytes(a, recorded->refused_bytes),
+                recorded->is_refusal_replayed
+                    ? "replayed as the least request that asks for so much"
+                    : "for what is not known, so it is not replayed, and what would fit is not known");
     if (recorded->peak_other_bytes > 0)
         fprintf(out, "others        up to %s of driver memory outside the pool, as recorded\n",
                 bytes(a, recorded->peak_other_bytes));
@@ -214,11 +215,16 @@ static void print_row(const whatif_place *place, const whatif_row *row, size_t w
         snprintf(fits, sizeof fits, "no, at the beginning");
     else if (!result->is_fit)
         snprintf(fits, sizeof fits, "no, at %" PRId64, result->failure.seq);
+    else if (place->is_end_unknown)
+        snprintf(fits, sizeof fits, "not known");
     fprintf(out, "%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, row->name,
             bytes(reserved, result->peak_reserved_bytes), nm_human_percent(ratio, nm_sim_fragmentation_ratio(result)),
             bytes(stuck, result->peak_stuck_bytes), nm_human_percent(rate, nm_sim_hit_rate(result)),
             count(calls, result->take_count + result->give_count), per_step,
-            row->smallest.is_found ? bytes(device, row->smallest.device_bytes) : "none", fits);
+            place->is_end_unknown    ? "not known"
+            : row->smallest.is_found ? bytes(device, row->smallest.device_bytes)
+                                     : "none",
+            fits);
 }
 
 static const char *cause_text(nm_failure_cause cause)
@@ -416,7 +422,7 @@ static nm_status write_row(const whatif_place *place, const whatif_row *row, con
     write_number(true, result->step_count, out);
     write_number(result->step_count > 0, result->calls_in_steps, out);
     write_number(result->step_count > 0, result->misses_in_steps, out);
-    write_number(row->smallest.is_found, row->smallest.device_bytes, out);
+    write_number(row->smallest.is_found && !place->is_end_unknown, row->smallest.device_bytes, out);
     write_number(true, packing->peak_live_bytes, out);
     write_number(true, packing->packed_bytes, out);
     fprintf(out, ",%s", is_fit ? "" : cause_text(failure->cause));

@@ -35,6 +35,7 @@ typedef struct whatif_place {
     int64_t device_ordinal;
     uint64_t capacity_bytes; /* of the device; NM_WHATIF_UNLIMITED */
     uint64_t other_bytes;
+    bool is_end_unknown; /* what the run died of is not replayed: what would fit is not known */
 } whatif_place;
 
 /* The pools of the input, one a line. */
