@@ -111,9 +111,12 @@ START_TEST(a_killed_drain_is_followed_by_another)
     expect(
         shell("(asked -o run.zst --linger 100; $P/npu_train --steps 1 > out; first=$(drain run.zst); kill -9 $first;"
               " while [ -e /proc/$first ]; do sleep 0.05; done; $P/npu_train --steps 1 > out2; second=$(drain run.zst);"
-              " [ -n \"$second\" ] && kill $second); cmp out out2; for i in $(seq 1500); do $I --quiet run-1.zst && "
+              " [ -n \"$second\" ] && kill $second); cmp out out2; for i in $(seq 1500); do $I --quiet --force "
+              "run-1.zst && "
               "break;"
-              " sleep 0.1; done 2>/dev/null; $R -q --finish run.zst; $I --quiet --force run.zst; echo $?; ls *.zst"),
+              " sleep 0.1; done 2>/dev/null; $I --quiet --force run-1.zst || echo run-1.zst is not ended; $R -q "
+              "--finish run.zst; $I --quiet --force "
+              "run.zst; echo $?; ls *.zst"),
         "0\nrun-1.zst\nrun.zst\n");
 }
 END_TEST
