@@ -16,9 +16,10 @@
 #include "support/ask.h"
 #include "support/shell.h"
 
-#define RANDOM_TRACES 8
-#define RANDOM_EVENTS 1500
-#define VIEWS_MAX     256
+#define TRACES_AT_ONCE 8
+#define RANDOM_TRACES  8
+#define RANDOM_EVENTS  1500
+#define VIEWS_MAX      256
 
 #ifndef HAS_SANITIZER
 #define HAS_SANITIZER 0
@@ -144,7 +145,8 @@ static void check_live_rows(sqlite3 *db)
              " JOIN whole.heap AS h ON h.heap_id = a.heap_id WHERE a.end_kind = 0 OR EXISTS"
              " (SELECT 1 FROM whole.moment AS m WHERE coalesce(a.alloc_seq, -1) <= coalesce(m.seq, -1)"
              " AND a.free_seq > coalesce(m.seq, -1) AND ((m.kind = 1 AND m.heap_id = a.heap_id)"
-             " OR (m.kind IN (3, 4) AND coalesce(m.process_id, h.process_id) = h.process_id)"
+             " OR (m.kind IN (3, 4) AND coalesce(m.process_id, h.process_id) = h.process_id AND m.input_id ="
+             " (SELECT p.input_id FROM whole.process AS p WHERE p.process_id = h.process_id))"
              " OR (m.kind = 5 AND h.device_id IN (SELECT s.device_id FROM whole.z_device_sample AS s"
              " WHERE s.moment_id = m.moment_id))))");
     ck_assert_int_eq(
@@ -159,7 +161,7 @@ static void check_live_rows(sqlite3 *db)
     ck_assert_int_eq(
         ask(db, "SELECT count(*) FROM (SELECT * FROM live.allocation EXCEPT SELECT * FROM whole.allocation)"), 0);
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM whole.allocation") - ask(db, "SELECT count(*) FROM live.allocation"),
-                     ask(db, "SELECT allocation_count FROM live.z_left_out"));
+                     ask(db, "SELECT sum(allocation_count) FROM live.z_left_out"));
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM live.allocation WHERE operation_id IS NOT NULL AND operation_id NOT "
                              "IN (SELECT operation_id FROM "
                              "live.operation)"),
@@ -171,9 +173,9 @@ static void check_none_rows(sqlite3 *db)
     ck_assert_int_eq(ask(db, "SELECT (SELECT count(*) FROM none.allocation) + (SELECT count(*) FROM none.copy)"
                              " + (SELECT count(*) FROM none.workspace) + (SELECT count(*) FROM none.z_stream_call)"),
                      0);
-    ck_assert_int_eq(ask(db, "SELECT allocation_count FROM none.z_left_out"),
+    ck_assert_int_eq(ask(db, "SELECT sum(allocation_count) FROM none.z_left_out"),
                      ask(db, "SELECT count(*) FROM whole.allocation"));
-    ck_assert_int_eq(ask(db, "SELECT coalesce(last_allocation_id, 0) FROM none.z_left_out"),
+    ck_assert_int_eq(ask(db, "SELECT coalesce(max(last_allocation_id), 0) FROM none.z_left_out"),
                      ask(db, "SELECT coalesce(max(allocation_id), 0) FROM whole.allocation"));
 }
 
@@ -196,7 +198,7 @@ static void check_less_of_a_database(sqlite3 *db)
 
 static void check_trace(const char *name)
 {
-    char line[512];
+    char line[2048];
     sqlite3 *db = NULL;
 
     snprintf(line, sizeof line,
@@ -319,6 +321,8 @@ static void write_random(const char *path)
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
+/* Several traces in each database: what is of each is a row of its own there (test_many.c), and most of the time is taken by databases
+ * and by views, not by rows. */
 START_TEST(answers_do_not_depend_on_the_detail)
 {
     nm_run run;
@@ -329,11 +333,12 @@ START_TEST(answers_do_not_depend_on_the_detail)
     count = (int)strtol(run_out(&run), NULL, 10);
     run_free(&run);
     ck_assert_int_ge(count, 10);
-    for (int i = 1; i <= count; i++) {
-        char name[32];
+    for (int first = 1; first <= count; first += TRACES_AT_ONCE) {
+        char names[TRACES_AT_ONCE * 16] = "";
 
-        snprintf(name, sizeof name, "%d.zst", i);
-        check_trace(name);
+        for (int i = first; i < first + TRACES_AT_ONCE && i <= count; i++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), " %d.zst", i);
+        check_trace(names);
     }
 }
 END_TEST
