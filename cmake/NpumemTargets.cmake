@@ -14,7 +14,8 @@ target_compile_options(npumem_plain_flags INTERFACE
 add_library(npumem_flags INTERFACE)
 target_link_libraries(npumem_flags INTERFACE npumem_plain_flags)
 if(NPUMEM_SANITIZE)
-  target_compile_options(npumem_flags INTERFACE -fsanitize=${NPUMEM_SANITIZE} -fno-sanitize-recover=all)
+  target_compile_options(npumem_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:NPUMEM_HAS_NO_THREADS>>>:-fsanitize=${NPUMEM_SANITIZE}>
+                                                -fno-sanitize-recover=all)
   target_link_options(npumem_flags INTERFACE -fsanitize=${NPUMEM_SANITIZE})
 endif()
 if(NPUMEM_COVERAGE)
@@ -26,13 +27,35 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_C_EXTENSIONS ON)
 
 # What each byte of a trace goes through is optimized in a debug build, too: the sweeps of the tests read millions of traces, and
-# take half the time. For the rest compiling would take longer than the tests gain, with a sanitizer for all.
+# take half the time. For the rest compiling would take longer than the tests gain, with the address sanitizer for all.
 function(npumem_optimize_anyway)
-  if(NOT NPUMEM_SANITIZE AND NOT NPUMEM_COVERAGE)
+  if(NOT NPUMEM_SANITIZE MATCHES "address" AND NOT NPUMEM_COVERAGE)
     foreach(name ${ARGN})
       target_compile_options(${name} PRIVATE $<$<CONFIG:Debug>:-O1>)
     endforeach()
   endif()
+endfunction()
+
+# npumem_without_threads(nm_rows ...): libraries that know of no thread. The thread sanitizer has nothing to find in them, and would
+# make what npumem-ingest does for its tests take ten times as long. One that comes to know of threads must leave the list.
+function(npumem_without_threads)
+  if(NOT NPUMEM_SANITIZE STREQUAL "thread")
+    return()
+  endif()
+  foreach(name ${ARGN})
+    get_target_property(folder ${name} SOURCE_DIR)
+    get_target_property(files ${name} SOURCES)
+    foreach(file ${files})
+      cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${folder})
+      if(EXISTS ${file})
+        file(STRINGS ${file} found REGEX "pthread_|stdatomic|_Atomic|__atomic_|threads[.]h")
+        if(found)
+          message(FATAL_ERROR "${file} knows of threads: ${name} is not one for npumem_without_threads")
+        endif()
+      endif()
+    endforeach()
+    set_target_properties(${name} PROPERTIES NPUMEM_HAS_NO_THREADS ON)
+  endforeach()
 endfunction()
 
 # npumem_add_library(NAME SOURCES a.c ... LINKS nm_base ...): the static library of one folder of src/.
