@@ -29,7 +29,8 @@ CREATE VIEW out_of_memory (
     outcome,
     -- 'leak': what had leaked (view leak_by_site: growing, rising) is more than what was inactive split inside the pools,
     -- and without it the request would have fitted; 'capacity': the process itself needs more than the device has, even if
-    -- its pools gave all back that is free in them; 'fragmentation': the pool had enough free in the segments that serve
+    -- its pools gave all back that is free in them, or, where the size of the device is not known, more than was free on it
+    -- and in them; 'fragmentation': the pool had enough free in the segments that serve
     -- such a request, or half of it and the device the rest, but not in one piece; 'other-cache': who asked was none of the pools,
     -- or another one, and with what a pool had reserved and did not use it would have fitted; 'other-stream': the memory was free, or given up, but for another stream;
     -- 'other-process-or-module': other processes, or modules of the runtime, hold a tenth of the device or more (half of it,
@@ -152,9 +153,9 @@ SELECT
         WHEN 'pending'
             THEN 'The program had given up ' || t.pending_text || ' that other streams still used, enough for ' || t.least
                 || t.asked_text || ' in one piece.'
-        WHEN 'other cache'
-            THEN 'Pools that did not ask had ' || t.other_cache_text || ' reserved that nothing used, most of it '
-                || coalesce(oh.name, 'one without a name') || ': with that back, ' || t.least || t.asked_text || t.segment_note
+        WHEN 'kept'
+            THEN 'Pools that did not ask had ' || t.other_cache_text || ' reserved that nothing used'
+                || coalesce(', most of it ' || oh.name, '') || ': with that back, ' || t.least || t.asked_text || t.segment_note
                 || ' would have fitted.'
         WHEN 'fragmentation'
             THEN 'The pool had ' || t.fit_free_text || ' free, enough for ' || t.asked_text
@@ -297,7 +298,7 @@ FROM (
             WHEN 'fragmentation' THEN 'fragmentation'
             WHEN 'pieces' THEN 'fragmentation'
             WHEN 'between' THEN 'fragmentation'
-            WHEN 'other cache' THEN 'other-cache'
+            WHEN 'kept' THEN 'other-cache'
             WHEN 'other stream' THEN 'other-stream'
             WHEN 'pending' THEN 'other-stream'
             WHEN 'limit' THEN 'limit'
@@ -468,7 +469,7 @@ FROM (
                 WHEN w.has_unseen_pool = 0 AND w.free_bytes < w.needed_bytes + 4194304 AND w.is_stale = 0
                     AND w.own_bytes + w.needed_bytes <= w.total_bytes
                     AND (w.total_bytes - w.free_bytes - w.own_bytes) * 2 >= w.total_bytes THEN 'other'
-                WHEN w.free_bytes < w.needed_bytes AND w.free_bytes + w.other_cache_bytes >= w.needed_bytes THEN 'other cache'
+                WHEN w.free_bytes < w.needed_bytes AND w.free_bytes + w.other_cache_bytes >= w.needed_bytes THEN 'kept'
                 WHEN w.other_stream_bytes >= w.tried_bytes AND w.fit_free_bytes < w.tried_bytes THEN 'other stream'
                 WHEN w.max_pending_bytes >= coalesce(w.tried_bytes, w.needed_bytes)
                     AND w.active_bytes - w.allocated_bytes > coalesce(w.stuck_bytes, 0) THEN 'pending'

@@ -433,7 +433,7 @@ static chain follow(int64_t from)
 
 /* Sizes are whole segments. */
 static const char *verdict_of(const chain *one, const figures *sum, int64_t free_bytes, bool is_driver_seen,
-                              int64_t most)
+                              bool is_other_asker, int64_t most)
 {
     int64_t needed = one->tried > one->at_least ? one->tried : one->at_least;
     int64_t others = TOTAL_BYTES - free_bytes - sum->own;
@@ -444,8 +444,13 @@ static const char *verdict_of(const chain *one, const figures *sum, int64_t free
 
     if (is_pool_asked && sum->pool_largest >= one->tried && one->at_least == 0)
         return "unknown";
+    if (one->at_least == 0 && !is_driver_seen && has_room && most <= sum->reserved + needed)
+        return "limit";
     if (free_bytes >= 0 && !has_room && sum->own + needed <= TOTAL_BYTES && others * 2 >= TOTAL_BYTES)
         return "other-process-or-module";
+    if (is_other_asker && free_bytes >= 0 && free_bytes < needed && sum->pool_free > sum->stuck &&
+        free_bytes + sum->pool_free - sum->stuck >= needed)
+        return "other-cache";
     if (sum->given_up >= (is_pool_asked ? one->tried : needed) && pending > sum->stuck)
         return "other-stream";
     if (is_pool_asked && sum->pool_free >= one->tried && sum->pool_largest < one->tried)
@@ -453,7 +458,7 @@ static const char *verdict_of(const chain *one, const figures *sum, int64_t free
     if (!is_pool_asked && one->driver_count > 1 && sum->pool_free >= needed &&
         sum->pool_largest <= (needed > 20 * MIB ? needed - 2 * MIB : MIB))
         return "fragmentation";
-    if (one->at_least == 0 && (is_driver_seen || (has_room && most <= sum->reserved + needed)))
+    if (one->at_least == 0 && is_driver_seen)
         return "limit";
     if (sum->own - cache + needed > TOTAL_BYTES)
         return "capacity";
@@ -483,6 +488,15 @@ static bool had_segment(int device, int64_t at)
 {
     for (int i = 0; i < at; i++)
         if (events[i].what == SEGMENT && events[i].device == device)
+            return true;
+    return false;
+}
+
+/* Has the pool asked the driver with that stack, ever (0: with any)? */
+static bool has_asked(int device, int stack)
+{
+    for (int i = 0; i < event_count; i++)
+        if (events[i].what == SEGMENT && events[i].device == device && (stack == 0 || events[i].stack == stack))
             return true;
     return false;
 }
@@ -524,12 +538,16 @@ static void compare_chain(sqlite3 *db, int64_t number, const chain *one)
     figures sum = figures_at(first->device, one->first);
     bool is_pool_asked = one->tried != 0;
     bool is_driver_asked = one->at_least != 0;
+    bool is_pools = !is_pool_asked && has_asked(first->device, first->stack);
+    bool is_other_asker = !is_pool_asked && !is_pools && has_asked(first->device, 0);
     char tried[32] = "-", at_least[32] = "-", free_bytes[32] = "-", pool_free[80] = "-|-", sql[512], wanted[1024];
-    const char *verdict = verdict_of(one, &sum, is_free_known(first) ? first->free : -1,
-                                     had_segment(first->device, one->last_of_pool), peak_reserved(first->device));
+    const char *verdict =
+        verdict_of(one, &sum, is_free_known(first) ? first->free : -1, had_segment(first->device, one->last_of_pool),
+                   is_other_asker, peak_reserved(first->device));
 
-    if (is_pool_asked) {
+    if (is_pool_asked)
         snprintf(tried, sizeof tried, "%" PRId64, one->tried);
+    if (is_pool_asked || is_pools) {
         snprintf(pool_free, sizeof pool_free, "%" PRId64 "|%" PRId64, sum.pool_free, sum.pool_largest);
     }
     if (is_free_known(first))

@@ -184,14 +184,15 @@ static void expect_snapshot(int block_mib, int64_t tried_mib, int64_t device_fre
 START_TEST(a_snapshot_says_what_was_tried)
 {
     /* 400 MiB free, 40 in one piece: 200 would have fitted. Blocks may be a MiB and some rounding larger than what was asked
-     * for. */
+     * for: of 390 the device has what may lack. */
     expect_snapshot(60, 200, 50, "fatal|fragmentation|200|-|50|1000|600\n");
     expect_snapshot(60, 389, 50, "fatal|fragmentation|389|-|50|1000|600\n");
-    expect_snapshot(60, 390, 50, "fatal|unknown|390|-|50|1000|600\n");
+    expect_snapshot(60, 390, 50, "fatal|fragmentation|390|-|50|1000|600\n");
+    expect_snapshot(60, 460, 50, "fatal|capacity|460|-|50|1000|600\n");
     /* Nothing is free inside, but enough on the device. */
     expect_snapshot(100, 200, 300, "fatal|limit|200|-|300|1000|1000\n");
-    /* Neither has enough: how much others hold is not known. */
-    expect_snapshot(100, 200, 50, "fatal|unknown|200|-|50|1000|1000\n");
+    /* Both together have not enough. */
+    expect_snapshot(100, 200, 50, "fatal|capacity|200|-|50|1000|1000\n");
     /* One piece had been enough. */
     expect_snapshot(60, 30, 50, "fatal|unknown|30|-|50|1000|600\n");
 }
