@@ -13,6 +13,9 @@ from collections import defaultdict
 text2trace, ingest, source, work = sys.argv[1:]
 PLACE = "host, rank, pid, device, heap, level"
 failed = 0
+with open(f"{source}/src/say/sentences.def", encoding="utf-8") as file:
+    words_of = {code: set(re.findall(r"\{(\w+)\}", english))
+                for code, english in re.findall(r'NM_SENTENCE\(\w+, "([^"]*)", "((?:[^"\\]|\\.)*)"', file.read())}
 
 
 def fail(name, text):
@@ -133,6 +136,36 @@ def hold_groups(db, name):
             fail(name, f"group {key}: {host} {rank} {pid} is not the worst")
 
 
+def said_codes(part):
+    """(code, values) of all that is said in a part of the JSON."""
+    if isinstance(part, dict):
+        yield from said_codes(part.get("said", []))
+    if isinstance(part, list):
+        for i, one in enumerate(part):
+            if isinstance(one, str):
+                values = part[i + 1] if i + 1 < len(part) and isinstance(part[i + 1], dict) and "said" not in part[i + 1] else {}
+                yield one, values
+                for value in values.values():
+                    yield from said_codes(value)
+            elif isinstance(one, dict) and "said" in one:
+                yield from said_codes(one)
+
+
+def hold_holes(db, name):
+    """No sentence has a word that is not known."""
+    for table in ("finding", "finding_group"):
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] in ("sentence", "evidence", "remedy")]
+        for row in db.execute(f"SELECT {', '.join(columns)} FROM {table}"):
+            for column, text in zip(columns, row):
+                for code, values in said_codes(json.loads(text)) if text else ():
+                    for word in words_of[code] - {"place", "where", "site"}:
+                        if values.get(word) is None:
+                            fail(name, f"{column} of a {table} says {code} without {word}: {text}")
+    for explanation, message in db.execute("SELECT explanation, message FROM out_of_memory"):
+        if explanation is None or message is None or "?" in explanation + message:
+            fail(name, f"out of memory: {explanation!r}, {message!r}")
+
+
 def load(name, *texts):
     traces = []
     for i, text in enumerate(texts):
@@ -146,7 +179,7 @@ def load(name, *texts):
 
 def hold(name, *texts):
     db = load(name, *texts)
-    for check in (hold_rows, hold_order, hold_whole_run, hold_texts, hold_groups):
+    for check in (hold_rows, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
         check(db, name)
     count = db.execute("SELECT count(*) FROM finding").fetchone()[0]
     db.close()
