@@ -636,12 +636,12 @@ static bool is_asked_by_pool(const walk *state, const nm_gather_failure *failure
     return has_asked;
 }
 
-/* The least request for which a caching pool asks the driver for so much. */
-static uint64_t least_request(uint64_t segment_bytes)
+/* The largest request for which a caching pool asks the driver for so much, padding and rounding left room: what fits with it fits. */
+static uint64_t largest_request(uint64_t segment_bytes)
 {
-    if (segment_bytes <= 2 << 20)
-        return 512;
-    return segment_bytes == 20 << 20 ? (1 << 20) + 512 : segment_bytes - (2 << 20) + 512;
+    uint64_t block_bytes = segment_bytes <= 2 << 20 ? 1 << 20 : segment_bytes == 20 << 20 ? 10 << 20 : segment_bytes;
+
+    return block_bytes > 1024 ? block_bytes - 1024 : block_bytes;
 }
 
 /* What the run died of. */
@@ -655,11 +655,12 @@ static nm_status end_refused(walk *state, nm_error *err)
     if (state->refused == NULL)
         return NM_OK;
     recorded->refused_bytes = state->refused->requested_bytes;
-    if (recorded->refused_bytes > NM_WHATIF_SIZE_MAX || !is_asked_by_pool(state, state->refused))
-        return NM_OK;
+    if (recorded->is_expandable || recorded->refused_bytes > NM_WHATIF_SIZE_MAX ||
+        !is_asked_by_pool(state, state->refused))
+        return NM_OK; /* a page of a segment that grows says nothing of the request */
     recorded->is_refusal_replayed = true;
     failure = *state->refused;
-    failure.requested_bytes = least_request(recorded->refused_bytes);
+    failure.requested_bytes = largest_request(recorded->refused_bytes);
     status = add_failed(state, &failure, &index, err);
     if (status == NM_OK)
         state->build->workload->ops.items[state->refused_at] = (uint32_t)NM_OP_FAILED << NM_OP_INDEX_BITS | index;

@@ -47,7 +47,7 @@ typedef struct nm_recorded {
     uint64_t failed_count;
     uint64_t
         refused_bytes; /* of driver memory that was refused at the end of the run, and no request of the pool tells of it */
-    bool is_refusal_replayed;   /* the pool had asked: as the least request that asks for so much */
+    bool is_refusal_replayed;   /* the pool had asked: as the largest request that asks for so much */
     uint64_t unsized_count;     /* allocations without any size: left out */
     uint64_t block_sized_count; /* of which only the block's size is known */
     uint64_t streamless_count;  /* of which the stream is not known */

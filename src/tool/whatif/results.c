@@ -90,7 +90,7 @@ static void print_recorded(const nm_workload *workload, FILE *out)
         fprintf(out, "died          at its end %s of driver memory were refused: %s\n",
                 bytes(a, recorded->refused_bytes),
                 recorded->is_refusal_replayed
-                    ? "replayed as the least request that asks for so much"
+                    ? "replayed as the largest request that asks for so much"
                     : "for what is not known, so it is not replayed, and what would fit is not known");
     if (recorded->peak_other_bytes > 0)
         fprintf(out, "others        up to %s of driver memory outside the pool, as recorded\n",

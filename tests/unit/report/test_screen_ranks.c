@@ -176,7 +176,7 @@ START_TEST(one_was_out_of_memory_and_three_followed)
            "ok       fragmentation 2.5 %, no misuse\n"
            "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
-           "next     npumem report job.db    npumem stack job.db oom\n",
+           "next     npumem stack job.db oom    npumem report job.db\n",
            "run.zst  train.py，4 个进程，2 步，失败：rank 2 (NPU 2) 最先，内存不足（第 2 步）；3 个在 3.0 ms\n"
            "         内随后失败，无丢失\n"
            "最先     rank 2 (NPU 2)，pid 1002，时间 16.0 ms\n"
@@ -191,7 +191,7 @@ START_TEST(one_was_out_of_memory_and_three_followed)
            "最先     rank 2  NPU 2                    42.0 GiB  42.0 GiB       0 B  内存不足（第 2 步）\n"
            "正常     碎片率 2.5 %，无误用\n"
            "未判定   泄漏：已见 3 步中的 2 步，还需 1 步；内存池命中率：预热后无请求，至少需要 1 个\n"
-           "下一步   npumem report job.db    npumem stack job.db oom\n");
+           "下一步   npumem stack job.db oom    npumem report job.db\n");
 }
 END_TEST
 
@@ -481,7 +481,7 @@ START_TEST(five_hundred_and_twelve_ranks)
         "first    rank 137  n17 NPU 1              40.0 GiB  40.0 GiB  96.0 MiB  out of memory at step 6\n"
         "ok       no misuse\n"
         "unjudged pool hit rate: no request after the warm-up, 1 needed\n"
-        "next     npumem report job.db    npumem stack job.db leak    npumem whatif --suggest run.zst\n",
+        "next     npumem stack job.db oom    npumem report job.db    npumem whatif --suggest run.zst\n",
         "run.zst  train.py，512 个进程，6 步，失败：rank 137 (n17 NPU 1) 最先，内存不足（第 6 步）；511 个在\n"
         "         640.0 ms 内随后失败，无丢失\n"
         "最先     rank 137 (n17 NPU 1)，pid 1137，时间 7.2 s\n"
@@ -501,7 +501,7 @@ START_TEST(five_hundred_and_twelve_ranks)
         "最先     rank 137  n17 NPU 1              40.0 GiB  40.0 GiB  96.0 MiB  内存不足（第 6 步）\n"
         "正常     无误用\n"
         "未判定   内存池命中率：预热后无请求，至少需要 1 个\n"
-        "下一步   npumem report job.db    npumem stack job.db leak    npumem whatif --suggest run.zst\n");
+        "下一步   npumem stack job.db oom    npumem report job.db    npumem whatif --suggest run.zst\n");
     sqlite3_close(db);
 }
 END_TEST
