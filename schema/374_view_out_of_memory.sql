@@ -121,9 +121,9 @@ SELECT
     END,
     t.verdict,
     CASE
-        WHEN t.leaked_bytes > 0 AND t.reason <> 'resources'
-            THEN t.leaked_text || ' had leaked by then, most of it at ' || t.leaked_site
-                || CASE t.reason WHEN 'leak' THEN ': without it ' || t.least || t.asked_text || t.segment_note || ' would have fitted. ' ELSE '. ' END
+        WHEN t.reason = 'leak'
+            THEN t.leaked_text || ' had leaked by then, most of it at ' || t.leaked_site || ': without it ' || t.least || t.asked_text
+                || t.segment_note || ' would have fitted. '
         ELSE ''
     END
     || CASE t.reason
@@ -206,6 +206,11 @@ SELECT
         WHEN t.outcome <> 'recovered' OR t.stream_call IS NOT NULL THEN ''
         WHEN t.released_bytes > 0 THEN ' It was served after this process had given back ' || t.released_text || '.'
         ELSE ' The program went on, and was served as much later.'
+    END
+    || CASE
+        WHEN t.leaked_bytes > 0 AND t.reason NOT IN ('leak', 'resources')
+            THEN ' ' || t.leaked_text || ' had leaked by then, most of it at ' || t.leaked_site || '.'
+        ELSE ''
     END,
     CASE
         WHEN t.stream_call IS NOT NULL

@@ -95,9 +95,10 @@ static nm_status say_ends(nm_screen *s, bool is_going_on, nm_error *err)
     nm_status status = nm_other_ends_get(s->db, is_going_on, &other, err);
 
     nm_screen_say(s,
-                  other.process_count > 0 ? NM_SAY_END_NOT_ALL
-                  : is_going_on           ? NM_SAY_END_SO_FAR
-                                          : NM_SAY_END_ALL,
+                  !other.is_ending          ? NM_SAY_END_SNAPSHOT
+                  : other.process_count > 0 ? NM_SAY_END_NOT_ALL
+                  : is_going_on             ? NM_SAY_END_SO_FAR
+                                            : NM_SAY_END_ALL,
                   NM_WORDS({"n", nm_human_count(number, other.process_count)}));
     return status;
 }

@@ -180,26 +180,46 @@ static nm_status add_candidates(whatif *run, nm_error *err)
     return status;
 }
 
-/* Adds the candidate that is best, if one is better than the recorded setting. */
+/* By the figures of the table: a smaller device is enough, or on one that is no larger less is reserved. */
+static bool is_better(const whatif_row *now, const whatif_row *row)
+{
+    uint64_t now_bytes = now->smallest.device_bytes, bytes = row->smallest.device_bytes;
+
+    if (!row->smallest.is_found || !now->smallest.is_found || bytes < now_bytes)
+        return row->smallest.is_found && now->smallest.is_found;
+    return row->result.is_fit && now->result.is_fit && bytes - now_bytes <= now_bytes / WHATIF_WORSE_PART &&
+           row->result.peak_reserved_bytes < now->result.peak_reserved_bytes;
+}
+
+/* Adds the candidate that is best, if one is better than the recorded setting. The search narrows sizes down and may be wrong by a
+ * step: what the table does not bear out is no candidate. */
 static nm_status suggest(whatif *run, nm_error *err)
 {
     const char *refusal = nm_search_refusal(run->workload, run->place.is_complete);
+    nm_sim_options options = {run->place.capacity_bytes, run->place.other_bytes};
     nm_candidates candidates;
-    size_t found = SIZE_MAX;
     nm_status status = NM_OK;
 
     if (refusal != NULL)
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "no suggestion: %s", refusal);
     nm_search_candidates(run->workload, &run->recorded, &candidates);
-    status =
-        nm_search_best(run->workload, &run->recorded, &run->rows.items[0].smallest,
-                       &(nm_sim_options){run->place.capacity_bytes, run->place.other_bytes}, &candidates, &found, err);
-    if (status == NM_OK && found != SIZE_MAX) {
+    while (status == NM_OK && run->best == 0) {
         char name[NM_SETTINGS_BYTES];
+        size_t found = SIZE_MAX;
 
+        status = nm_search_best(run->workload, &run->recorded, &run->rows.items[0].smallest, &options, &candidates,
+                                &found, err);
+        if (status != NM_OK || found == SIZE_MAX)
+            break;
         nm_caching_settings_write(&candidates.items[found].caching, name);
-        run->best = run->rows.count;
         status = add_row(run, name, &candidates.items[found], err);
+        if (status != NM_OK)
+            break;
+        if (is_better(&run->rows.items[0], &run->rows.items[run->rows.count - 1]))
+            run->best = run->rows.count - 1;
+        else
+            run->rows.count--;
+        candidates.items[found] = candidates.items[--candidates.count];
     }
     return status;
 }
@@ -314,7 +334,7 @@ static nm_status print_answers(whatif *run, nm_error *err)
     nm_status status = NM_OK;
 
     whatif_print_head(&run->place, run->workload, &run->same, &run->packing, stdout);
-    whatif_print_rows(&run->place, rows, stdout);
+    whatif_print_rows(&run->place, &run->workload->recorded, rows, stdout);
     if (run->options->is_suggest)
         whatif_print_suggestion(run->workload, &rows->items[0], &rows->items[run->best], stdout);
     if (run->options->is_advise)

@@ -267,12 +267,26 @@ static void print_failure(const whatif_row *row, FILE *out)
                 bytes(h, failure->device_free_bytes));
 }
 
-void whatif_print_rows(const whatif_place *place, const whatif_rows *rows, FILE *out)
+/* What the pool did: of the rest the recording says nothing that could stand beside a simulated figure. */
+static void print_recorded(const nm_recorded *recorded, size_t width, FILE *out)
+{
+    char reserved[NM_HUMAN_BYTES] = "-", rate[NM_HUMAN_BYTES] = "-";
+
+    if (recorded->has_reserved)
+        bytes(reserved, recorded->peak_reserved_bytes);
+    if (recorded->served_count > 0)
+        nm_human_percent(rate, 1 - (double)recorded->miss_count / (double)recorded->served_count);
+    fprintf(out, "%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, "recorded", reserved, "-", "-", rate,
+            "-", "-", "-", "-");
+}
+
+void whatif_print_rows(const whatif_place *place, const nm_recorded *recorded, const whatif_rows *rows, FILE *out)
 {
     size_t width = name_width(rows);
 
     fprintf(out, "\n%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, "setting", "reserved", "fragmented",
             "inactive split", "hit rate", "driver calls", "per step", "smallest device", "fits");
+    print_recorded(recorded, width, out);
     for (size_t i = 0; i < rows->count; i++)
         print_row(place, &rows->items[i], width, out);
     for (size_t i = 0; i < rows->count && i < FAILURES_SHOWN; i++)
@@ -285,6 +299,22 @@ void whatif_print_rows(const whatif_place *place, const whatif_rows *rows, FILE 
 static uint64_t calls_of(const nm_sim_result *result)
 {
     return result->take_count + result->give_count;
+}
+
+/* What is worse by more than two parts of a hundred. */
+static void print_worse(const nm_sim_result *now, const nm_sim_result *best, FILE *out)
+{
+    char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES];
+
+    if (best->peak_reserved_bytes > now->peak_reserved_bytes + now->peak_reserved_bytes / WHATIF_WORSE_PART)
+        fprintf(out, ", %s reserved instead of %s", bytes(a, best->peak_reserved_bytes),
+                bytes(b, now->peak_reserved_bytes));
+    if (best->peak_stuck_bytes > now->peak_stuck_bytes + now->peak_stuck_bytes / WHATIF_WORSE_PART)
+        fprintf(out, ", %s inactive split instead of %s", bytes(a, best->peak_stuck_bytes),
+                bytes(b, now->peak_stuck_bytes));
+    if (nm_sim_hit_rate(best) < nm_sim_hit_rate(now) * (1 - 1.0 / WHATIF_WORSE_PART))
+        fprintf(out, ", hit rate %s instead of %s", nm_human_percent(a, nm_sim_hit_rate(best)),
+                nm_human_percent(b, nm_sim_hit_rate(now)));
 }
 
 /* A run that ended early made fewer calls: nothing to compare with. */
@@ -303,6 +333,8 @@ static void print_price(const whatif_row *now, const whatif_row *best, FILE *out
         fprintf(out, " instead of %.1f", (double)now->result.calls_in_steps / (double)run->step_count);
     if (run->step_count > 0)
         fprintf(out, " in a step after the warm-up");
+    if (has_both)
+        print_worse(&now->result, run, out);
     fprintf(out, "%s\n",
             !best->result.is_fit ? ", on its smallest device"
             : has_both           ? ""
@@ -329,16 +361,19 @@ void whatif_print_suggestion(const nm_workload *workload, const whatif_row *now,
     const char *name = workload->is_npu ? "PYTORCH_NPU_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
     char conf[NM_SETTINGS_BYTES], a[NM_HUMAN_BYTES];
 
-    nm_caching_settings_write(&best->setting.caching, conf);
-    fprintf(out, "\n%s=%s\n", name,
-            conf[0] == 0 && workload->recorded.is_expandable ? "expandable_segments:False" : conf);
     if (best == now) {
-        fprintf(out, "gain          none of the settings that were tried is better: keep what holds now (%s)\n",
-                now->name);
-    } else {
-        print_gain(now, best, out);
-        print_price(now, best, out);
+        fprintf(out, "\nno setting is better than what was recorded (%s)\n", now->name);
+        return;
     }
+    nm_caching_settings_write(&best->setting.caching, conf);
+    if (conf[0] == 0 && workload->recorded.is_expandable)
+        snprintf(conf, sizeof conf, "expandable_segments:False");
+    if (conf[0] == 0)
+        fprintf(out, "\nunset %s\n", name);
+    else
+        fprintf(out, "\n%s=%s\n", name, conf);
+    print_gain(now, best, out);
+    print_price(now, best, out);
     if (workload->recorded.streamless_count > 0)
         fprintf(out, "assumed       one stream: with several, whose blocks share no segment, less may be gained\n");
     if (best->setting.caching.is_expandable)

@@ -13,6 +13,7 @@
 #include "whatif/search.h"
 
 #define WHATIF_NAME_BYTES (NM_SETTINGS_BYTES + 16)
+#define WHATIF_WORSE_PART 50 /* what is worse by more than such a part of it is said: 2 % */
 
 typedef struct whatif_row { /* one setting and what came of it */
     char name[WHATIF_NAME_BYTES];
@@ -46,8 +47,8 @@ void whatif_print_heaps(const nm_gather *gather, FILE *out);
 void whatif_print_head(const whatif_place *place, const nm_workload *workload, const nm_sim_result *same,
                        const nm_packing *packing, FILE *out);
 
-/* One table over the rows, then a sentence for each that does not fit. */
-void whatif_print_rows(const whatif_place *place, const whatif_rows *rows, FILE *out);
+/* One table of what was recorded and the rows, then a sentence for each that does not fit. */
+void whatif_print_rows(const whatif_place *place, const nm_recorded *recorded, const whatif_rows *rows, FILE *out);
 
 /* The best row against the one that holds now (the first). */
 void whatif_print_suggestion(const nm_workload *workload, const whatif_row *now, const whatif_row *best, FILE *out);
