@@ -209,7 +209,7 @@ SELECT
     END
     || CASE
         WHEN t.leaked_bytes > 0 AND t.reason NOT IN ('leak', 'resources')
-            THEN ' ' || t.leaked_text || ' had leaked by then, most of it at ' || t.leaked_site || '.'
+            THEN ' Besides, ' || t.leaked_text || ' had leaked by then, most of it at ' || t.leaked_site || '.'
         ELSE ''
     END,
     CASE

@@ -299,6 +299,20 @@ def fit(mapped=0, failed=0, own=0, spare=0, baseline=0):
     return program.text()
 
 
+def growing():
+    """A block that is 4 MiB larger in each of twelve steps, each in a segment of its own, and is freed when the next one is there."""
+    program = Caching()
+    kept = None
+    for step in range(12):
+        program.say(f"step number={step + 1}")
+        place = program.segment((22 + 4 * step) * MIB)
+        program.block(place, (20 + 4 * step) * MIB)
+        if kept is not None:
+            program.free(kept)
+        kept = place
+    return program.text()
+
+
 def split(late=8):
     """Ten segments of 100 MiB that come to be free; ten blocks of 30 MiB are cut from four of them and stay; then `late` blocks of
     100 MiB, of which six find a whole segment."""

@@ -286,7 +286,7 @@ START_TEST(a_price_is_not_compared_with_a_run_that_failed)
 {
     write_holes("holes");
     expect("trace holes && $W --suggest holes.zst", 0,
-           "gain          0.04 GiB: a device of 220 MiB is enough instead of 260 MiB (as recorded: default)\n"
+           "gain          40.0 MiB: a device of 220 MiB is enough instead of 260 MiB (as recorded: default)\n"
            "price         11 driver calls instead of 11\n");
     expect("$W --suggest --capacity 230MiB holes.zst", 0,
            "price         11 driver calls; as recorded it does not run to its end there\n");

@@ -180,15 +180,14 @@ static nm_status add_candidates(whatif *run, nm_error *err)
     return status;
 }
 
-/* By the figures of the table: a smaller device is enough, or on one that is no larger less is reserved. */
+/* By the figures of the table: a smaller device is enough, or less is reserved. */
 static bool is_better(const whatif_row *now, const whatif_row *row)
 {
-    uint64_t now_bytes = now->smallest.device_bytes, bytes = row->smallest.device_bytes;
+    bool is_smaller =
+        now->smallest.is_found && row->smallest.is_found && row->smallest.device_bytes < now->smallest.device_bytes;
 
-    if (!row->smallest.is_found || !now->smallest.is_found || bytes < now_bytes)
-        return row->smallest.is_found && now->smallest.is_found;
-    return row->result.is_fit && now->result.is_fit && bytes - now_bytes <= now_bytes / WHATIF_WORSE_PART &&
-           row->result.peak_reserved_bytes < now->result.peak_reserved_bytes;
+    return is_smaller || (now->result.is_fit && row->result.is_fit &&
+                          row->result.peak_reserved_bytes < now->result.peak_reserved_bytes);
 }
 
 /* Adds the candidate that is best, if one is better than the recorded setting. The search narrows sizes down and may be wrong by a

@@ -268,7 +268,7 @@ static void print_failure(const whatif_row *row, FILE *out)
 }
 
 /* What the pool did: of the rest the recording says nothing that could stand beside a simulated figure. */
-static void print_recorded(const nm_recorded *recorded, size_t width, FILE *out)
+static void print_recorded_row(const nm_recorded *recorded, size_t width, FILE *out)
 {
     char reserved[NM_HUMAN_BYTES] = "-", rate[NM_HUMAN_BYTES] = "-";
 
@@ -286,7 +286,7 @@ void whatif_print_rows(const whatif_place *place, const nm_recorded *recorded, c
 
     fprintf(out, "\n%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, "setting", "reserved", "fragmented",
             "inactive split", "hit rate", "driver calls", "per step", "smallest device", "fits");
-    print_recorded(recorded, width, out);
+    print_recorded_row(recorded, width, out);
     for (size_t i = 0; i < rows->count; i++)
         print_row(place, &rows->items[i], width, out);
     for (size_t i = 0; i < rows->count && i < FAILURES_SHOWN; i++)
@@ -302,9 +302,14 @@ static uint64_t calls_of(const nm_sim_result *result)
 }
 
 /* What is worse by more than two parts of a hundred. */
-static void print_worse(const nm_sim_result *now, const nm_sim_result *best, FILE *out)
+static void print_worse(const whatif_row *now_row, const whatif_row *best_row, FILE *out)
 {
+    const nm_sim_result *now = &now_row->result, *best = &best_row->result;
+    uint64_t now_device = now_row->smallest.device_bytes, best_device = best_row->smallest.device_bytes;
     char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES];
+
+    if (best_device > now_device + now_device / WHATIF_WORSE_PART)
+        fprintf(out, ", a device of %s instead of %s", bytes(a, best_device), bytes(b, now_device));
 
     if (best->peak_reserved_bytes > now->peak_reserved_bytes + now->peak_reserved_bytes / WHATIF_WORSE_PART)
         fprintf(out, ", %s reserved instead of %s", bytes(a, best->peak_reserved_bytes),
@@ -334,7 +339,7 @@ static void print_price(const whatif_row *now, const whatif_row *best, FILE *out
     if (run->step_count > 0)
         fprintf(out, " in a step after the warm-up");
     if (has_both)
-        print_worse(&now->result, run, out);
+        print_worse(now, best, out);
     fprintf(out, "%s\n",
             !best->result.is_fit ? ", on its smallest device"
             : has_both           ? ""
@@ -344,15 +349,18 @@ static void print_price(const whatif_row *now, const whatif_row *best, FILE *out
 static void print_gain(const whatif_row *now, const whatif_row *best, FILE *out)
 {
     uint64_t now_bytes = now->smallest.device_bytes, best_bytes = best->smallest.device_bytes;
-    bool is_device = best_bytes < now_bytes;
-    char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES];
+    uint64_t now_reserved = now->result.peak_reserved_bytes, best_reserved = best->result.peak_reserved_bytes;
+    bool has_both = now->result.is_fit && best->result.is_fit;
+    bool is_device = best_bytes < now_bytes && (!has_both || best_reserved >= now_reserved ||
+                                                now_bytes - best_bytes >= now_reserved - best_reserved);
+    char a[NM_HUMAN_BYTES], b[NM_HUMAN_BYTES], c[NM_HUMAN_BYTES];
 
     if (!is_device) {
-        now_bytes = now->result.peak_reserved_bytes;
-        best_bytes = best->result.peak_reserved_bytes;
+        now_bytes = now_reserved;
+        best_bytes = best_reserved;
     }
-    fprintf(out, "gain          %.2f GiB: %s%s %s instead of %s (%s)\n",
-            (double)(now_bytes > best_bytes ? now_bytes - best_bytes : 0) / (1 << 30), is_device ? "a device of " : "",
+    fprintf(out, "gain          %s: %s%s %s instead of %s (%s)\n",
+            bytes(c, now_bytes > best_bytes ? now_bytes - best_bytes : 0), is_device ? "a device of " : "",
             bytes(a, best_bytes), is_device ? "is enough" : "are reserved", bytes(b, now_bytes), now->name);
 }
 
@@ -363,20 +371,15 @@ void whatif_print_suggestion(const nm_workload *workload, const whatif_row *now,
 
     if (best == now) {
         fprintf(out, "\nno setting is better than what was recorded (%s)\n", now->name);
-        return;
+    } else {
+        nm_caching_settings_write(&best->setting.caching, conf);
+        fprintf(out, "\n%s=%s\n", name, conf[0] == 0 ? "expandable_segments:False" : conf); /* that is the default */
+        print_gain(now, best, out);
+        print_price(now, best, out);
     }
-    nm_caching_settings_write(&best->setting.caching, conf);
-    if (conf[0] == 0 && workload->recorded.is_expandable)
-        snprintf(conf, sizeof conf, "expandable_segments:False");
-    if (conf[0] == 0)
-        fprintf(out, "\nunset %s\n", name);
-    else
-        fprintf(out, "\n%s=%s\n", name, conf);
-    print_gain(now, best, out);
-    print_price(now, best, out);
     if (workload->recorded.streamless_count > 0)
         fprintf(out, "assumed       one stream: with several, whose blocks share no segment, less may be gained\n");
-    if (best->setting.caching.is_expandable)
+    if (best != now && best->setting.caching.is_expandable)
         fprintf(out,
                 "not with      max_split_size_mb, garbage_collection_threshold, tensors shared with other processes\n");
     if (workload->recorded.exported_count > 0)
