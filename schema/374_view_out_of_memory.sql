@@ -31,8 +31,9 @@ CREATE VIEW out_of_memory (
     -- and without it the request would have fitted; 'capacity': the process itself needs more than the device has, even if
     -- its pools gave all back that is free in them, or, where the size of the device is not known, more than was free on it
     -- and in them; 'fragmentation': the pool had enough free in the segments that serve
-    -- such a request, or half of it and the device the rest, but not in one piece; 'other-cache': who asked was none of the pools,
-    -- or another one, and with what a pool had reserved and did not use it would have fitted; 'other-stream': the memory was free, or given up, but for another stream;
+    -- such a request, or half of it and the device the rest, but not in one piece; 'other-cache': who asked was another pool,
+    -- or in another library than any pool, and with the segments without a block that a pool kept it would have fitted;
+    -- 'other-stream': the memory was free, or given up, but for another stream;
     -- 'other-process-or-module': other processes, or modules of the runtime, hold a tenth of the device or more (half of it,
     -- where the pool had enough free as well), and without them it would have fitted; 'limit': the pool refused by itself,
     -- without a refusal of the driver or, in a snapshot, with room on the device for the segment that it would have asked

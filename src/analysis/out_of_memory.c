@@ -49,7 +49,6 @@ typedef struct replay_room {
     size_t open_count;     /* of all threads */
     uint64_t look_count;   /* stacks and ranges that their states have looked at */
     nm_map segment_stacks; /* owned: (pool, stack) that have asked the driver */
-    bool has_failed;       /* the driver has refused something */
 } replay_room;
 
 typedef struct thread_room {
@@ -412,7 +411,7 @@ static nm_status open_episode(nm_run *run, const nm_context *context, nm_episode
     return take_stacks(run, episode, err);
 }
 
-static void add_failure(const nm_run *run, nm_episode *episode, const nm_context *context)
+static void add_failure(nm_episode *episode, const nm_context *context)
 {
     bool is_pool = context->heap != NULL && nm_is_pool(context->heap);
     uint64_t bytes = context->event->requested_bytes;
@@ -425,7 +424,6 @@ static void add_failure(const nm_run *run, nm_episode *episode, const nm_context
     episode->is_granted = false;
     episode->is_driver_last = !is_pool;
     if (!is_pool) {
-        ((replay_room *)nm_replay_room(run))->has_failed = true;
         episode->row.driver_failure_count++;
         episode->row.at_least_tried_bytes = larger(episode->row.at_least_tried_bytes, bytes);
         episode->wanted_bytes = bytes;
@@ -463,7 +461,7 @@ static nm_status take_failure(nm_run *run, const nm_context *context, nm_error *
     if (status == NM_OK && *link == NULL)
         status = open_episode(run, context, link, err);
     if (status == NM_OK)
-        add_failure(run, *link, context);
+        add_failure(*link, context);
     return status;
 }
 
@@ -653,10 +651,9 @@ static nm_status write_segments(const nm_run *run, nm_error *err)
 {
     const replay_room *all = nm_replay_room(run);
     nm_status status = NM_OK;
-
     nm_key key;
 
-    for (size_t at = 0; all->has_failed && status == NM_OK && nm_map_next(&all->segment_stacks, &at, &key, NULL);)
+    for (size_t at = 0; all->count > 0 && status == NM_OK && nm_map_next(&all->segment_stacks, &at, &key, NULL);)
         status = nm_give_segment_stack(&run->replay->sink,
                                        &(nm_segment_stack_row){.heap_id = key.high, .stack_id = key.low}, err);
     return status;

@@ -194,6 +194,11 @@ uint64_t nm_gather_frame(const nm_gather *gather, uint64_t stack_id)
     return stack_id == 0 ? 0 : call_of(gather, CALL_FRAME, stack_id);
 }
 
+uint64_t nm_gather_caller(const nm_gather *gather, uint64_t stack_id)
+{
+    return nm_gather_frame(gather, call_of(gather, CALL_PARENT, stack_id));
+}
+
 bool nm_gather_is_emptying(const nm_gather *gather, uint64_t stack_id)
 {
     int left = STACK_DEPTH_MAX; /* whatever refers to itself */

@@ -120,7 +120,9 @@ const nm_sink *nm_gather_sink(nm_gather *gather); /* borrowed; its context is th
 /* Is it the stack of a call that empties the cache? Asked when all is read: a trace names frames late. */
 bool nm_gather_is_emptying(const nm_gather *gather, uint64_t stack_id);
 
-uint64_t nm_gather_frame(const nm_gather *gather, uint64_t stack_id); /* the innermost one; 0: not known */
+/* The innermost frame of a stack, and that of its caller; 0: not known, or there is none. */
+uint64_t nm_gather_frame(const nm_gather *gather, uint64_t stack_id);
+uint64_t nm_gather_caller(const nm_gather *gather, uint64_t stack_id);
 
 /* The process of the heap; NULL: it is not known. */
 const nm_gather_process *nm_gather_process_of(const nm_gather *gather, const nm_gather_heap *heap);

@@ -566,10 +566,8 @@ static nm_status end_block(walk *state, size_t at, nm_error *err)
 static nm_status add_failed(walk *state, const nm_gather_failure *failure, uint32_t *index, nm_error *err)
 {
     nm_request request = {.bytes = failure->requested_bytes, .seq = failure->seq};
-    nm_status status;
+    nm_status status = nm_build_lane(state->build, &(nm_gather_row){.stream = failure->stream}, &request.lane, err);
 
-    state->build->workload->recorded.failed_count++;
-    status = nm_build_lane(state->build, &(nm_gather_row){.stream = failure->stream}, &request.lane, err);
     return status == NM_OK ? nm_workload_add_request(state->build->workload, request, index, err) : status;
 }
 
@@ -592,6 +590,7 @@ static nm_status fail_request(walk *state, size_t at, nm_error *err)
     }
     end_releases(state, 0);
     state->refused = NULL;
+    state->build->workload->recorded.failed_count++;
     status = add_failed(state, failure, &index, err);
     return status == NM_OK ? emit(state, NM_OP_FAILED, index, err) : status;
 }
@@ -617,23 +616,27 @@ static nm_status walk_op(walk *state, const raw_op *op, nm_error *err)
     return NM_OK;
 }
 
-/* The driver was asked where it had been asked for segments of the pool, and for no other memory. */
+/* The driver was asked where it had been asked for segments of the pool and for no other memory, or by the same caller: as in
+ * store/verdicts/out_of_memory_pools.sql. What the request itself had got before is nobody's yet. */
 static bool is_asked_by_pool(const walk *state, const nm_gather_failure *failure)
 {
     const nm_gather *gather = state->build->gather;
     uint64_t frame_id = nm_gather_frame(gather, failure->stack_id);
-    bool has_asked = false;
+    uint64_t caller_id = nm_gather_caller(gather, failure->stack_id);
+    bool has_asked = false, has_other = false;
 
     for (size_t i = 0; i < gather->ranges.count && frame_id != 0; i++) {
         nm_range_owner owner = state->build->ranges[i].owner;
+        uint64_t stack_id = gather->ranges.items[i].stack_id;
 
-        if (owner == NM_RANGE_FOREIGN || nm_gather_frame(gather, gather->ranges.items[i].stack_id) != frame_id)
+        if (owner == NM_RANGE_FOREIGN || nm_gather_frame(gather, stack_id) != frame_id)
             continue;
-        if (owner != NM_RANGE_OURS && gather->ranges.items[i].stack_id != failure->stack_id)
-            return false; /* what the request itself had got before is nobody's yet */
+        if (owner == NM_RANGE_OURS && caller_id != 0 && nm_gather_caller(gather, stack_id) == caller_id)
+            return true;
         has_asked |= owner == NM_RANGE_OURS;
+        has_other |= owner != NM_RANGE_OURS && stack_id != failure->stack_id;
     }
-    return has_asked;
+    return has_asked && !has_other;
 }
 
 /* The largest request for which a caching pool asks the driver for so much, padding and rounding left room: what fits with it fits. */

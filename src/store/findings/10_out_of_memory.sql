@@ -156,13 +156,12 @@ SELECT
                 )
             END,
             CASE
-                WHEN NOT c.is_partial AND c.cause = 'capacity' AND c.module_bytes * 100 >= c.total_bytes
+                WHEN c.cause = 'capacity' AND c.module_bytes * 100 >= c.total_bytes
                     THEN say('screen.why.capacity_modules', 'module_bytes', c.module_bytes)
-                WHEN NOT c.is_partial AND c.cause = 'limit' AND c.reserved_bytes IS NOT NULL
+                WHEN c.cause = 'limit' AND c.reserved_bytes IS NOT NULL
                     THEN say('screen.why.limit_reserved', 'reserved_bytes', c.reserved_bytes)
             END,
             CASE
-                WHEN c.is_partial THEN NULL
                 WHEN c.cause = 'capacity' AND c.total_bytes IS NULL THEN NULL
                 WHEN c.cause = 'capacity' AND c.free_bytes IS NULL THEN say('screen.why.capacity_needed', 'needed_bytes', c.lacked_bytes)
                 WHEN c.cause IN ('leak', 'capacity', 'stream', 'limit') AND c.free_bytes IS NOT NULL

@@ -61,8 +61,9 @@ SET pool_heap_id = (
     )
 WHERE out_of_memory_chain_id IN (SELECT a.out_of_memory_chain_id FROM temp.asked_by AS a);
 
--- It is known to be none of the pools' where each has asked, and none from that frame. What a pool gives back are segments without
--- a block.
+-- A pool did not ask where another is known to have, or where who asked is in another library than whatever asks for the pools: a pool
+-- may have several places that ask, but in its own code. One that gave memory back meanwhile was heard. What emptying its cache gives
+-- back are segments without a block.
 CREATE TEMP TABLE kept_by AS
 SELECT
     c.out_of_memory_chain_id,
@@ -76,14 +77,17 @@ WHERE c.driver_failure_count > 0
     AND y.free_bytes > y.stuck_bytes
     AND (
         c.pool_heap_id IS NOT NULL
-        OR c.stack_id IS NOT NULL
+        OR c.released_bytes = 0
         AND h.heap_id IN (SELECT g.heap_id FROM temp.segment_stack AS g)
         AND NOT EXISTS (
             SELECT 1
             FROM temp.segment_stack AS g
             JOIN heap AS o ON o.heap_id = g.heap_id AND o.process_id = c.process_id AND o.device_id = c.device_id
-            JOIN stack AS s ON s.stack_id = g.stack_id
-            JOIN stack AS w ON w.stack_id = c.stack_id AND w.frame_id = s.frame_id
+            LEFT JOIN stack AS s ON s.stack_id = g.stack_id
+            LEFT JOIN frame AS f ON f.frame_id = s.frame_id
+            LEFT JOIN stack AS w ON w.stack_id = c.stack_id
+            LEFT JOIN frame AS r ON r.frame_id = w.frame_id
+            WHERE coalesce(f.module = r.module, 1)
         )
     );
 

@@ -214,11 +214,12 @@ static nm_status suggest(whatif *run, nm_error *err)
         status = add_row(run, name, &candidates.items[found], err);
         if (status != NM_OK)
             break;
-        if (is_better(&run->rows.items[0], &run->rows.items[run->rows.count - 1]))
+        if (is_better(&run->rows.items[0], &run->rows.items[run->rows.count - 1])) {
             run->best = run->rows.count - 1;
-        else
+        } else {
             run->rows.count--;
-        candidates.items[found] = candidates.items[--candidates.count];
+            candidates.items[found] = candidates.items[--candidates.count];
+        }
     }
     return status;
 }

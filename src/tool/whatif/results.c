@@ -129,7 +129,7 @@ static const char *difference_reason(const nm_recorded *recorded, const nm_sim_r
 {
     if (recorded->baseline_block_count != 0 && !same->is_laid_out)
         return "how the baseline lay does not follow from the input";
-    if (recorded->failed_count > 0 && !is_less)
+    if ((recorded->failed_count > 0 || recorded->is_refusal_replayed) && !is_less)
         return "what had failed is served here, or that pool has other rules or settings";
     if (recorded->own_flush_count > 0 && !is_less)
         return "what that pool gave back by itself is still here, or it has other rules or settings";
