@@ -221,9 +221,30 @@ START_TEST(a_run_that_died_is_not_said_to_fit_without_a_word)
                   "@501 alloc_failed heap=2 thread=1 requested=943718000 error=207001 stream=7\n");
     expect("trace died && load died && trace served && trace told && $W --capacity 2GiB died.zst", 3, died);
     expect("$W --capacity 2GiB died.db", 3, died);
+    expect("$W --capacity 2GiB died.zst", 3, "        not known  not known\n");
     expect("$W --capacity 2GiB served.zst | grep -c died", 1, "0");
     expect("$W --capacity 2GiB told.zst | grep died", 1, NULL);
     expect("$W --capacity 2GiB told.zst", 0, "failures      1 request failed: replayed as if freed at once");
+}
+END_TEST
+
+/* Where the pool had asked before, and nobody else: 900 MiB are wanted beside the 60 + 20 that are live. */
+START_TEST(a_refusal_is_replayed_where_the_pool_had_asked)
+{
+    static const char pool[] = "stack 1: /lib/p.so+0x10 < main\nstack 2: /lib/p.so+0x20 < main\n"
+                               "@400 alloc heap=1 thread=1 address=0x200000000 block=20971520 stack=1\n"
+                               "@401 alloc heap=2 thread=1 address=0x200000000 requested=19922944 stream=7\n";
+    char more[512];
+
+    for (int asker = 1; asker <= 2; asker++) {
+        snprintf(more, sizeof more, "%s@500 alloc_failed heap=1 thread=1 requested=943718400 error=207001 stack=%d\n",
+                 pool, asker);
+        write_growing(asker == 1 ? "pools" : "others", " stream=7", more);
+    }
+    expect("trace pools && trace others && load pools && $W --capacity 2GiB pools.zst", 0, "  yes\n");
+    expect("$W --capacity 960MiB pools.zst", 1, "does not fit, by capacity: at event ");
+    expect("$W --capacity 960MiB pools.db", 1, "replayed as the largest request that asks for so much");
+    expect("$W --capacity 960MiB others.zst", 3, "not known  not known\n");
 }
 END_TEST
 
@@ -504,6 +525,7 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, streams_explain_what_is_less);
     tcase_add_test(tcase, suggestions_are_refused_with_a_reason);
     tcase_add_test(tcase, a_run_that_died_is_not_said_to_fit_without_a_word);
+    tcase_add_test(tcase, a_refusal_is_replayed_where_the_pool_had_asked);
     tcase_add_test(tcase, a_database_answers_as_its_trace_does);
     tcase_add_test(tcase, a_database_without_all_rows_is_refused);
     tcase_add_test(tcase, a_table_is_not_written_over_what_it_is_made_of);

@@ -11,12 +11,12 @@
 #include "store/foreign.h"
 #include "store/row_read.h"
 #include "tool/whatif/emptying_frames.sql.h"
-#include "tool/whatif/emptying_stacks.sql.h"
 #include "tool/whatif/pool_rows.sql.h"
 #include "tool/whatif/whatif_devices.sql.h"
 #include "tool/whatif/whatif_heaps.sql.h"
 #include "tool/whatif/whatif_processes.sql.h"
 #include "tool/whatif/whatif_settings.sql.h"
+#include "tool/whatif/whatif_stacks.sql.h"
 
 typedef struct database {
     sqlite3 *db;
@@ -141,10 +141,10 @@ static nm_status read_frames(database *base, nm_error *err)
 static nm_status read_stacks(database *base, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
-    nm_emptying_stacks_row row;
-    nm_status status = nm_emptying_stacks_ask(base->db, &rows, err);
+    nm_whatif_stacks_row row;
+    nm_status status = nm_whatif_stacks_ask(base->db, &rows, err);
 
-    while (status == NM_OK && nm_emptying_stacks_next(rows, &row)) {
+    while (status == NM_OK && nm_whatif_stacks_next(rows, &row)) {
         nm_definition definition = {.kind = NM_DEFINE_STACK, .id = (uint64_t)row.stack_id};
 
         definition.stack.parent_id = (uint64_t)row.parent_id;
