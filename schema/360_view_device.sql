@@ -136,8 +136,7 @@ CREATE VIEW device_memory (
     seq,
     -- When. Unit: nanoseconds since the recording began. NULL: not known.
     ns,
-    -- POOL: what a pool (heap) holds, its segments; WORKSPACE: the same of a workspace's allocator; APP: other memory that the program, or an unknown module, took, and what a pool has just taken, until
-    -- its first block lies in it; HCCL, GE, RUNTIME and other names: what that module of CANN took; PHYSICAL: physical memory that is not mapped; PAGE ROUNDING: the rest of whole
+    -- POOL: what a pool (heap) holds, its segments; WORKSPACE: the same of a workspace's allocator; APP: other memory that the program, or an unknown module, took; HCCL, GE, RUNTIME and other names: what that module of CANN took; PHYSICAL: physical memory that is not mapped; PAGE ROUNDING: the rest of whole
     -- pages, where they are known; RECORDED PROCESSES: what other recorded processes take of the same device; OTHER
     -- PROCESSES: what else is in use beside this process, by the runtime's word; UNEXPLAINED: what is left, of either
     -- sign; DEVICE USED: what the device says is in use and, where it was asked at another time, what came or went

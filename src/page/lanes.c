@@ -15,7 +15,6 @@
 
 static const char *const segment_columns[] = {"heap_id",   "allocation_id", "address",   "size_bytes",
                                               "alloc_seq", "free_seq",      "driver_id", NULL};
-static const char *const use_columns[] = {"heap_id", "allocation_id", "used_seq", NULL};
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------------- */
 
@@ -45,7 +44,6 @@ static bool is_of(const nm_page_use *use, const nm_page_row *row)
 
 static nm_status note_use(nm_page_lanes *lanes, const nm_page_row *row, nm_error *err)
 {
-    int64_t born = row->values[NM_PAGE_ROW_BORN], id = row->values[NM_PAGE_ROW_ID];
     nm_key key = {(uint64_t)row->values[NM_PAGE_ROW_HEAP], (uint64_t)row->segment_id};
     uint64_t number = lanes->last_use;
     nm_status status = NM_OK;
@@ -55,19 +53,12 @@ static nm_status note_use(nm_page_lanes *lanes, const nm_page_row *row, nm_error
     if (status == NM_OK && number == lanes->use_count) {
         status = nm_array_grow(&lanes->uses, &lanes->use_capacity, number + 1, sizeof *lanes->uses, err);
         if (status == NM_OK)
-            lanes->uses[lanes->use_count++] = (nm_page_use){.heap_id = row->values[NM_PAGE_ROW_HEAP],
-                                                            .segment_id = row->segment_id,
-                                                            .first_born = born,
-                                                            .first_id = id};
+            lanes->uses[lanes->use_count++] =
+                (nm_page_use){.heap_id = row->values[NM_PAGE_ROW_HEAP], .segment_id = row->segment_id};
     }
-    if (status != NM_OK)
-        return status;
-    lanes->last_use = number;
-    if (born < lanes->uses[number].first_born) {
-        lanes->uses[number].first_born = born;
-        lanes->uses[number].first_id = id;
-    }
-    return NM_OK;
+    if (status == NM_OK)
+        lanes->last_use = number;
+    return status;
 }
 
 nm_status nm_page_lanes_note(nm_page_lanes *lanes, const nm_page_row *row, nm_error *err)
@@ -146,28 +137,14 @@ static int compare_segments(const void *a, const void *b)
                           4);
 }
 
-static int compare_uses(const void *a, const void *b)
-{
-    const nm_page_use *first = a, *second = b;
-
-    return compare_values((const int64_t[]){first->heap_id, first->first_born, first->first_id},
-                          (const int64_t[]){second->heap_id, second->first_born, second->first_id}, 3);
-}
-
-/* Sorting gives uses other numbers: nothing is noted any more. */
-static void sort_uses(nm_page_lanes *lanes, int (*compare)(const void *, const void *))
-{
-    if (lanes->use_count > 0)
-        qsort(lanes->uses, lanes->use_count, sizeof *lanes->uses, compare);
-}
-
 nm_status nm_page_lanes_segments(nm_page_lanes *lanes, nm_page *page, nm_error *err)
 {
     nm_page_columns columns = {0};
     nm_status status = NM_OK;
 
     nm_page_columns_name(&columns, segment_columns);
-    sort_uses(lanes, compare_segments);
+    if (lanes->use_count > 0) /* gives them other numbers: nothing is noted any more */
+        qsort(lanes->uses, lanes->use_count, sizeof *lanes->uses, compare_segments);
     for (size_t i = 0; i < lanes->use_count && columns.row_count < SEGMENTS_MAX && status == NM_OK; i++) {
         const nm_page_use *use = &lanes->uses[i];
         int64_t values[] = {use->heap_id,   use->segment_id, use->address,  use->size_bytes,
@@ -178,24 +155,6 @@ nm_status nm_page_lanes_segments(nm_page_lanes *lanes, nm_page *page, nm_error *
     }
     if (status == NM_OK)
         status = nm_page_tables_put(page, &columns, "segment", err);
-    nm_page_columns_free(&columns);
-    return status;
-}
-
-nm_status nm_page_lanes_uses(nm_page_lanes *lanes, nm_page *page, uint64_t bytes_max, nm_error *err)
-{
-    nm_page_columns columns = {0};
-    nm_status status = NM_OK;
-
-    nm_page_columns_name(&columns, use_columns);
-    sort_uses(lanes, compare_uses);
-    for (size_t i = 0; i < lanes->use_count && status == NM_OK; i++) {
-        const nm_page_use *use = &lanes->uses[i];
-
-        status = nm_page_columns_add(&columns, (int64_t[]){use->heap_id, use->segment_id, use->first_born}, err);
-    }
-    if (status == NM_OK)
-        status = nm_page_table(page, &columns, "segment_use", bytes_max, err);
     nm_page_columns_free(&columns);
     return status;
 }

@@ -23,8 +23,7 @@ typedef struct nm_page_place {
 /* Of a segment by a heap. */
 typedef struct nm_page_use {
     int64_t heap_id, segment_id;
-    int64_t first_born, first_id; /* the first block of the heap in it */
-    bool is_there;                /* there is a row of the segment, which has: */
+    bool is_there; /* there is a row of the segment, which has: */
     int64_t address, size_bytes, alloc_seq, free_seq, driver_id;
 } nm_page_use;
 
@@ -43,9 +42,8 @@ nm_status nm_page_lanes_settle(nm_page_lanes *lanes, sqlite3 *db, nm_error *err)
 
 nm_page_place *nm_page_lanes_find(nm_page_lanes *lanes, int64_t heap_id); /* NULL: it has no block */
 
-/* Tables "segment" and "segment_use". From the first block that a heap has in a segment on, the segment is its own. */
+/* Table "segment": a row for each heap that has a block in one. */
 nm_status nm_page_lanes_segments(nm_page_lanes *lanes, nm_page *page, nm_error *err);
-nm_status nm_page_lanes_uses(nm_page_lanes *lanes, nm_page *page, uint64_t bytes_max, nm_error *err);
 
 void nm_page_lanes_free(nm_page_lanes *lanes);
 

@@ -25,7 +25,6 @@
 
 #define LANES_SHARE  0.65 /* of the room for data, at most: they, and what is before them */
 #define CELLS_SHARE  0.85 /* the same */
-#define USES_SHARE   0.9  /* the same */
 #define SEGMENTS_MAX 200000
 #define KEPT_BYTES   1024 /* of the table that comes last */
 #define RUN_ROWS     4096
@@ -621,7 +620,7 @@ nm_status nm_page_map_write(nm_page_map *m, nm_error *err)
         status = write_segments(m, err);
     if (status == NM_OK)
         status = write_anchors(m, err);
-    if (status == NM_OK)
-        status = m->has_all ? draw_kept(m, err) : draw_far(m, err);
-    return status == NM_OK ? nm_page_lanes_uses(&m->lanes, m->page, nm_page_room(m->page, USES_SHARE), err) : status;
+    if (status != NM_OK)
+        return status;
+    return m->has_all ? draw_kept(m, err) : draw_far(m, err);
 }

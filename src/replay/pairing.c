@@ -74,6 +74,17 @@ static void remove_node(nm_live *live)
         live->heap->arena->range_version++;
 }
 
+/* The pool whose segment it is, if that can be. */
+static nm_heap *pool_of(const nm_replay *replay, const nm_context *context)
+{
+    nm_heap *pool = nm_replay_heap(replay, context->event->pool_id);
+
+    return pool != NULL && nm_is_pool(pool) && pool->arena == context->heap->arena &&
+                   context->heap->level == NM_LEVEL_DRIVER
+               ? pool
+               : NULL;
+}
+
 /* Its peak was that of `peak_epoch` before the event. */
 static nm_status tell_peak(nm_replay *replay, const nm_heap *heap, uint64_t peak_epoch, const nm_context *context,
                            nm_error *err)
@@ -108,9 +119,8 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     if (status == NM_OK && nm_is_pool(heap))
         status = nm_pool_block_covers(live, err);
     if (status == NM_OK && heap->level == NM_LEVEL_DRIVER)
-        status = is_new && !is_restored
-                     ? nm_pool_range_appears(live, (context->event->flags & NM_FLAG_SEGMENT) != 0, context->seq, err)
-                     : nm_pool_attach(live, false, context->seq, err);
+        status = is_new && !is_restored ? nm_pool_range_appears(live, pool_of(replay, context), context, err)
+                                        : nm_pool_attach(live, false, context->seq, err);
     nm_status told = nm_usage_add(live, context->seq, context->event->time_ns, err);
     if (status == NM_OK)
         status = told;
@@ -448,17 +458,6 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
     if (status == NM_OK)
         live->row.live_bytes = live->heap->total.live_bytes;
     return status;
-}
-
-/* The pool whose segment it is, if that can be. */
-static nm_heap *pool_of(nm_replay *replay, const nm_context *context)
-{
-    nm_heap *pool = nm_replay_heap(replay, context->event->pool_id);
-
-    return pool != NULL && nm_is_pool(pool) && pool->arena == context->heap->arena &&
-                   context->heap->level == NM_LEVEL_DRIVER
-               ? pool
-               : NULL;
 }
 
 static nm_live *restored_live(nm_replay *replay, const nm_context *context, nm_error *err)

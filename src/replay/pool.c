@@ -254,18 +254,44 @@ static nm_live *block_asleep(const nm_live *range)
     return NULL;
 }
 
-nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err)
+/* The pool that has grown by the range, though no block was ever seen in it: it lies at the end of a mapping of the pool. */
+static nm_heap *pool_beside(const nm_live *range)
 {
+    const nm_live *left = range_of(nm_tree_previous(&range->node));
+
+    return left != NULL && range->is_mapped && left->is_mapped && left->node.value == range->node.key &&
+                   left->heap == range->heap
+               ? left->owner
+               : NULL;
+}
+
+static nm_status claim(nm_live *range, nm_heap *claimant, const nm_context *context, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    range->owner = claimant != NULL ? claimant : pool_beside(range);
+    if (range->owner == NULL)
+        return NM_OK;
+    range->row.is_segment = true;
+    if (claimant != NULL)
+        status = nm_sub_pool_claim(range, context->event, err);
+    return status == NM_OK ? nm_pool_attach(range, true, context->seq, err) : status;
+}
+
+nm_status nm_pool_range_appears(nm_live *range, nm_heap *claimant, const nm_context *context, nm_error *err)
+{
+    bool is_segment = (context->event->flags & NM_FLAG_SEGMENT) != 0;
+
     range->is_touched = range->is_baseline || (range->is_unseen && is_segment);
     if (!is_segment) {
         const nm_live *block = range->is_mapped ? block_asleep(range) : NULL;
 
         range->is_touched |= block != NULL;
-        return block == NULL ? NM_OK : enter_range(range, block, seq, err);
+        return block == NULL ? claim(range, claimant, context, err) : enter_range(range, block, context->seq, err);
     }
     range->row.is_segment = true;
     range->owner = range->heap->arena->pool;
-    return nm_pool_attach(range, true, seq, err);
+    return nm_pool_attach(range, true, context->seq, err);
 }
 
 /* Finds the ranges under the block, which are next to each other, and whether one of them is touched for the first

@@ -7,8 +7,9 @@
 
 #include "replay/state.h"
 
-/* A driver range appears: if it is a segment from birth, its pool takes it. */
-nm_status nm_pool_range_appears(nm_live *range, bool is_segment, int64_t seq, nm_error *err);
+/* A driver range appears: if it is a segment from birth, its pool takes it; else `claimant`, whose block will be the first in
+ * it (NULL: none, or it is not known yet), or a pool that it lies at the end of. */
+nm_status nm_pool_range_appears(nm_live *range, nm_heap *claimant, const nm_context *context, nm_error *err);
 
 /* What a block finds in the driver's memory when it comes. */
 typedef struct nm_touch {

@@ -100,25 +100,51 @@ static nm_pool_part_row key_of(const nm_live *range, uint64_t private_pool)
     };
 }
 
-nm_status nm_sub_pool_enter(nm_live *range, nm_error *err)
+/* A range that goes on where one of the same pool ends, or ends where one begins: the pool's part has grown. */
+static bool has_grown(nm_live *range)
 {
-    nm_heap *pool = range->owner;
     const nm_live *beside = range_of(nm_tree_previous(&range->node));
-    nm_pool_part_row key = key_of(range, 0);
 
-    if (range->part != NULL && range->part->pool == pool) /* it comes back */
-        return NM_OK;
-    range->is_settled = false;
     if (!are_joinable(beside, range)) {
         beside = range_of(nm_tree_next(&range->node));
         if (!are_joinable(range, beside))
             beside = NULL;
     }
-    if (beside != NULL && beside->part != NULL) { /* it has grown */
-        range->part = beside->part;
-        range->is_settled = beside->is_settled;
+    if (beside == NULL || beside->part == NULL)
+        return false;
+    range->part = beside->part;
+    range->is_settled = beside->is_settled;
+    return true;
+}
+
+nm_status nm_sub_pool_enter(nm_live *range, nm_error *err)
+{
+    nm_heap *pool = range->owner;
+    nm_pool_part_row key = key_of(range, 0);
+
+    if (range->part != NULL && range->part->pool == pool) /* it comes back, or was claimed */
         return NM_OK;
-    }
+    range->is_settled = false;
+    return has_grown(range) ? NM_OK : nm_sub_pool_find(pool->replay, pool, &key, &range->part, err);
+}
+
+static void set_stream(nm_pool_part_row *key, bool has_stream, uint64_t stream)
+{
+    if (key->has_stream || !has_stream)
+        return;
+    key->has_stream = true;
+    key->stream = stream;
+}
+
+nm_status nm_sub_pool_claim(nm_live *range, const nm_event *event, nm_error *err)
+{
+    nm_heap *pool = range->owner;
+    nm_pool_part_row key = key_of(range, event->private_pool);
+
+    set_stream(&key, (event->flags & NM_FLAG_POOL_STREAM) != 0, event->pool_stream);
+    if (has_grown(range))
+        return NM_OK;
+    range->is_settled = true;
     return nm_sub_pool_find(pool->replay, pool, &key, &range->part, err);
 }
 
@@ -237,10 +263,7 @@ nm_status nm_sub_pool_settle(nm_live *range, const nm_live *block, nm_error *err
         return NM_OK;
     range->is_settled = true;
     key = key_of(range, block->row.private_pool);
-    if (!key.has_stream && block->row.has_stream) {
-        key.has_stream = true;
-        key.stream = block->row.stream;
-    }
+    set_stream(&key, block->row.has_stream, block->row.stream);
     if (is_same(&key, &old->row) || !is_movable(range))
         return NM_OK;
     status = nm_sub_pool_find(pool->replay, pool, &key, &part, err);

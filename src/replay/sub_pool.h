@@ -18,6 +18,9 @@ nm_segment_kind nm_sub_pool_kind(uint64_t segment_bytes, bool is_mapped);
 /* The segment becomes its owner's: finds its part. */
 nm_status nm_sub_pool_enter(nm_live *range, nm_error *err);
 
+/* Before it enters: the event that made it tells whose block is the first in it (source/claims.h), and thus the part. */
+nm_status nm_sub_pool_claim(nm_live *range, const nm_event *event, nm_error *err);
+
 /* The first block in a segment tells which private pool it is of, and which stream where the segment does not say that, and
  * so for all that its free memory goes on in. */
 nm_status nm_sub_pool_settle(nm_live *range, const nm_live *block, nm_error *err);

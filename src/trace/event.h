@@ -139,7 +139,8 @@ enum {                     /* nm_event.flags */
        NM_FLAG_PAUSED =
            16384, /* happened while the recording was paused: time, stack and thread of it are not known. In a
                                  ring: recorded without a stack, because the recording is paused */
-       NM_FLAG_AT_LEAST = 32768, /* LOSS: so many are known to be lost, and there may be more */
+       NM_FLAG_AT_LEAST = 32768,     /* LOSS: so many are known to be lost, and there may be more */
+       NM_FLAG_POOL_STREAM = 131072, /* ALLOC, MAP: pool_stream is known; not in a trace */
        NM_FLAG_FREE_KNOWN =
            65536, /* ALLOC_FAILED: free_bytes is known, also if it is 0; not in a trace, where total_bytes says so */
 };
@@ -306,7 +307,10 @@ typedef struct nm_event {
     uint64_t peak_bytes;
     uint64_t generation; /* steps of the process that had begun */
     int64_t first_seq, last_seq;
-    uint64_t pool_id; /* heap */
+    uint64_t pool_id; /* heap. Of an ALLOC or MAP of driver memory, and the two below: what source/claims.h tells */
+
+    uint64_t pool_stream; /* of the first block in it; meaningful with NM_FLAG_POOL_STREAM */
+    uint64_t private_pool;
 } nm_event;
 
 /* The columns of a block: bit n of a kind's field mask says that its events carry field n. Numbers stand in trace files. */

@@ -115,7 +115,7 @@ function makeModelOf(hasAll) {
     const heap = (heap_id, level, more) => ({...place, heap_id, level, heap: level, label: level, device_id: 7, module: null, input, usage, steps: [], ...more});
     const heaps = [heap(1, 'pool'), heap(2, 'driver', {module: 'APP'}), heap(3, 'driver', {module: 'HCCL'}), heap(4, 'pinned', {device: null, device_id: null}), heap(5, 'pool', {process_id: 2})];
     const blocks = {alloc_seq: Float64Array.of(10, 30, 6, 8, 3), free_seq: Float64Array.of(40, NaN, NaN, 50, NaN), size_bytes: Float64Array.of(100, 300, 5, 70, 9), stack_id: Float64Array.of(1, 2, 1, 1, 1)};
-    const segments = [{allocation_id: 1, driver_id: 2, alloc_seq: 5, used_seq: 10, free_seq: null, size_bytes: 512}, {allocation_id: 2, driver_id: 2, alloc_seq: 29, used_seq: 30, free_seq: 60, size_bytes: 256}];
+    const segments = [{allocation_id: 1, driver_id: 2, alloc_seq: 5, free_seq: null, size_bytes: 512}, {allocation_id: 2, driver_id: 2, alloc_seq: 29, free_seq: 60, size_bytes: 256}];
     return {heaps, blocks, cached: new Map(), hasAllBlocks: hasAll, blockRanges: new Map([[1, {begin: 0, end: 2}], [2, {begin: 2, end: 3}], [3, {begin: 3, end: 4}], [4, {begin: 4, end: 5}]]), segments: new Map([[1, segments]]), samples: new Map([[7, [{seq: 20, used_bytes: 1000}, {seq: 55, used_bytes: 773}]]]), stacks: {siteOf: (stack) => `site ${stack}`}};
 }
 
@@ -124,8 +124,8 @@ test('a device is stacked by what holds it, and all together are what it held', 
     assert.equal(picture.isExact, true);
     assert.deepEqual(picture.layers.map((layer) => [layer.heap?.heap_id ?? null, layer.part]), [[1, 'allocated'], [1, 'free'], [2, 'other'], [3, 'other'], [null, 'unexplained']]);
     assert.deepEqual(at(4), [0, 0, 0, 0, 0]);
-    assert.deepEqual(at(9), [0, 0, 517, 70, 0], 'a segment is no pool\u2019s until a block lies in it');
-    assert.deepEqual(at(29), [100, 412, 261, 70, 413]);
+    assert.deepEqual(at(9), [0, 512, 5, 70, 0], 'a segment is its pool\u2019s before a block lies in it');
+    assert.deepEqual(at(29), [100, 668, 5, 70, 413]);
     assert.deepEqual(at(20), [100, 412, 5, 70, 413], 'the device was asked: 1000 in use');
     assert.deepEqual(at(35), [400, 368, 5, 70, 413], 'what else there is stays until it is asked again');
     assert.deepEqual(at(60), [300, 212, 5, 0, 0], 'at 55 no more was in use than is recorded');

@@ -124,7 +124,7 @@ static nm_status read_records(ingest *run, nm_error *err)
 
     run->subject = run->input->name;
     while (status == NM_OK) {
-        status = nm_source_next(run->source, &record, err);
+        status = nm_claims_next(run->claims, &record, err);
         if (status != NM_OK)
             break;
         note_record(run, &record);
@@ -189,6 +189,7 @@ void ingest_end_input(ingest *run)
 {
     nm_replay_free(run->replay);
     nm_anchor_free(run->anchor);
+    nm_claims_free(run->claims);
     nm_source_close(run->source);
     nm_io_close(run->input_fd);
     nm_trace_files_close(&run->files);
@@ -196,6 +197,7 @@ void ingest_end_input(ingest *run)
         nm_store_close(run->part);
     run->replay = NULL;
     run->anchor = NULL;
+    run->claims = NULL;
     run->source = NULL;
     run->input_fd = -1;
     run->part = NULL;
@@ -316,6 +318,8 @@ nm_status ingest_load_input(ingest *run, nm_error *err)
         status = find_steps(run, err);
     if (status == NM_OK)
         status = nm_replay_new(nm_store_sink(run->part), nm_passes, &run->replay, err);
+    if (status == NM_OK)
+        status = nm_claims_new(run->source, &run->claims, err);
     if (status == NM_OK)
         status = read_records(run, err);
     if (status == NM_OK) {

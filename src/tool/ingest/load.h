@@ -10,6 +10,7 @@
 #include "drain/state.h"
 #include "replay/replay.h"
 #include "report/csv.h"
+#include "source/claims.h"
 #include "source/source.h"
 #include "steps/anchor.h"
 #include "store/foreign.h"
@@ -52,6 +53,7 @@ typedef struct ingest {
     nm_source *source;
     nm_store *part; /* where its rows go: `store`, or one of its own */
     nm_replay *replay;
+    nm_claims *claims; /* reads `source` */
     nm_anchor *anchor; /* NULL: steps are not looked for */
     uint64_t record_count;
     nm_progress_slot *slot; /* where a worker says how far it is (workers.h), or NULL */

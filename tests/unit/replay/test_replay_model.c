@@ -363,11 +363,24 @@ static void wake_segment(thing *range)
         }
 }
 
+/* A pool whose mapping it lies at the end of has grown by it. */
+static uint64_t pool_on_the_left(const thing *range)
+{
+    for (size_t i = 0; i < model.count && range->is_mapped; i++) {
+        const thing *one = &model.things[i];
+
+        if (one->is_live && one->heap == DRIVER && one->is_mapped && one->address + one->size == range->address)
+            return one->owner;
+    }
+    return 0;
+}
+
 static void do_range(bool is_mapped, bool is_baseline)
 {
     uint64_t address = BASE + pick(8) * 56;
     uint64_t bytes = is_mapped ? 56 : 1 + pick(80);
     bool is_born = pick(3) == 0;
+    uint64_t claimant = !is_born && pick(4) == 0 ? POOL + pick(HEAPS - POOL) : 0; /* says who has read ahead */
     thing *made;
 
     if (!is_range_free(DRIVER, address, bytes))
@@ -387,6 +400,9 @@ static void do_range(bool is_mapped, bool is_baseline)
                              .alloc_seq = is_baseline ? NM_NO_SEQ : seq});
     if (is_mapped && !is_born)
         wake_segment(made);
+    if (made->owner == 0)
+        made->owner = claimant != 0 ? claimant : pool_on_the_left(made);
+    made->is_segment = made->owner != 0;
     made->live_after = live_of(DRIVER);
     give((nm_event){.kind = is_mapped ? NM_EVENT_MAP : NM_EVENT_ALLOC,
                     .flags = (is_baseline ? NM_FLAG_BASELINE : 0) | (is_born ? NM_FLAG_SEGMENT : 0) | NM_FLAG_STREAM,
@@ -396,6 +412,7 @@ static void do_range(bool is_mapped, bool is_baseline)
                     .address = address,
                     .requested_bytes = is_mapped ? 0 : bytes,
                     .block_bytes = is_mapped ? bytes : 0,
+                    .pool_id = claimant,
                     .stack_id = made->stack});
 }
 

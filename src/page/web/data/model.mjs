@@ -117,12 +117,6 @@ export function makeStepClock(steps, input) {
     return {seqs, times, textOf: (place) => (numbers[place] === undefined ? null : String(numbers[place]))};
 }
 
-/* Segments by heap; used_seq is where the first block of the heap came to lie in it. */
-function makeSegments(tables) {
-    const uses = new Map(rowsOf(tables.segment_use).map((row) => [`${row.heap_id} ${row.allocation_id}`, row.used_seq]));
-    return groupBy(rowsOf(tables.segment).map((row) => ({...row, used_seq: uses.get(`${row.heap_id} ${row.allocation_id}`) ?? -1})), (row) => row.heap_id);
-}
-
 function makeStacks(stackTable, frameTable) {
     const frames = new Map(rowsOf(frameTable).map((frame) => [frame.frame_id, frame]));
     const rowOf = new Map();
@@ -241,7 +235,7 @@ export function makeModel(page) {
         opening: best === null ? null : openingRange(best, exhausted.filter((row) => poolOfRow(heaps, row)?.process_id === best.process_id)),
         rows: (name) => rowsOf(tables[name]), byPlace, kept: null, windows: new Map(), blocks: null, blockRanges: new Map(), hasAllBlocks: false,
         stacks: makeStacks(tables.stack, tables.frame),
-        cached: new Map(), offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: makeSegments(tables),
+        cached: new Map(), offsets: new Map(), lanes: groupBy(rowsOf(tables.lane), (row) => row.heap_id), segments: groupBy(rowsOf(tables.segment), (row) => row.heap_id),
         categories: new Map(rowsOf(tables.category).map((row) => [row.category_id, row.name])),
         inferred: new Set(rowsOf(tables.category).filter((row) => row.is_estimate === 1).map((row) => row.category_id)),
         samples: groupBy(rowsOf(tables.sample), (row) => row.device_id), stepRanges: rangesOf(tables.step_sum),

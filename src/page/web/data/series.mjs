@@ -242,35 +242,24 @@ export function mostByPixel(seqs, maxima, scale, count) {
 
 /* ---- What a device held ---- */
 
-/*
- * Where every block is here: from blocks and segments. A segment is its pool's from its first block on, as the database counts, and before
- * that memory of the driver like any other. Of several pools with blocks in it the one that is asked first has it: `seen`.
- */
+/* Where every block is here: from blocks and segments. Of several pools with blocks in a segment the one that is asked first has it: `seen`. */
 function exactSource(model) {
-    const {blocks} = model, seen = new Set(), segments = [...model.segments.values()].flat();
-    const ofSegments = (rows, endOf, beginOf) => makeCurve(rows.map(beginOf), rows.map(endOf), rows.map((row) => row.size_bytes));
+    const {blocks} = model, seen = new Set();
     const live = (heap) => remember(model, `live ${heap.heap_id}`, () => {
         const {begin, end} = model.blockRanges.get(heap.heap_id) ?? {begin: 0, end: 0}, column = (name) => (blocks ? blocks[name].subarray(begin, end) : []);
         return makeCurve(column('alloc_seq'), column('free_seq'), column('size_bytes'));
     });
-    const outside = (heap) => {
-        const unused = segments.filter((row) => row.driver_id === heap.heap_id && row.used_seq > (row.alloc_seq ?? -1));
-        if (unused.length === 0)
-            return live(heap);
-        const aligned = alignCurves([live(heap), ofSegments(unused, (row) => row.used_seq, (row) => row.alloc_seq ?? NaN)]);
-        return {seqs: aligned.seqs, values: aligned.columns[0].map((bytes, i) => bytes + aligned.columns[1][i])};
-    };
     const reserved = (heap) => {
         const rows = (model.segments.get(heap.heap_id) ?? []).filter((row) => !seen.has(row.allocation_id));
         rows.forEach((row) => seen.add(row.allocation_id));
-        return rows.length > 0 ? ofSegments(rows, (row) => row.free_seq ?? NaN, (row) => row.used_seq) : reservedOfUsage(heap.usage);
+        return rows.length > 0 ? makeCurve(rows.map((row) => row.alloc_seq ?? -1), rows.map((row) => row.free_seq ?? NaN), rows.map((row) => row.size_bytes)) : reservedOfUsage(heap.usage);
     };
-    return {live, outside, reserved, isExact: true, hasSegments: (heap) => model.segments.has(heap.heap_id)};
+    return {live, reserved, isExact: true, hasSegments: (heap) => model.segments.has(heap.heap_id)};
 }
 
 function usageSource(model) {
     const live = (heap) => remember(model, `live ${heap.heap_id}`, () => liveOfUsage(heap.usage));
-    return {live, outside: live, reserved: (heap) => reservedOfUsage(heap.usage), isExact: false, hasSegments: () => false};
+    return {live, reserved: (heap) => reservedOfUsage(heap.usage), isExact: false, hasSegments: () => false};
 }
 
 export function sourceFor(model, heap) {
@@ -329,7 +318,7 @@ function totalOf(layers, count) {
 
 function layersOfDevice(model, heap, source) {
     const {pools, drivers} = heapsOfDevice(model, heap), samples = samplesOf(model, heap), live = pools.map(source.live), reserved = pools.map(source.reserved);
-    const aligned = alignCurves([...live, ...reserved, ...drivers.map(source.outside), samples]), {columns} = aligned, count = aligned.seqs.length, layers = [];
+    const aligned = alignCurves([...live, ...reserved, ...drivers.map(source.live), samples]), {columns} = aligned, count = aligned.seqs.length, layers = [];
     pools.forEach((pool, i) => layers.push({heap: pool, part: 'allocated', values: columns[i]}, {heap: pool, part: 'free', values: less(columns[pools.length + i], columns[i])}));
     const outside = pools.map((pool, i) => (source.hasSegments(pool) ? null : columns[pools.length + i])).filter((column) => column !== null);
     drivers.forEach((driver, i) => {

@@ -52,12 +52,16 @@ export function whatifCommand(input) {
 const RECORDED = 'as recorded: ';
 
 /* A setting by name: of the recorded one, and of defaults, that it is that. */
-function settingName({name}) {
+function settingName({name, isRecorded}) {
+    if (isRecorded)
+        return say('recorded');
     const plain = name.startsWith(RECORDED) ? name.slice(RECORDED.length) : name, shown = plain === 'default' ? say('default') : plain;
     return name === plain ? shown : sayWith('as recorded: {setting}', {setting: shown});
 }
 
 function fitWord(row) {
+    if (row.isRecorded)
+        return NOTHING;
     if (row.is_fit === 1)
         return row.capacity_bytes === null ? NOTHING : say('yes');
     return row.failure_seq === null ? say('no, at the beginning') : sayWith('no, at event {event}', {event: formatCount(row.failure_seq)});
@@ -79,20 +83,25 @@ function settingColumn(title, key, format) {
 const TRIED_COLUMNS = [{title: 'setting', key: 'name', className: 'site', show: settingName}, settingColumn('reserved', 'reserved_bytes', formatBytes), settingColumn('saved', 'saved_bytes', (bytes) => (bytes < 0 ? `\u2212${formatBytes(-bytes)}` : formatBytes(bytes))), settingColumn('fragmentation', 'fragmentation_ratio', formatPercent),
     settingColumn('stuck', 'stuck_bytes', formatBytes), settingColumn('hit rate', 'hit_rate', formatPercent), settingColumn('calls of the driver', 'call_count', formatCount), settingColumn('smallest device', 'device_bytes', formatBytes), {title: 'fits', key: 'is_fit', className: 'word', show: fitWord}];
 
+/* What the pool did itself, beside what is simulated. */
+function recordedRow(heap, facts) {
+    return {isRecorded: true, reserved_bytes: heap.peak?.peak_reserved_bytes, saved_bytes: null, fragmentation_ratio: null, stuck_bytes: null, hit_rate: facts?.hit_rate, call_count: null, device_bytes: null};
+}
+
 /* {element, update(filter)} */
-function makeTried(rows) {
+function makeTried(rows, recorded) {
     if (rows.length === 0)
         return {element: make('p', {class: 'note'}, say('A page has the table of them by this, for one database:'), ' ', make('code', null, 'npumem report --whatif')), update: () => {}};
-    const table = makeTable(TRIED_COLUMNS, settingsTried(rows), {caption: 'The same requests with other settings', rowsShown: 100});
+    const table = makeTable(TRIED_COLUMNS, [recorded, ...settingsTried(rows)], {caption: 'The same requests with other settings', rowsShown: 100});
     return {element: make('div', {id: 'pool-tried'}, make('h3', null, say('The same requests with other settings')), table.element,
         make('p', {class: 'note'}, say('Replayed on a simulated allocator (npumem whatif --compare); saved: less reserved than in the replay of the recorded settings.'))), update: table.update};
 }
 
 /* {element, update(filter)}: health's advice on the heap, the settings that were tried, and how others are. */
-export function makeAdvice(health, settings, input) {
-    const rows = health.filter((row) => row.advice), table = makeTable([{title: 'measure', key: 'measure', show: (row) => say(row.measure)}, {title: 'verdict', key: 'verdict', show: (row) => say(row.verdict)}, {title: 'advice', key: 'advice', className: 'words'}], rows, {caption: 'Other settings'}), tried = makeTried(settings);
+export function makeAdvice(heap, health, settings, facts) {
+    const rows = health.filter((row) => row.advice), table = makeTable([{title: 'measure', key: 'measure', show: (row) => say(row.measure)}, {title: 'verdict', key: 'verdict', show: (row) => say(row.verdict)}, {title: 'advice', key: 'advice', className: 'words'}], rows, {caption: 'Other settings'}), tried = makeTried(settings, recordedRow(heap, facts));
     const element = make('div', {class: 'wide'}, make('div', {id: 'pool-whatif'}, make('h3', null, say('Other settings')), rows.length > 0 && table.element,
-        make('p', {class: 'note'}, say('Which settings this run would have needed least with, this says:'), ' ', make('code', null, whatifCommand(input)))), tried.element);
+        make('p', {class: 'note'}, say('Which settings this run would have needed least with, this says:'), ' ', make('code', null, whatifCommand(heap.input)))), tried.element);
     return {element, update: (filter) => {
         table.update(filter);
         tried.update(filter);

@@ -103,7 +103,7 @@ export function makePool(model, state) {
         add(MOMENT_COLUMNS, ownRows(model, heap, 'fragmentation'), 'At its moments');
         add(BUCKET_COLUMNS, ownRows(model, heap, 'pool_bucket'), 'Hit rate by size');
         add(CAUSE_COLUMNS, ownRows(model, heap, 'pool_cause'), 'Why the pool had to grow');
-        const advice = makeAdvice(ownRows(model, heap, 'health'), model.rows('whatif').filter((row) => row.heap_id === heap.heap_id), heap.input), facts = poolFacts(ownRows(model, heap, 'pool')[0]);
+        const [summary] = ownRows(model, heap, 'pool'), advice = makeAdvice(heap, ownRows(model, heap, 'health'), model.rows('whatif').filter((row) => row.heap_id === heap.heap_id), summary), facts = poolFacts(summary);
         put(body, facts, gaps.length > 0 && [chart.canvas, legendOf(), makeNumbers('Numbers of the picture', [figure('event', 'last_seq', formatCount), figure('reserved', 'reserved_bytes', formatBytes), figure('free', 'free_bytes', formatBytes), figure('stuck', 'stuck_bytes', formatBytes)], () => gaps)],
             make('div', {class: 'pair'}, tables.map((table) => make('div', {class: table.isWide ? 'wide' : null}, make('h3', null, say(table.caption)), table.element))),
             facts === null && tables.length === 0 && make('p', {class: 'note'}, say('This heap is no pool: pick one in the timeline.')),
