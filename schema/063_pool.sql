@@ -106,7 +106,13 @@ CREATE TABLE z_pool_group (
     -- As in z_pool_sum. Unit: bytes times milliseconds.
     pending_byte_ms INTEGER NOT NULL,
     -- Most that was pending at once. Unit: bytes.
-    max_pending_bytes INTEGER NOT NULL
+    max_pending_bytes INTEGER NOT NULL,
+    -- Place of its last request in the order of events. NULL: there was none, or it was before the first event.
+    last_seq INTEGER,
+    -- Requests of the pool after that. Unit: allocations.
+    since_count INTEGER NOT NULL,
+    -- Most requests of the pool between two of its own. Unit: allocations.
+    max_gap_count INTEGER NOT NULL
 );
 
 CREATE TABLE z_pool_class (

@@ -10,8 +10,8 @@ CREATE TABLE finding (
     finding_id INTEGER PRIMARY KEY,
     -- 'fault', 'warning', 'minor' (not good, but too little to matter), 'good' or 'not judged'.
     severity TEXT NOT NULL,
-    -- 'out of memory', 'leak', 'misuse', or a measure of view health: 'fragmentation', 'pool hit rate', 'allocation cost', 'zero
-    -- copy'.
+    -- 'out of memory', 'leak', 'misuse', a measure of view health ('fragmentation', 'pool hit rate', 'allocation cost', 'zero
+    -- copy'), 'pending memory', 'idle streams', 'object leak' or 'host growth'.
     kind TEXT NOT NULL,
     -- The same as a sentence, in English; of what is not judged with the reason.
     text TEXT,

@@ -74,6 +74,7 @@ static nm_status look_up_group(nm_ledger *ledger, const nm_allocation_row *row, 
                               .stream = key.low,
                               .is_large = large,
                               .last_miss_seq = NM_NO_SEQ,
+                              .last_seq = NM_NO_SEQ,
                               .last_miss_ns = NM_NO_TIME};
     const uint64_t *known = nm_map_get(&ledger->group_of, key);
 
@@ -181,6 +182,17 @@ static void end_flush(nm_ledger *ledger, bool is_miss)
     ledger->failures_seen = ledger->pool->arena->failure_count;
 }
 
+/* How long a group asks for nothing is counted in requests of the pool. */
+static void note_request(const nm_ledger *ledger, nm_group *group, int64_t seq)
+{
+    uint64_t gap_count = group->last_request == 0 ? 0 : ledger->request_count - group->last_request - 1;
+
+    if (gap_count > group->row.max_gap_count)
+        group->row.max_gap_count = gap_count;
+    group->last_request = ledger->request_count;
+    group->row.last_seq = seq;
+}
+
 /* It was a request of the program. */
 static nm_status count(const nm_run *run, nm_ledger *ledger, const nm_change *change, nm_error *err)
 {
@@ -199,6 +211,7 @@ static nm_status count(const nm_run *run, nm_ledger *ledger, const nm_change *ch
         return status;
     end_flush(ledger, row->is_miss == 1);
     ledger->request_count++;
+    note_request(ledger, nm_ledger_entry_of(run, block)->group, change->context->seq);
     nm_sum_add(&ledger->request_bytes, row->size_bytes);
     if (row->is_miss == NM_UNKNOWN_NUMBER)
         return NM_OK;
@@ -392,11 +405,12 @@ static nm_status end_step(const nm_run *run, const nm_process *process, nm_error
     return status;
 }
 
-static nm_status write_group(const nm_run *run, const nm_group *group, nm_error *err)
+static nm_status write_group(const nm_run *run, const nm_ledger *ledger, const nm_group *group, nm_error *err)
 {
     nm_pool_group_row row = group->row;
 
     row.pending_byte_ms = nm_byte_ms(group->pending_byte_ns);
+    row.since_count = ledger->request_count - group->last_request;
     return nm_give_pool_group(&run->replay->sink, &row, err);
 }
 
@@ -408,7 +422,7 @@ static nm_status write_ledger(const nm_run *run, nm_ledger *ledger, nm_error *er
     ledger->sum.is_partial = !nm_miss_is_history_known(ledger->pool);
     ledger->sum.is_estimate = ledger->pool->has_unknown_block;
     for (const nm_group *group = ledger->groups; group != NULL && status == NM_OK; group = group->next)
-        status = write_group(run, group, err);
+        status = write_group(run, ledger, group, err);
     for (size_t i = 0; i < ledger->classes.count && status == NM_OK; i++)
         if (ledger->classes.items[i].allocation_count > 0)
             status = nm_give_pool_class(&run->replay->sink, &ledger->classes.items[i], err);

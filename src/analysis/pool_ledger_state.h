@@ -33,6 +33,7 @@ typedef struct nm_group {
     uint64_t live_bytes;    /* of blocks that the program has not given up, by their extent */
     uint64_t pending_bytes; /* now */
     unsigned __int128 pending_byte_ns;
+    uint64_t last_request; /* its number among those of the pool, from 1; 0: none yet */
     struct nm_group *next;
 } nm_group;
 

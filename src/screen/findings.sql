@@ -1,4 +1,4 @@
--- findings.sql: findings of a kind, or without one on all measures of view health, that are not good, or only those that are too little
+-- findings.sql: findings of a kind, or without one all others than leaks, misuse and memory that ran out, that are not good, or only those that are too little
 -- to matter; that of the row :first_id of its view before others.
 SELECT
     finding_id,
@@ -18,7 +18,7 @@ SELECT
     sum(severity = 'warning') OVER () AS warning_count,
     sum(bytes) OVER () AS all_bytes
 FROM finding
-WHERE CASE WHEN :kind IS NULL THEN source_view = 'health' ELSE kind = :kind END
+WHERE CASE WHEN :kind IS NULL THEN kind NOT IN ('leak', 'misuse', 'out of memory') ELSE kind = :kind END
     AND severity IN ('fault', 'warning', 'minor')
     AND (severity = 'minor') = :is_minor
 ORDER BY source_id IS NOT :first_id, finding_id

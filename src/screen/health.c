@@ -18,8 +18,12 @@ static nm_status add_verdicts(nm_screen *s, nm_error *err)
     nm_findings_row row = {0};
     nm_status status = nm_findings_ask(s->db, NULL, false, NM_NULL, LINES_MAX, &rows, err);
 
-    while (status == NM_OK && nm_findings_next(rows, &row))
-        nm_screen_begin_finding(s, &row, s->fault_count == 0 ? NM_RANK_WORST : NM_RANK_WARNING);
+    while (status == NM_OK && nm_findings_next(rows, &row)) {
+        nm_screen_rank rank = s->fault_count == 0 ? NM_RANK_WORST : NM_RANK_WARNING;
+
+        nm_screen_begin_finding(s, &row, rank);
+        nm_screen_end_finding(s, &row, rank);
+    }
     if (row.all_count > LINES_MAX) {
         nm_screen_begin(s, NM_SAY_NOTHING, NM_LINE_PLAIN, NM_RANK_WARNING, "health");
         nm_screen_say(s, NM_SAY_HEALTH_MORE, NM_WORDS({"n", nm_human_count(number, row.all_count - LINES_MAX)}));

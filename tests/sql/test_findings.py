@@ -52,6 +52,52 @@ def hold_rows(db, name):
         fail(name, f"misuse: {have}, not {dict(counts)}")
 
 
+def most_pending(blocks):
+    """The most at once of blocks (size, asked, freed), whose free was asked for before it was done, asking one after the other."""
+    most = now = 0
+    for _, change in sorted([(asked, size) for size, asked, freed in blocks] + [(freed, -size) for size, asked, freed in blocks if freed is not None]):
+        now += change
+        most = max(most, now)
+    return most
+
+
+def idle_streams(db, heap):
+    """{stream: place of its last request} of a pool, of those silent for more than twice as long as ever, and four requests."""
+    requests = [row for row in db.execute("SELECT alloc_seq, stream FROM allocation WHERE heap_id = ? AND alloc_seq IS NOT NULL ORDER BY alloc_seq", (heap,))]
+    idle = {}
+    for stream in {stream for _, stream in requests} - {None}:
+        places = [place for place, (_, other) in enumerate(requests) if other == stream]
+        silence, longest = len(requests) - 1 - places[-1], max((b - a - 1 for a, b in zip(places, places[1:])), default=0)
+        if silence >= 4 and silence > 2 * longest:
+            idle[stream] = requests[places[-1]][0]
+    return idle
+
+
+def hold_kept(db, name):
+    """What pools keep, over all allocations of runs in which none was lost, cut or mapped."""
+    if db.execute("SELECT (SELECT count(*) FROM completeness WHERE verdict <> 'complete') + (SELECT count(*) FROM allocation WHERE is_mapped OR alloc_seq IS NULL OR split_from_id IS NOT NULL)").fetchone()[0]:
+        return
+    for heap, pid, place, peak in db.execute("SELECT p.heap_id, p.pid, p.heap, s.peak_bytes FROM z_heap_place AS p JOIN z_heap_sum AS s USING (heap_id) WHERE p.level = 'pool' AND p.device IS NOT NULL AND p.heap NOT IN ('ptaCaching', 'msleaks', 'atb', 'mindsporeMemPool')"):
+        most = most_pending(list(db.execute("SELECT coalesce(block_bytes, size_bytes), free_requested_seq, free_seq FROM allocation WHERE heap_id = ? AND free_requested_seq IS NOT NULL AND free_requested_seq IS NOT free_seq", (heap,))))
+        have = db.execute("SELECT bytes FROM finding WHERE kind = 'pending memory' AND pid IS ? AND heap IS ?", (pid, place)).fetchall()
+        is_told = db.execute("SELECT count(*) FROM finding WHERE kind = 'out of memory' AND verdict = 'other-stream' AND pid IS ?", (pid,)).fetchone()[0]
+        if [row[0] for row in have] != ([most] if most >= 1 << 26 and most * 10 >= peak and not is_told else []):
+            fail(name, f"pending in {place}: {have}, not {most} of {peak}")
+        segments = list(db.execute("SELECT a.size_bytes, a.alloc_seq, a.free_seq, (SELECT b.stream FROM allocation AS b WHERE b.segment_id = a.allocation_id ORDER BY b.alloc_seq LIMIT 1), (SELECT group_concat(b.alloc_seq || ' ' || coalesce(b.free_seq, -1) || ' ' || coalesce(b.block_bytes, b.size_bytes)) FROM allocation AS b WHERE b.segment_id = a.allocation_id) FROM allocation AS a WHERE a.is_segment AND EXISTS (SELECT 1 FROM allocation AS b WHERE b.segment_id = a.allocation_id AND b.heap_id = ?)", (heap,)))
+        end = db.execute("SELECT max(seq) FROM moment WHERE kind = 2").fetchone()[0]
+        idle, kept = idle_streams(db, heap), 0
+        for size, born, freed, stream, blocks in segments:
+            if stream not in idle or freed is not None or end is None or idle[stream] > end:
+                continue
+            lives = sum(int(bytes_) for begin, gone, bytes_ in (one.split() for one in blocks.split(",")) if gone == "-1")
+            kept += size - lives
+        told = sum(row[0] for row in db.execute("SELECT bytes FROM finding WHERE kind = 'idle streams' AND moment = 'end' AND pid IS ? AND heap IS ?", (pid, place)))
+        reserved = sum(size for size, _, freed, *_ in segments if freed is None)
+        most = sum(row[0] for row in db.execute("SELECT bytes FROM finding WHERE kind = 'idle streams' AND pid IS ? AND heap IS ?", (pid, place)))
+        if told and told != kept or kept >= 1 << 26 and kept * 10 >= reserved and most < kept:
+            fail(name, f"idle in {place}: {told} or {most}, not {kept} of {reserved}")
+
+
 def hold_order(db, name):
     grades = ["fault", "warning", "minor", "not judged", "good"]
     found = [grades.index(row[0]) for row in db.execute("SELECT severity FROM finding ORDER BY finding_id")]
@@ -119,7 +165,7 @@ def hold_groups(db, name):
         for holder, found in holders.items():
             if key[0] == "leak":
                 amounts[holder] = sum(nbytes for _, nbytes, _ in found)
-            elif key[0] in ("misuse", "out of memory"):
+            elif key[0] in ("misuse", "out of memory", "object leak"):
                 amounts[holder] = sum(count for *_, count in found)
             else:
                 amounts[holder] = (min if key[0] in ("pool hit rate", "zero copy") else max)(value for value, *_ in found)
@@ -179,7 +225,7 @@ def load(name, *texts):
 
 def hold(name, *texts):
     db = load(name, *texts)
-    for check in (hold_rows, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
+    for check in (hold_rows, hold_kept, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
         check(db, name)
     count = db.execute("SELECT count(*) FROM finding").fetchone()[0]
     db.close()

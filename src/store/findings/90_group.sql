@@ -21,7 +21,7 @@ WITH
             min(f.source_id) AS first_id,
             CASE
                 WHEN f.kind = 'leak' THEN sum(f.bytes)
-                WHEN f.kind IN ('misuse', 'out of memory') THEN sum(f.count)
+                WHEN f.kind IN ('misuse', 'out of memory', 'object leak') THEN sum(f.count)
                 WHEN f.kind IN ('pool hit rate', 'zero copy') THEN min(f.value)
                 ELSE max(f.value)
             END AS amount,
@@ -124,6 +124,8 @@ SELECT
                     '=who', g.who,
                     '=value', CASE g.kind
                         WHEN 'allocation cost' THEN said(say('screen.each', 'each_cost_ns', g.worst_amount))
+                        WHEN 'object leak' THEN said(say('screen.count', 'n', CAST(g.worst_amount AS INTEGER)))
+                        WHEN 'host growth' THEN said(say('screen.hourly', 'rate_bytes', CAST(g.worst_amount AS INTEGER)))
                         ELSE said(say('screen.share', 'ratio', g.worst_amount))
                     END
                 )
