@@ -14,6 +14,7 @@
 
 #define SITES_MAX    3
 #define MEASURES_MAX 16
+#define DEVICES_MAX  3
 #define SITE_COLUMNS 36
 #define TEXT_BYTES   512
 
@@ -60,13 +61,33 @@ nm_status nm_screen_rank_leak_lines(nm_screen *s, nm_error *err)
     return nm_question_end(rows, status, err);
 }
 
+/* ---- Devices that several ranks share ---- */
+
+static nm_status add_shared(nm_screen *s, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_findings_row row = {0};
+    nm_status status = nm_findings_ask(s->db, "shared device", false, NM_NULL, DEVICES_MAX, &rows, err);
+
+    while (status == NM_OK && nm_findings_next(rows, &row)) {
+        nm_screen_rank rank = s->fault_count == 0 ? NM_RANK_WORST : NM_RANK_FAULT;
+
+        nm_screen_begin_finding(s, &row, rank);
+        nm_screen_end_finding(s, &row, rank);
+    }
+    return nm_question_end(rows, status, err);
+}
+
 /* ---- Health ---- */
 
 nm_status nm_screen_rank_health_lines(nm_screen *s, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_finding_groups_row row;
-    nm_status status = nm_finding_groups_ask(s->db, NULL, MEASURES_MAX, &rows, err);
+    nm_status status = add_shared(s, err);
+
+    if (status == NM_OK)
+        status = nm_finding_groups_ask(s->db, NULL, MEASURES_MAX, &rows, err);
 
     while (status == NM_OK && nm_finding_groups_next(rows, &row)) {
         bool is_fault = strcmp(row.severity, "fault") == 0;

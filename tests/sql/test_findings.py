@@ -151,7 +151,7 @@ def hold_groups(db, name):
     """Over the rows, one by one."""
     parts = defaultdict(lambda: defaultdict(list))
     for kind, severity, verdict, site, host, rank, pid, value, nbytes, count in db.execute(
-            "SELECT kind, severity, verdict, site, host, rank, pid, value, bytes, count FROM finding WHERE severity IN ('fault', 'warning')"):
+            "SELECT kind, severity, verdict, site, host, rank, pid, value, bytes, count FROM finding WHERE severity IN ('fault', 'warning') AND kind <> 'shared device'"):
         parts[kind, severity, verdict, site if kind == "leak" else None][host, rank, pid].append((value, nbytes, count))
     ranks = db.execute("SELECT count(DISTINCT rank) FROM process").fetchone()[0]
     have = {}
