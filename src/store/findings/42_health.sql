@@ -13,6 +13,21 @@ WITH
         FROM z_heap_place AS p
         JOIN z_pool_effort AS e ON e.heap_id = p.heap_id
         WHERE e.mapped_count > 0
+    ),
+    -- What was reserved at most without what lived at most.
+    spare AS (
+        SELECT
+            p.host AS host,
+            p.rank AS rank,
+            p.pid AS pid,
+            p.device AS device,
+            p.heap AS heap,
+            p.level AS level,
+            max(s.peak_reserved_bytes - s.peak_bytes) AS most_bytes
+        FROM z_heap_place AS p
+        JOIN z_heap_sum AS s ON s.heap_id = p.heap_id
+        WHERE s.peak_reserved_bytes >= s.peak_bytes
+        GROUP BY p.host, p.rank, p.pid, p.device, p.heap, p.level
     )
 SELECT
     CASE h.verdict WHEN 'danger' THEN 'fault' WHEN 'unknown' THEN 'not judged' ELSE h.verdict END,
@@ -57,6 +72,7 @@ SELECT
                     'unused_bytes', h.amount,
                     'reserved_bytes', f.reserved_bytes
                 ),
+                CASE WHEN h.moment = 'growth' AND x.most_bytes < h.amount THEN say('screen.fragmented.most', 'most_bytes', x.most_bytes) END,
                 say(CASE WHEN m.heap IS NULL THEN 'screen.fragmented.try' ELSE 'screen.fragmented.mapped' END)
             )
         WHEN h.measure = 'pool hit rate' AND h.verdict = 'minor' THEN said(say('screen.minor.misses', 'ratio', h.value))
@@ -85,6 +101,8 @@ FROM temp.said_measure AS h
 JOIN temp.said_word AS w ON w.topic = 'measure' AND w.word = h.measure
 LEFT JOIN temp.said_word AS r ON r.topic = 'reason' AND r.word = h.reason
 LEFT JOIN mapped AS m ON m.host IS h.host AND m.pid IS h.pid AND m.device IS h.device AND m.heap IS h.heap
+LEFT JOIN spare AS x
+    ON x.host IS h.host AND x.rank IS h.rank AND x.pid IS h.pid AND x.device IS h.device AND x.heap IS h.heap AND x.level IS h.level
 LEFT JOIN temp.said_reserved AS f
     ON h.measure = 'fragmentation'
         AND f.host IS h.host
