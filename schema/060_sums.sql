@@ -412,6 +412,10 @@ CREATE TABLE z_heap_sample (
     segment_bytes INTEGER NOT NULL,
     -- Pools and workspaces: what they held of the driver's memory. Unit: bytes.
     reserved_bytes INTEGER NOT NULL,
+    -- Part of live_bytes that the program has given up, and that another stream still uses. Unit: bytes.
+    pending_bytes INTEGER NOT NULL,
+    -- Part of reserved_bytes outside blocks. Unit: bytes. NULL: no segment of it had been seen by then, or it is no pool.
+    free_bytes INTEGER,
     -- 1: reserved_bytes is what the pool stated, for no segment had been seen by then; 0: bytes of its segments.
     is_stated INTEGER NOT NULL,
     -- 1: reserved_bytes is live_bytes, which the pool held at least, for nothing else was known of it by then; 0: not.

@@ -155,7 +155,15 @@ CREATE VIEW device_memory (
     -- The heap whose peak it is, or that failed. NULL: neither.
     moment_heap,
     -- Number of the moment.
-    moment_id
+    moment_id,
+    -- POOL and WORKSPACE: bytes in blocks that the program holds. Unit: bytes. NULL: another component, or no segment of the pool was
+    -- seen.
+    used_bytes,
+    -- Bytes in blocks that the program has given up, and that another stream still uses. Unit: bytes. NULL: likewise, or not known,
+    -- for the pool tells a free when it is asked for: they are in free_bytes then.
+    pending_bytes,
+    -- Bytes outside blocks. Unit: bytes. NULL: as used_bytes.
+    free_bytes
 ) AS
 SELECT
     b.host, b.rank, b.pid, b.device,
@@ -173,7 +181,13 @@ SELECT
     NULL,
     x.is_stated = 1 OR x.is_at_least = 1,
     b.moment_heap,
-    b.moment_id
+    b.moment_id,
+    max(0, x.reserved_bytes - x.free_bytes - x.pending_bytes),
+    CASE
+        WHEN x.free_bytes IS NOT NULL AND NOT EXISTS (SELECT 1 FROM z_early_free AS e WHERE e.heap_id = h.heap_id)
+            THEN x.pending_bytes
+    END,
+    x.free_bytes
 FROM z_device_moment AS b
 JOIN heap AS h ON h.device_id = b.device_id
 JOIN z_heap_sample AS x
@@ -237,7 +251,10 @@ SELECT
         WHERE h.device_id = b.device_id
     ),
     b.moment_heap,
-    b.moment_id
+    b.moment_id,
+    NULL,
+    NULL,
+    NULL
 FROM z_device_moment AS b
 UNION ALL
 SELECT
@@ -272,7 +289,10 @@ SELECT
     ),
     0,
     b.moment_heap,
-    b.moment_id
+    b.moment_id,
+    NULL,
+    NULL,
+    NULL
 FROM z_device_moment AS b
 JOIN z_device_module AS n ON n.device_id = b.device_id
 WHERE n.module <> 'APP'
@@ -302,7 +322,10 @@ SELECT
     NULL,
     0,
     b.moment_heap,
-    b.moment_id
+    b.moment_id,
+    NULL,
+    NULL,
+    NULL
 FROM z_device_moment AS b
 UNION ALL
 SELECT
@@ -329,7 +352,10 @@ SELECT
     NULL,
     0,
     b.moment_heap,
-    b.moment_id
+    b.moment_id,
+    NULL,
+    NULL,
+    NULL
 FROM z_device_moment AS b
 UNION ALL
 SELECT
@@ -345,7 +371,10 @@ SELECT
     NULL,
     0,
     b.moment_heap,
-    b.moment_id
+    b.moment_id,
+    NULL,
+    NULL,
+    NULL
 FROM z_device_moment AS b
 WHERE b.other_recorded_bytes IS NOT NULL
 UNION ALL
@@ -363,7 +392,10 @@ SELECT
     NULL,
     b.is_stale = 1 OR b.runtime_recorded_bytes <> b.recorded_bytes,
     b.moment_heap,
-    b.moment_id
+    b.moment_id,
+    NULL,
+    NULL,
+    NULL
 FROM z_device_moment AS b
 WHERE b.used_bytes IS NOT NULL AND b.runtime_bytes IS NOT NULL
 UNION ALL
@@ -382,7 +414,10 @@ SELECT
     NULL,
     b.runtime_bytes IS NULL OR b.is_stale = 1 OR b.runtime_recorded_bytes <> b.recorded_bytes,
     b.moment_heap,
-    b.moment_id
+    b.moment_id,
+    NULL,
+    NULL,
+    NULL
 FROM z_device_moment AS b
 UNION ALL
 SELECT
@@ -398,5 +433,8 @@ SELECT
     b.runtime_bytes,
     b.is_stale,
     b.moment_heap,
-    b.moment_id
+    b.moment_id,
+    NULL,
+    NULL,
+    NULL
 FROM z_device_moment AS b;

@@ -30,6 +30,9 @@ nm_heap_sample_row nm_sample_row_of(const nm_heap *heap, int64_t since_seq)
         .mapped_bytes = nm_sample_limit(heap->mapped_bytes),
         .segment_bytes = nm_sample_limit(heap->segment_bytes),
         .reserved_bytes = nm_sample_limit(nm_pool_reserved_bytes(heap)),
+        .pending_bytes = nm_sample_limit(heap->pending_bytes),
+        .free_bytes =
+            nm_is_pool(heap) && heap->has_segments ? (int64_t)nm_sample_limit(heap->free_bytes) : NM_UNKNOWN_NUMBER,
         .is_stated = nm_pool_is_stated(heap),
         .is_at_least = nm_pool_is_unseen(heap) && heap->total.live_bytes > 0,
     };

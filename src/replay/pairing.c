@@ -556,6 +556,7 @@ nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context
     if (live != NULL && live->row.free_requested_seq == NM_NO_SEQ && context->seq != NM_NO_SEQ) {
         live->row.free_requested_seq = context->seq;
         live->heap->pending_bytes = nm_add_saturated(live->heap->pending_bytes, live->row.size_bytes);
+        nm_usage_touch_figures(live->heap);
     }
     return live == NULL ? NM_OK : NM_TELL(replay, NM_CHANGE_GIVEN_UP, err, .context = context, .live = live);
 }

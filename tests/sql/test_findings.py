@@ -98,6 +98,24 @@ def hold_kept(db, name):
             fail(name, f"idle in {place}: {told} or {most}, not {kept} of {reserved}")
 
 
+def hold_parts(db, name):
+    """At each moment what a pool holds is what its blocks hold, what is pending and what is free; and all components are what is in use."""
+    for heap, pid, device, seq, nbytes, used, pending, free in db.execute(
+            "SELECT heap, pid, device, seq, bytes, used_bytes, pending_bytes, free_bytes FROM device_memory WHERE used_bytes IS NOT NULL AND NOT is_estimate"):
+        if used + (pending or 0) + free != nbytes and used != 0:
+            fail(name, f"{heap} at {seq}: {used} + {pending} + {free} is not {nbytes}")
+        heaps = [row[0] for row in db.execute("SELECT heap_id FROM z_heap_place WHERE heap IS ? AND pid IS ? AND device IS ? AND level IN ('pool', 'workspace')", (heap, pid, device))]
+        if len(heaps) != 1 or pending is None or seq is None:
+            continue
+        want = db.execute("SELECT coalesce(sum(size_bytes), 0) FROM allocation WHERE heap_id = ? AND free_requested_seq <= ? AND (free_seq IS NULL OR free_seq > ?)", (heaps[0], seq, seq)).fetchone()[0]
+        if pending != want:
+            fail(name, f"{heap} at {seq}: {pending} pending, not {want}")
+    for moment, device, total, used in db.execute(
+            "SELECT moment_id, device, sum(CASE WHEN component <> 'DEVICE USED' THEN bytes END), max(CASE WHEN component = 'DEVICE USED' THEN bytes END) FROM device_memory GROUP BY moment_id, host, rank, pid, device"):
+        if used is not None and total != used:
+            fail(name, f"device {device} at moment {moment}: {total} is not {used}")
+
+
 def hold_order(db, name):
     grades = ["fault", "warning", "minor", "not judged", "good"]
     found = [grades.index(row[0]) for row in db.execute("SELECT severity FROM finding ORDER BY finding_id")]
@@ -225,7 +243,7 @@ def load(name, *texts):
 
 def hold(name, *texts):
     db = load(name, *texts)
-    for check in (hold_rows, hold_kept, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
+    for check in (hold_rows, hold_kept, hold_parts, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
         check(db, name)
     count = db.execute("SELECT count(*) FROM finding").fetchone()[0]
     db.close()

@@ -68,7 +68,7 @@ SELECT
         say('screen.idle.streams', 'idle_bytes', w.idle_bytes, 'n', w.stream_count)
     ),
     said(say('screen.idle.remedy')),
-    'z_pool_by_stream'
+    'device_memory'
 FROM worst AS w
 JOIN z_pool_sum AS s ON s.heap_id = w.heap_id
 JOIN z_heap_place AS p ON p.heap_id = w.heap_id
