@@ -116,6 +116,30 @@ def hold_parts(db, name):
             fail(name, f"device {device} at moment {moment}: {total} is not {used}")
 
 
+def grows(samples):
+    """Does host memory still grow, of a process that had `samples` (ns, bytes, bytes of the machine)? By how much."""
+    begin, span = samples[0][0], samples[-1][0] - samples[0][0]
+    if len(samples) < 5 or span == 0:
+        return None
+    levels = [next(used for ns, used, _ in samples if (ns - begin) * 10 >= tenth * span) for tenth in (6, 7, 8, 9)]
+    end = max(used for ns, used, _ in samples if (ns - begin) * 10 >= 9 * span)
+    rise, hours = end - levels[0], span * 0.4 / 3600e9
+    is_much = rise >= max(100 << 20, end / 10) if span < 3600e9 else rise / hours >= max(1 << 30, (samples[-1][2] - end) / 20)
+    return rise if sorted(levels) == levels and levels[3] <= end and levels[0] < levels[2] < end and is_much else None
+
+
+def hold_host(db, name):
+    samples = defaultdict(list)
+    for pid, *sample in db.execute("SELECT p.pid, s.ns, s.used_bytes, s.total_bytes FROM memory_sample AS s JOIN process AS p USING (process_id) WHERE s.kind = 101 AND s.device_id IS NULL ORDER BY s.ns"):
+        samples[pid].append(sample)
+    if len(samples) < db.execute("SELECT count(DISTINCT process_id) FROM memory_sample WHERE kind = 101").fetchone()[0]:
+        return  # of several inputs a number may be of several processes
+    want = {pid: rise for pid, rise in ((pid, grows(of)) for pid, of in samples.items()) if rise is not None}
+    have = dict(db.execute("SELECT pid, bytes FROM finding WHERE kind = 'host growth'"))
+    if have != want:
+        fail(name, f"host memory that grows: {have}, not {want}")
+
+
 def hold_order(db, name):
     grades = ["fault", "warning", "minor", "not judged", "good"]
     found = [grades.index(row[0]) for row in db.execute("SELECT severity FROM finding ORDER BY finding_id")]
@@ -243,7 +267,7 @@ def load(name, *texts):
 
 def hold(name, *texts):
     db = load(name, *texts)
-    for check in (hold_rows, hold_kept, hold_parts, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
+    for check in (hold_rows, hold_kept, hold_parts, hold_host, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
         check(db, name)
     count = db.execute("SELECT count(*) FROM finding").fetchone()[0]
     db.close()

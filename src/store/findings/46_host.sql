@@ -24,58 +24,60 @@ WITH
             max(total_bytes) AS total_bytes
         FROM sample
         GROUP BY process_id
-        HAVING count(*) >= 5
+        HAVING count(*) >= 5 AND max(ns) > min(ns)
     ),
-    tenth AS (
-        SELECT value AS number
-        FROM json_each('[6,7,8,9]')
-    ),
-    -- What it had when each of the last four tenths of the time began.
-    level AS (
+    -- Which tenth of the time each is in, from 0; and its place there.
+    placed AS (
         SELECT
             s.process_id AS process_id,
-            t.number AS number,
-            (
-                SELECT x.used_bytes
-                FROM sample AS x
-                WHERE x.process_id = s.process_id AND x.ns >= s.begin_ns + (s.end_ns - s.begin_ns) / 10 * t.number
-                ORDER BY x.ns
-                LIMIT 1
-            ) AS used_bytes
-        FROM span AS s
-        JOIN tenth AS t
+            s.used_bytes AS used_bytes,
+            CAST((s.ns - p.begin_ns) * 10.0 / (p.end_ns - p.begin_ns) AS INTEGER) AS tenth,
+            row_number() OVER (
+                PARTITION BY s.process_id, CAST((s.ns - p.begin_ns) * 10.0 / (p.end_ns - p.begin_ns) AS INTEGER)
+                ORDER BY s.ns
+            ) AS place
+        FROM sample AS s
+        JOIN span AS p ON p.process_id = s.process_id
     ),
+    -- What was seen first from the begin of each of the last four tenths on, and the most in the last.
     rise AS (
         SELECT
-            s.process_id AS process_id,
-            s.total_bytes AS total_bytes,
-            (s.end_ns - s.begin_ns) / 5 * 2 AS window_ns,
-            s.end_ns - s.begin_ns AS run_ns,
-            max(CASE WHEN l.number = 6 THEN l.used_bytes END) AS level_6,
-            max(CASE WHEN l.number = 7 THEN l.used_bytes END) AS level_7,
-            max(CASE WHEN l.number = 8 THEN l.used_bytes END) AS level_8,
-            max(CASE WHEN l.number = 9 THEN l.used_bytes END) AS level_9,
-            (
-                SELECT max(x.used_bytes)
-                FROM sample AS x
-                WHERE x.process_id = s.process_id AND x.ns > s.begin_ns + (s.end_ns - s.begin_ns) / 10 * 9
-            ) AS end_bytes
-        FROM span AS s
-        JOIN level AS l ON l.process_id = s.process_id
-        GROUP BY s.process_id
+            f.process_id AS process_id,
+            min(CASE WHEN f.tenth >= 6 THEN f.tenth END) AS tenth_6,
+            min(CASE WHEN f.tenth >= 7 THEN f.tenth END) AS tenth_7,
+            min(CASE WHEN f.tenth >= 8 THEN f.tenth END) AS tenth_8,
+            min(CASE WHEN f.tenth >= 9 THEN f.tenth END) AS tenth_9,
+            max(CASE WHEN f.tenth >= 9 THEN f.used_bytes END) AS end_bytes
+        FROM placed AS f
+        GROUP BY f.process_id
+    ),
+    level AS (
+        SELECT
+            r.process_id AS process_id,
+            r.end_bytes AS end_bytes,
+            max(CASE WHEN f.tenth = r.tenth_6 THEN f.used_bytes END) AS level_6,
+            max(CASE WHEN f.tenth = r.tenth_7 THEN f.used_bytes END) AS level_7,
+            max(CASE WHEN f.tenth = r.tenth_8 THEN f.used_bytes END) AS level_8,
+            max(CASE WHEN f.tenth = r.tenth_9 THEN f.used_bytes END) AS level_9
+        FROM rise AS r
+        JOIN placed AS f ON f.process_id = r.process_id AND f.place = 1
+        GROUP BY r.process_id
     ),
     growing AS (
         SELECT
-            process_id,
-            end_bytes,
-            end_bytes - level_6 AS rise_bytes,
-            window_ns,
-            (end_bytes - level_6) * 3600e9 / window_ns AS hourly_bytes
-        FROM rise
-        WHERE window_ns > 0 AND level_6 <= level_7 AND level_7 <= level_8 AND level_8 <= level_9 AND level_9 <= end_bytes AND level_6 < level_8 AND level_8 < end_bytes
+            l.process_id AS process_id,
+            l.end_bytes AS end_bytes,
+            l.end_bytes - l.level_6 AS rise_bytes,
+            (p.end_ns - p.begin_ns) / 5 * 2 AS window_ns,
+            (l.end_bytes - l.level_6) * 3600e9 / ((p.end_ns - p.begin_ns) / 5 * 2) AS hourly_bytes
+        FROM level AS l
+        JOIN span AS p ON p.process_id = l.process_id
+        WHERE l.level_6 <= l.level_7 AND l.level_7 <= l.level_8 AND l.level_8 <= l.level_9 AND l.level_9 <= l.end_bytes
+            AND l.level_6 < l.level_8 AND l.level_8 < l.end_bytes
             AND CASE
-                WHEN run_ns < 3600000000000 THEN end_bytes - level_6 >= max(104857600, end_bytes / 10)
-                ELSE (end_bytes - level_6) * 3600e9 / window_ns >= max(1073741824, (total_bytes - end_bytes) / 20)
+                WHEN p.end_ns - p.begin_ns < 3600000000000 THEN l.end_bytes - l.level_6 >= max(104857600, l.end_bytes / 10)
+                ELSE (l.end_bytes - l.level_6) * 3600e9 / ((p.end_ns - p.begin_ns) / 5 * 2)
+                    >= max(1073741824, (p.total_bytes - l.end_bytes) / 20)
             END
     )
 SELECT
