@@ -13,7 +13,7 @@
 
 #include "source/source.h"
 
-#define NM_CLAIMS_AHEAD 16384 /* events; memory is for as many, once one has waited so long */
+#define NM_CLAIMS_AHEAD 2048 /* events; memory is for as many, once one has waited so long */
 
 typedef struct nm_claims nm_claims;
 
