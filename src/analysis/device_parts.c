@@ -64,11 +64,13 @@ static nm_status end(const nm_run *run, nm_error *err)
         uint64_t moment_id = nm_moments_hardware_peak_of(run->needs[NEED_MOMENTS], group);
         const hardware_room *room = nm_hardware_room(run, group);
 
-        for (size_t i = 0; i < room->count && moment_id != 0 && status == NM_OK; i++) {
+        if (moment_id == 0 || room->epoch != group->peak_epoch)
+            continue;
+        for (size_t i = 0; i < room->count && status == NM_OK; i++) {
             nm_part_sample_row row = {
                 .moment_id = moment_id, .part_id = room->parts[i].part_id, .figures = room->parts[i].figures};
 
-            if (row.figures.reserved_bytes > 0 && room->epoch == group->peak_epoch)
+            if (row.figures.reserved_bytes > 0)
                 status = nm_give_part_sample(sink, &row, err);
         }
     }

@@ -30,17 +30,12 @@ typedef struct process_room {
     bool is_told;
 } process_room;
 
-static void *found(const uint64_t *value)
-{
-    return value == NULL ? NULL : (void *)(uintptr_t)*value;
-}
-
 static nm_status find_place(process_room *of, const nm_context *context, object_place **out, nm_error *err)
 {
     nm_key key = {0, context->stack_id};
     nm_status status;
 
-    *out = found(nm_map_get(&of->place_of, key));
+    *out = nm_map_pointer(&of->place_of, key);
     if (*out != NULL)
         return NM_OK;
     *out = nm_replay_allocate(sizeof **out, err);
@@ -89,7 +84,7 @@ static nm_status take_call(nm_run *run, const nm_context *context, nm_error *err
         return NM_OK;
     of = nm_process_room(run, context->process);
     if (nm_map_remove(&of->objects, key, &value)) { /* destroyed, or that was not seen */
-        object_place *place = found(&value);
+        object_place *place = (object_place *)(uintptr_t)value;
 
         place->is_over = true;
         forget(place);

@@ -156,3 +156,20 @@ void nm_map_free(nm_map *map)
     free(map->slots);
     *map = (nm_map){0};
 }
+
+void *nm_map_pointer(const nm_map *map, nm_key key)
+{
+    const uint64_t *known = nm_map_get(map, key);
+
+    return known == NULL ? NULL : (void *)(uintptr_t)*known;
+}
+
+void nm_map_free_pointers(nm_map *map)
+{
+    size_t at = 0;
+    uint64_t value;
+
+    while (nm_map_next(map, &at, NULL, &value))
+        free((void *)(uintptr_t)value);
+    nm_map_free(map);
+}

@@ -51,4 +51,8 @@ bool nm_map_next(const nm_map *map, size_t *at, nm_key *key, uint64_t *value);
 
 void nm_map_free(nm_map *map); /* leaves it empty and usable */
 
+/* Of a map whose values are pointers: the one of the key, or NULL; and free() of each of them and of the map. */
+void *nm_map_pointer(const nm_map *map, nm_key key);
+void nm_map_free_pointers(nm_map *map);
+
 #endif

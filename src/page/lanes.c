@@ -13,8 +13,8 @@
 
 #define SEGMENTS_MAX 200000
 
-static const char *const segment_columns[] = {"heap_id",   "allocation_id", "address",   "size_bytes",
-                                              "alloc_seq", "free_seq",      "driver_id", NULL};
+static const char *const segment_columns[] = {"heap_id",   "allocation_id", "address", "size_bytes",
+                                              "alloc_seq", "free_seq",      NULL};
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------------- */
 
@@ -94,7 +94,6 @@ static nm_status ask_segment(nm_page_use *use, sqlite3_stmt *segment, nm_error *
         use->size_bytes = NM_NUMBER_OF(&row, size_bytes);
         use->alloc_seq = NM_NUMBER_OF(&row, alloc_seq);
         use->free_seq = NM_NUMBER_OF(&row, free_seq);
-        use->driver_id = NM_NUMBER_OF(&row, heap_id);
     }
     return nm_question_pause(segment, NM_OK, err);
 }
@@ -147,8 +146,8 @@ nm_status nm_page_lanes_segments(nm_page_lanes *lanes, nm_page *page, nm_error *
         qsort(lanes->uses, lanes->use_count, sizeof *lanes->uses, compare_segments);
     for (size_t i = 0; i < lanes->use_count && columns.row_count < SEGMENTS_MAX && status == NM_OK; i++) {
         const nm_page_use *use = &lanes->uses[i];
-        int64_t values[] = {use->heap_id,   use->segment_id, use->address,  use->size_bytes,
-                            use->alloc_seq, use->free_seq,   use->driver_id};
+        int64_t values[] = {use->heap_id,    use->segment_id, use->address,
+                            use->size_bytes, use->alloc_seq,  use->free_seq};
 
         if (use->is_there)
             status = nm_page_columns_add(&columns, values, err);

@@ -24,7 +24,7 @@ typedef struct nm_page_place {
 typedef struct nm_page_use {
     int64_t heap_id, segment_id;
     bool is_there; /* there is a row of the segment, which has: */
-    int64_t address, size_bytes, alloc_seq, free_seq, driver_id;
+    int64_t address, size_bytes, alloc_seq, free_seq;
 } nm_page_use;
 
 typedef struct nm_page_lanes {

@@ -1,9 +1,8 @@
--- segment_places.sql: where a segment lies, from when to when, and in which heap.
+-- segment_places.sql: where a segment lies, and from when to when.
 SELECT
     address,
     size_bytes,
     alloc_seq,
-    free_seq,
-    heap_id
+    free_seq
 FROM allocation
 WHERE allocation_id = :segment_id;

@@ -9,9 +9,9 @@
 #include "store/question.h"
 
 #define NM_SEGMENT_PLACES_SQL \
-    "SELECT address, size_bytes, alloc_seq, free_seq, heap_id FROM allocation WHERE allocation_id = :segment_id;"
+    "SELECT address, size_bytes, alloc_seq, free_seq FROM allocation WHERE allocation_id = :segment_id;"
 #define NM_SEGMENT_PLACES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(address) INTEGER(size_bytes) INTEGER(alloc_seq) \
-    INTEGER(free_seq) INTEGER(heap_id)
+    INTEGER(free_seq)
 #define NM_SEGMENT_PLACES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(segment_id)
 NM_QUESTION_ROW(segment_places, NM_SEGMENT_PLACES_COLUMNS)
 NM_QUESTION_ASK(segment_places, NM_SEGMENT_PLACES_SQL, NM_SEGMENT_PLACES_PARAMETERS)

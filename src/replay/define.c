@@ -15,13 +15,6 @@
 #include "replay/sub_pool.h"
 #include "replay/usage.h"
 
-static void *find(const nm_map *map, uint64_t high, uint64_t low)
-{
-    const uint64_t *known = nm_map_get(map, (nm_key){high, low});
-
-    return known == NULL ? NULL : (void *)(uintptr_t)*known;
-}
-
 /* A zeroed thing of `bytes`, kept in the map; NULL when memory is out. */
 static void *make(nm_map *map, uint64_t high, uint64_t low, size_t bytes, nm_error *err)
 {
@@ -36,7 +29,7 @@ static void *make(nm_map *map, uint64_t high, uint64_t low, size_t bytes, nm_err
 
 static nm_process *find_or_make_process(nm_replay *replay, uint64_t id, nm_error *err)
 {
-    nm_process *process = find(&replay->processes, 0, id);
+    nm_process *process = nm_map_pointer(&replay->processes, (nm_key){0, id});
 
     if (process != NULL)
         return process;
@@ -133,7 +126,7 @@ static nm_status set_group(nm_replay *replay, nm_device *device, nm_error *err)
     /* The high half keeps the two kinds of keys apart: numbers of strings are small. */
     nm_key key =
         is_physical ? (nm_key){device->host, (uint64_t)device->physical_ordinal} : (nm_key){UINT64_MAX, device->id};
-    nm_device_group *group = find(&replay->groups, key.high, key.low);
+    nm_device_group *group = nm_map_pointer(&replay->groups, (nm_key){key.high, key.low});
     nm_device_group *old = device->group;
     nm_status status = NM_OK;
 
@@ -175,7 +168,7 @@ static nm_status define_device(nm_replay *replay, const nm_definition *definitio
 
 static nm_arena *find_arena(nm_replay *replay, nm_process *process, uint64_t device_id, nm_error *err)
 {
-    nm_arena *arena = find(&replay->arenas, process->id, device_id);
+    nm_arena *arena = nm_map_pointer(&replay->arenas, (nm_key){process->id, device_id});
 
     if (arena != NULL)
         return arena;
@@ -317,28 +310,18 @@ nm_status nm_replay_define(nm_replay *replay, const nm_definition *definition, n
     return status == NM_OK ? nm_give_definition(&replay->sink, definition, err) : status;
 }
 
-static void free_values(nm_map *map)
-{
-    size_t at = 0;
-    uint64_t value;
-
-    while (nm_map_next(map, &at, NULL, &value))
-        free((void *)(uintptr_t)value);
-    nm_map_free(map);
-}
-
 void nm_define_free(nm_replay *replay)
 {
     for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next) {
         nm_usage_free(heap);
         nm_parts_free(heap);
     }
-    free_values(&replay->heaps);
-    free_values(&replay->arenas);
-    free_values(&replay->groups);
-    free_values(&replay->devices);
-    free_values(&replay->threads);
-    free_values(&replay->processes);
+    nm_map_free_pointers(&replay->heaps);
+    nm_map_free_pointers(&replay->arenas);
+    nm_map_free_pointers(&replay->groups);
+    nm_map_free_pointers(&replay->devices);
+    nm_map_free_pointers(&replay->threads);
+    nm_map_free_pointers(&replay->processes);
     nm_map_free(&replay->stacks);
     nm_buffer_free(&replay->stack_bits);
     nm_map_free(&replay->sites);

@@ -1,5 +1,5 @@
--- findings.sql: findings of a kind, or without one all others than leaks, misuse and memory that ran out, that are not good, or only those that are too little
--- to matter; that of the row :first_id of its view before others.
+-- findings.sql: findings of a kind, or without one all others than leaks, misuse and memory that ran out, that are not good, or
+-- only those that are too little to matter; that of the row :first_id of its view before others.
 SELECT
     finding_id,
     severity,

@@ -53,16 +53,6 @@ nm_status nm_claims_new(nm_source *source, nm_claims **out, nm_error *err)
     return NM_OK;
 }
 
-static void free_values(nm_map *map)
-{
-    uint64_t value;
-    nm_key key;
-
-    for (size_t at = 0; nm_map_next(map, &at, &key, &value);)
-        free((void *)(uintptr_t)value);
-    nm_map_free(map);
-}
-
 void nm_claims_free(nm_claims *claims)
 {
     if (claims == NULL)
@@ -73,8 +63,8 @@ void nm_claims_free(nm_claims *claims)
         claims->first = first->next;
         free(first);
     }
-    free_values(&claims->heaps);
-    free_values(&claims->arenas);
+    nm_map_free_pointers(&claims->heaps);
+    nm_map_free_pointers(&claims->arenas);
     nm_map_free(&claims->processes);
     nm_map_free(&claims->threads);
     free(claims->events);
@@ -83,18 +73,13 @@ void nm_claims_free(nm_claims *claims)
 
 /* ---- Definitions ---- */
 
-static void *found(const uint64_t *value)
-{
-    return value == NULL ? NULL : (void *)(uintptr_t)*value;
-}
-
 static nm_status find_arena(nm_claims *claims, uint64_t process_id, uint64_t device_id, claim_arena **out,
                             nm_error *err)
 {
     nm_key key = {process_id, device_id};
     nm_status status;
 
-    *out = found(nm_map_get(&claims->arenas, key));
+    *out = nm_map_pointer(&claims->arenas, key);
     if (*out != NULL)
         return NM_OK;
     *out = calloc(1, sizeof **out);
@@ -106,13 +91,13 @@ static nm_status find_arena(nm_claims *claims, uint64_t process_id, uint64_t dev
         free(*out);
         return status;
     }
-    (*out)->next = found(nm_map_get(&claims->processes, (nm_key){0, process_id}));
+    (*out)->next = nm_map_pointer(&claims->processes, (nm_key){0, process_id});
     return nm_map_put(&claims->processes, (nm_key){0, process_id}, (uintptr_t)*out, err);
 }
 
 static claim_heap *find_heap(const nm_claims *claims, uint64_t id)
 {
-    return id == 0 ? NULL : found(nm_map_get(&claims->heaps, (nm_key){0, id}));
+    return id == 0 ? NULL : nm_map_pointer(&claims->heaps, (nm_key){0, id});
 }
 
 /* A heap that is defined again stays what it was: so does the replay's. */
@@ -233,7 +218,7 @@ static claim_arena *arenas_of_thread(const nm_claims *claims, uint64_t thread_id
 {
     const uint64_t *process_id = nm_map_get(&claims->threads, (nm_key){0, thread_id});
 
-    return process_id == NULL ? NULL : found(nm_map_get(&claims->processes, (nm_key){0, *process_id}));
+    return process_id == NULL ? NULL : nm_map_pointer(&claims->processes, (nm_key){0, *process_id});
 }
 
 static void take_free(const nm_claims *claims, const nm_event *event, const claim_heap *heap)

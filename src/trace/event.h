@@ -139,10 +139,10 @@ enum {                     /* nm_event.flags */
        NM_FLAG_PAUSED =
            16384, /* happened while the recording was paused: time, stack and thread of it are not known. In a
                                  ring: recorded without a stack, because the recording is paused */
-       NM_FLAG_AT_LEAST = 32768,     /* LOSS: so many are known to be lost, and there may be more */
-       NM_FLAG_POOL_STREAM = 131072, /* ALLOC, MAP: pool_stream is known; not in a trace */
+       NM_FLAG_AT_LEAST = 32768, /* LOSS: so many are known to be lost, and there may be more */
        NM_FLAG_FREE_KNOWN =
            65536, /* ALLOC_FAILED: free_bytes is known, also if it is 0; not in a trace, where total_bytes says so */
+       NM_FLAG_POOL_STREAM = 131072, /* ALLOC, MAP: pool_stream is known; not in a trace */
 };
 
 /* Which call freed: the pairs are strict on Ascend. The first three mean driver, pinned, registered and host memory. */

@@ -115,7 +115,7 @@ function makeModelOf(hasAll) {
     const heap = (heap_id, level, more) => ({...place, heap_id, level, heap: level, label: level, device_id: 7, module: null, input, usage, steps: [], ...more});
     const heaps = [heap(1, 'pool'), heap(2, 'driver', {module: 'APP'}), heap(3, 'driver', {module: 'HCCL'}), heap(4, 'pinned', {device: null, device_id: null}), heap(5, 'pool', {process_id: 2})];
     const blocks = {alloc_seq: Float64Array.of(10, 30, 6, 8, 3), free_seq: Float64Array.of(40, NaN, NaN, 50, NaN), size_bytes: Float64Array.of(100, 300, 5, 70, 9), stack_id: Float64Array.of(1, 2, 1, 1, 1)};
-    const segments = [{allocation_id: 1, driver_id: 2, alloc_seq: 5, free_seq: null, size_bytes: 512}, {allocation_id: 2, driver_id: 2, alloc_seq: 29, free_seq: 60, size_bytes: 256}];
+    const segments = [{allocation_id: 1, alloc_seq: 5, free_seq: null, size_bytes: 512}, {allocation_id: 2, alloc_seq: 29, free_seq: 60, size_bytes: 256}];
     return {heaps, blocks, cached: new Map(), hasAllBlocks: hasAll, blockRanges: new Map([[1, {begin: 0, end: 2}], [2, {begin: 2, end: 3}], [3, {begin: 3, end: 4}], [4, {begin: 4, end: 5}]]), segments: new Map([[1, segments]]), samples: new Map([[7, [{seq: 20, used_bytes: 1000}, {seq: 55, used_bytes: 773}]]]), stacks: {siteOf: (stack) => `site ${stack}`}};
 }
 
