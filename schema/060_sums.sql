@@ -416,6 +416,8 @@ CREATE TABLE z_heap_sample (
     pending_bytes INTEGER NOT NULL,
     -- Part of reserved_bytes outside blocks. Unit: bytes. NULL: no segment of it had been seen by then, or it is no pool.
     free_bytes INTEGER,
+    -- Part of free_bytes that came since the pool last served a request: for the one that it serves. Unit: bytes.
+    fresh_bytes INTEGER NOT NULL,
     -- 1: reserved_bytes is what the pool stated, for no segment had been seen by then; 0: bytes of its segments.
     is_stated INTEGER NOT NULL,
     -- 1: reserved_bytes is live_bytes, which the pool held at least, for nothing else was known of it by then; 0: not.

@@ -163,7 +163,12 @@ CREATE VIEW device_memory (
     -- for the pool tells a free when it is asked for: they are in free_bytes then.
     pending_bytes,
     -- Bytes outside blocks. Unit: bytes. NULL: as used_bytes.
-    free_bytes
+    free_bytes,
+    -- Part of free_bytes that came since the pool last served a request: for the one that it serves. Unit: bytes. NULL: as
+    -- used_bytes.
+    new_bytes,
+    -- Number of the heap. NULL: the component is no single heap.
+    heap_id
 ) AS
 SELECT
     b.host, b.rank, b.pid, b.device,
@@ -187,7 +192,9 @@ SELECT
         WHEN x.free_bytes IS NOT NULL AND NOT EXISTS (SELECT 1 FROM z_early_free AS e WHERE e.heap_id = h.heap_id)
             THEN x.pending_bytes
     END,
-    x.free_bytes
+    x.free_bytes,
+    CASE WHEN x.free_bytes IS NOT NULL THEN min(x.fresh_bytes, x.free_bytes) END,
+    h.heap_id
 FROM z_device_moment AS b
 JOIN heap AS h ON h.device_id = b.device_id
 JOIN z_heap_sample AS x
@@ -254,6 +261,8 @@ SELECT
     b.moment_id,
     NULL,
     NULL,
+    NULL,
+    NULL,
     NULL
 FROM z_device_moment AS b
 UNION ALL
@@ -292,6 +301,8 @@ SELECT
     b.moment_id,
     NULL,
     NULL,
+    NULL,
+    NULL,
     NULL
 FROM z_device_moment AS b
 JOIN z_device_module AS n ON n.device_id = b.device_id
@@ -325,6 +336,8 @@ SELECT
     b.moment_id,
     NULL,
     NULL,
+    NULL,
+    NULL,
     NULL
 FROM z_device_moment AS b
 UNION ALL
@@ -355,6 +368,8 @@ SELECT
     b.moment_id,
     NULL,
     NULL,
+    NULL,
+    NULL,
     NULL
 FROM z_device_moment AS b
 UNION ALL
@@ -372,6 +387,8 @@ SELECT
     0,
     b.moment_heap,
     b.moment_id,
+    NULL,
+    NULL,
     NULL,
     NULL,
     NULL
@@ -393,6 +410,8 @@ SELECT
     b.is_stale = 1 OR b.runtime_recorded_bytes <> b.recorded_bytes,
     b.moment_heap,
     b.moment_id,
+    NULL,
+    NULL,
     NULL,
     NULL,
     NULL
@@ -417,6 +436,8 @@ SELECT
     b.moment_id,
     NULL,
     NULL,
+    NULL,
+    NULL,
     NULL
 FROM z_device_moment AS b
 UNION ALL
@@ -434,6 +455,8 @@ SELECT
     b.is_stale,
     b.moment_heap,
     b.moment_id,
+    NULL,
+    NULL,
     NULL,
     NULL,
     NULL

@@ -48,8 +48,8 @@ CREATE VIEW out_of_memory (
     message,
     -- What the pool was asked for, by its own word, the SDK's or a snapshot's. Unit: bytes. NULL: not known.
     tried_bytes,
-    -- Largest request that the driver refused; an expandable segment asks for its pieces. Unit: bytes. NULL: it refused
-    -- none.
+    -- Largest request that the driver refused, where an expandable segment asks for its pieces with the free range that it was to
+    -- lengthen. Unit: bytes. NULL: it refused none.
     at_least_tried_bytes,
     -- Failures in the chain. Unit: failures.
     failure_count,
@@ -701,7 +701,7 @@ LEFT JOIN frame AS r ON r.frame_id = k.site_frame_id
 ORDER BY t.out_of_memory_id;
 
 CREATE VIEW z_out_of_memory_component (
-    -- What the device held before each chain of view out_of_memory, by component as in view device_memory.
+    -- What the device held before each chain of view out_of_memory, by component and part as in view device_part.
     --
     -- begin process
     -- Name of the machine. NULL: not known.
@@ -719,44 +719,23 @@ CREATE VIEW z_out_of_memory_component (
     level,
     -- Number of the chain.
     out_of_memory_id,
-    -- As in view device_memory: POOL, WORKSPACE, APP, names of modules, PHYSICAL, PAGE ROUNDING, RECORDED PROCESSES,
-    -- OTHER PROCESSES, UNEXPLAINED and, of all, DEVICE USED.
+    -- As in view device_part, as are all that follow.
     component,
-    -- Its size. Unit: bytes. NULL: the device was not asked by then.
+    -- Of a pool: what it is good for.
+    part,
+    -- Its size. Unit: bytes.
     bytes,
-    -- 1: not certain, as in view device_memory; 0: exact.
-    is_estimate,
-    -- Of a pool: part of bytes inside its live blocks, by the size_basis of its heap. Unit: bytes. NULL: not a pool, or
-    -- not known.
-    active_bytes,
-    -- Of a pool: part of bytes outside them. Unit: bytes. NULL: not a pool, or not known.
-    free_bytes
+    -- 1: not certain; 0: exact.
+    is_estimate
 ) AS
 SELECT
     d.host, d.rank, d.pid, d.device, d.heap, d.level,
     (SELECT c.out_of_memory_chain_id FROM z_out_of_memory_chain AS c WHERE c.moment_id = d.moment_id),
     d.component,
+    d.part,
     d.bytes,
-    d.is_estimate,
-    CASE
-        WHEN d.heap IS NOT NULL THEN (
-            SELECT f.occupied_bytes
-            FROM fragmentation_sample AS f
-            JOIN z_heap_place AS p ON p.heap_id = f.heap_id
-            WHERE f.moment_id = d.moment_id AND p.heap = d.heap AND p.level = d.level AND p.device IS d.device
-            LIMIT 1
-        )
-    END,
-    CASE
-        WHEN d.heap IS NOT NULL THEN (
-            SELECT f.free_bytes
-            FROM fragmentation_sample AS f
-            JOIN z_heap_place AS p ON p.heap_id = f.heap_id
-            WHERE f.moment_id = d.moment_id AND p.heap = d.heap AND p.level = d.level AND p.device IS d.device
-            LIMIT 1
-        )
-    END
-FROM device_memory AS d
+    d.is_estimate
+FROM device_part AS d
 WHERE d.moment_kind = 'failure' -- so that other moments are left out before they are summed up
     AND d.moment_id IN (SELECT c.moment_id FROM z_out_of_memory_chain AS c)
     AND EXISTS (

@@ -23,6 +23,7 @@
 #include "replay/lookup.h"
 #include "replay/pass.h"
 #include "replay/places.h"
+#include "replay/pool.h"
 
 enum { NEED_MOMENTS, NEED_SAMPLES, NEED_POOL_LEDGER, NEED_STREAM_LEAKS };
 
@@ -411,6 +412,19 @@ static nm_status open_episode(nm_run *run, const nm_context *context, nm_episode
     return take_stacks(run, episode, err);
 }
 
+/* A request for physical memory is one for a piece of what the pool was asked for: the pieces before it are mapped already. */
+static uint64_t found_for_it(const nm_context *context)
+{
+    uint64_t bytes = 0;
+
+    if (context->heap == NULL || context->heap->level != NM_LEVEL_PHYSICAL)
+        return 0;
+    for (const nm_heap *heap = context->process->heaps; heap != NULL; heap = heap->next_of_process)
+        if (nm_is_pool(heap) && heap->device == context->heap->device)
+            nm_sum_add(&bytes, nm_pool_found_bytes(heap));
+    return bytes < NM_SIZE_BYTES_MAX ? bytes : NM_SIZE_BYTES_MAX;
+}
+
 static void add_failure(nm_episode *episode, const nm_context *context)
 {
     bool is_pool = context->heap != NULL && nm_is_pool(context->heap);
@@ -425,7 +439,7 @@ static void add_failure(nm_episode *episode, const nm_context *context)
     episode->is_driver_last = !is_pool;
     if (!is_pool) {
         episode->row.driver_failure_count++;
-        episode->row.at_least_tried_bytes = larger(episode->row.at_least_tried_bytes, bytes);
+        episode->row.at_least_tried_bytes = larger(episode->row.at_least_tried_bytes, bytes + found_for_it(context));
         episode->wanted_bytes = bytes;
         return;
     }

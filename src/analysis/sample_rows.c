@@ -33,6 +33,7 @@ nm_heap_sample_row nm_sample_row_of(const nm_heap *heap, int64_t since_seq)
         .pending_bytes = nm_sample_limit(heap->pending_bytes),
         .free_bytes =
             nm_is_pool(heap) && heap->has_segments ? (int64_t)nm_sample_limit(heap->free_bytes) : NM_UNKNOWN_NUMBER,
+        .fresh_bytes = nm_is_pool(heap) ? nm_sample_limit(heap->fresh_bytes) : 0,
         .is_stated = nm_pool_is_stated(heap),
         .is_at_least = nm_pool_is_unseen(heap) && heap->total.live_bytes > 0,
     };

@@ -115,6 +115,13 @@ nm_status nm_gaps_give(nm_gaps *gaps, uint64_t from, uint64_t to, bool joins_lef
     return status;
 }
 
+uint64_t nm_gaps_before(const nm_gaps *gaps, uint64_t to)
+{
+    const nm_tree_node *node = nm_tree_floor(&gaps->tree, to - 1);
+
+    return node == NULL || end_of(node) < to ? 0 : to - node->key;
+}
+
 uint64_t nm_gaps_free_bytes_in(const nm_gaps *gaps, uint64_t from, uint64_t to)
 {
     uint64_t free_bytes = 0;

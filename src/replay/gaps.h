@@ -15,6 +15,7 @@ nm_status nm_gaps_take(nm_gaps *gaps, uint64_t from, uint64_t to, uint64_t *take
 nm_status nm_gaps_give(nm_gaps *gaps, uint64_t from, uint64_t to, bool joins_left, bool joins_right,
                        uint64_t *given_bytes, nm_error *err);
 uint64_t nm_gaps_free_bytes_in(const nm_gaps *gaps, uint64_t from, uint64_t to);
+uint64_t nm_gaps_before(const nm_gaps *gaps, uint64_t to); /* free without a break up to `to` */
 void nm_gaps_free(nm_gaps *gaps);
 size_t nm_gaps_item_bytes(void); /* of the slab */
 

@@ -133,6 +133,13 @@ nm_status nm_pool_attach(nm_live *range, bool is_first, int64_t seq, nm_error *e
                : status;
 }
 
+/* Goes, and no request was ever served from it. */
+static void lose_fresh(const nm_live *range, uint64_t bytes)
+{
+    if (!range->is_touched)
+        range->owner->fresh_bytes = nm_subtract_saturated(range->owner->fresh_bytes, bytes);
+}
+
 nm_status nm_pool_detach(nm_live *range, nm_error *err)
 {
     nm_heap *pool = range->owner;
@@ -150,6 +157,7 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
         return status;
     set_covered(range, 0);
     nm_sub_pool_reserve(range, 0, range->node.value - range->node.key);
+    lose_fresh(range, range->node.value - range->node.key);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, range->node.value - range->node.key);
     nm_usage_touch(pool);
     status = nm_sub_pool_take(range->part, range->node.key, range->node.value, &taken_bytes, err);
@@ -191,6 +199,7 @@ nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left,
     inherit(left, range, left_bytes);
     inherit(right, range, nm_subtract_saturated(free_bytes, left_bytes));
     nm_sub_pool_reserve(range, 0, to - from);
+    lose_fresh(range, to - from);
     range->heap->segment_bytes = nm_subtract_saturated(range->heap->segment_bytes, to - from);
     nm_usage_touch(pool);
     return status;
@@ -278,7 +287,7 @@ static nm_status claim(nm_live *range, nm_heap *claimant, const nm_context *cont
     return status == NM_OK ? nm_pool_attach(range, true, context->seq, err) : status;
 }
 
-nm_status nm_pool_range_appears(nm_live *range, nm_heap *claimant, const nm_context *context, nm_error *err)
+static nm_status enter_pool(nm_live *range, nm_heap *claimant, const nm_context *context, nm_error *err)
 {
     bool is_segment = (context->event->flags & NM_FLAG_SEGMENT) != 0;
 
@@ -292,6 +301,23 @@ nm_status nm_pool_range_appears(nm_live *range, nm_heap *claimant, const nm_cont
     range->row.is_segment = true;
     range->owner = range->heap->arena->pool;
     return nm_pool_attach(range, true, context->seq, err);
+}
+
+nm_status nm_pool_range_appears(nm_live *range, nm_heap *claimant, const nm_context *context, nm_error *err)
+{
+    nm_status status = enter_pool(range, claimant, context, err);
+
+    if (range->owner != NULL && !range->is_touched) {
+        nm_sum_add(&range->owner->fresh_bytes, range->node.value - range->node.key);
+        range->owner->fresh_end = range->node.value;
+        range->owner->fresh_part = range->part;
+    }
+    return status;
+}
+
+uint64_t nm_pool_found_bytes(const nm_heap *pool)
+{
+    return pool->fresh_bytes == 0 ? 0 : nm_gaps_before(&pool->fresh_part->gaps, pool->fresh_end);
 }
 
 /* Finds the ranges under the block, which are next to each other, and whether one of them is touched for the first
@@ -363,6 +389,7 @@ nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_
         block->heap->has_unknown_block = true;
     if (flags & (NM_FLAG_MISS | NM_FLAG_HIT))
         touch->is_miss = (flags & NM_FLAG_MISS) != 0;
+    block->heap->fresh_bytes = 0;
     if (status != NM_OK || block->is_baseline || block->is_unseen)
         return status;
     block->row.is_miss = touch->is_miss;

@@ -11,6 +11,10 @@
  * it (NULL: none, or it is not known yet), or a pool that it lies at the end of. */
 nm_status nm_pool_range_appears(nm_live *range, nm_heap *claimant, const nm_context *context, nm_error *err);
 
+/* Of the request that the pool serves, in pieces that it maps: the free range that the last of them ends, which it needs all of. 0:
+ * it has mapped none. Unit: bytes. */
+uint64_t nm_pool_found_bytes(const nm_heap *pool);
+
 /* What a block finds in the driver's memory when it comes. */
 typedef struct nm_touch {
     int64_t is_miss;       /* NM_UNKNOWN_NUMBER: no driver memory is known under it */

@@ -254,6 +254,9 @@ struct nm_heap {
     nm_sub_pool *first_changed_part;
     uint64_t free_bytes, gap_count; /* of all parts, as are: */
     uint64_t stuck_bytes;
+    uint64_t fresh_bytes; /* driver memory that has come since it last served a request: for the one that it serves */
+    uint64_t fresh_end;   /* where the last of it ends, */
+    const nm_sub_pool *fresh_part;
     uint64_t waste_bytes, unknown_waste_count;
     nm_rounding rounding;
     uint64_t miss_count;        /* requests for which it had to grow */

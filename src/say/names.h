@@ -12,6 +12,7 @@
 #include "say/sentence.h"
 
 #define NM_SAY_PLACE_BYTES 64
+#define NM_SAY_HEAP_BYTES  256 /* of a heap's name that is said */
 
 /* Whose a figure or a finding is. */
 typedef struct nm_say_owner {
@@ -29,8 +30,9 @@ const char *nm_say_device_kind(nm_language language, const char *kind);
 /* A site, cut behind so many columns: what stands for no site, such as "(no stack)", in the language. */
 const char *nm_say_site(nm_language language, const char *site, size_t columns, char *out, size_t size);
 
-/* A component of views device_memory and out_of_memory_component, of a pool its heap's name. */
-const char *nm_say_component(nm_language language, const char *component, const char *heap, size_t columns, char *out,
-                             size_t size);
+/* A part of view device_part: of a pool its heap's name, cut behind so many columns, and what that part is good for; else its
+ * component. */
+const char *nm_say_component(nm_language language, const char *component, const char *heap, const char *part,
+                             size_t columns, char *out, size_t size);
 
 #endif

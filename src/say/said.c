@@ -207,10 +207,10 @@ static void read_words(reader *r, word_list *list)
     }
 }
 
-/* A component's name is made of two words: its own and its heap's. */
+/* A component's name is made of three words: its own, its heap's and its part's. */
 static void name_component(const reader *r, word_list *list)
 {
-    const char *component = NULL, *heap = "";
+    const char *component = NULL, *heap = "", *part = "";
     char *out = NULL;
 
     for (size_t i = 0; i < list->count; i++) {
@@ -219,12 +219,14 @@ static void name_component(const reader *r, word_list *list)
             out = list->texts[i - OWN_WORDS];
         } else if (strcmp(list->words[i].name, "heap") == 0) {
             heap = list->words[i].text;
+        } else if (strcmp(list->words[i].name, "part") == 0) {
+            part = list->words[i].text;
         }
     }
     if (component != NULL) {
         char name[WORD_BYTES];
 
-        nm_say_component(r->to->language, component, heap, r->to->heap_columns, name, sizeof name);
+        nm_say_component(r->to->language, component, heap, part, r->to->heap_columns, name, sizeof name);
         memcpy(out, name, sizeof name);
     }
 }

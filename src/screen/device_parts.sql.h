@@ -9,15 +9,19 @@
 #include "store/question.h"
 
 #define NM_DEVICE_PARTS_SQL \
-    "WITH c AS ( SELECT component, heap, bytes FROM device_memory WHERE moment_id = :moment_id AND host IS :host " \
-    "AND device IS :device ), own AS ( SELECT component, CASE WHEN component IN ('POOL', 'WORKSPACE') THEN heap " \
-    "END AS heap, sum(bytes) AS bytes FROM c WHERE component NOT IN ('RECORDED PROCESSES', 'OTHER PROCESSES', " \
-    "'UNEXPLAINED', 'DEVICE USED') GROUP BY 1, 2 ), other AS (SELECT coalesce(max(bytes), 0) AS bytes FROM c WHERE " \
-    "component = 'OTHER PROCESSES') SELECT component, heap, bytes FROM ( SELECT component, heap, bytes, 0 AS place " \
-    "FROM own UNION ALL SELECT 'OTHER PROCESSES', NULL, bytes, 1 FROM other UNION ALL SELECT 'UNEXPLAINED', NULL, " \
-    ":used_bytes - (SELECT sum(bytes) FROM own) - (SELECT bytes FROM other), 2 ) WHERE abs(bytes) > :used_bytes / " \
-    "100 ORDER BY place, bytes DESC, component, heap LIMIT :most_count;"
-#define NM_DEVICE_PARTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(component) TEXT(heap) INTEGER(bytes)
+    "WITH c AS ( SELECT component, heap, part, bytes FROM device_part WHERE moment_id = :moment_id AND host IS " \
+    ":host AND device IS :device ), own AS ( SELECT component, CASE WHEN component IN ('POOL', 'WORKSPACE') THEN " \
+    "heap END AS heap, CASE part WHEN 'new' THEN 'used' ELSE part END AS part, sum(bytes) AS bytes FROM c WHERE " \
+    "component NOT IN ('RECORDED PROCESSES', 'OTHER PROCESSES', 'UNEXPLAINED', 'DEVICE USED') GROUP BY 1, 2, 3 ), " \
+    "other AS (SELECT coalesce(max(bytes), 0) AS bytes FROM c WHERE component = 'OTHER PROCESSES'), every AS ( " \
+    "SELECT component, heap, part, bytes FROM own UNION ALL SELECT 'OTHER PROCESSES', NULL, 'whole', bytes FROM " \
+    "other UNION ALL SELECT 'UNEXPLAINED', NULL, 'whole', :used_bytes - (SELECT coalesce(sum(bytes), 0) FROM own) " \
+    "- (SELECT bytes FROM other) ), largest AS ( SELECT component, heap, part, bytes, row_number() OVER (ORDER BY " \
+    "abs(bytes) DESC, component, heap, part) AS place FROM every WHERE abs(bytes) > :used_bytes / 100 ) SELECT " \
+    "component, heap, part, bytes FROM ( SELECT component, heap, part, bytes, place FROM largest WHERE place <= " \
+    ":most_count UNION ALL SELECT 'REST', NULL, 'whole', sum(bytes), NULL FROM largest WHERE place > :most_count ) " \
+    "WHERE bytes <> 0 ORDER BY place IS NULL, bytes < 0, place;"
+#define NM_DEVICE_PARTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(component) TEXT(heap) TEXT(part) INTEGER(bytes)
 #define NM_DEVICE_PARTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(moment_id) TEXT(host) INTEGER(device) \
     INTEGER(used_bytes) INTEGER(most_count)
 NM_QUESTION_ROW(device_parts, NM_DEVICE_PARTS_COLUMNS)

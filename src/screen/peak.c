@@ -14,30 +14,29 @@
 #include "screen/seen_inputs.sql.h"
 #include "screen/untold_peaks.sql.h"
 
-#define NAME_COLUMNS   24
-#define SITE_COLUMNS   44
-#define SITES_MAX      3
-#define COMPONENTS_MAX 5
-#define DEVICES_MAX    8
-#define HEAPS_MAX      10
-#define TEXT_BYTES     256
+#define NAME_COLUMNS 24
+#define SITE_COLUMNS 44
+#define SITES_MAX    3
+#define PARTS_MAX    3
+#define DEVICES_MAX  8
+#define HEAPS_MAX    10
+#define TEXT_BYTES   256
 
 /* ---- Devices by their own word ---- */
 
 /* What it was made of. */
-static nm_status say_parts(nm_screen *s, const nm_device_peaks_row *device, nm_error *err)
+static nm_status say_parts(nm_screen *s, int64_t moment_id, const char *host, int64_t device, int64_t used_bytes,
+                           nm_error *err)
 {
     char bytes[NM_HUMAN_BYTES], name[TEXT_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_device_parts_row row;
-    nm_status status =
-        nm_device_parts_ask(s->db, device->moment_id, NM_TEXT_OF(device, host), NM_NUMBER_OF(device, device),
-                            device->used_bytes, COMPONENTS_MAX, &rows, err);
+    nm_status status = nm_device_parts_ask(s->db, moment_id, host, device, used_bytes, PARTS_MAX, &rows, err);
 
     for (int i = 0; status == NM_OK && nm_device_parts_next(rows, &row); i++) {
         bool is_minus = i > 0 && row.bytes < 0; /* the device says less than is known of */
 
-        nm_say_component(s->language, row.component, row.heap, NAME_COLUMNS, name, sizeof name);
+        nm_say_component(s->language, row.component, row.heap, row.part, NAME_COLUMNS, name, sizeof name);
         nm_screen_say(s,
                       i == 0     ? NM_SAY_PEAK_MADE_OF
                       : is_minus ? NM_SAY_PEAK_MINUS
@@ -51,7 +50,7 @@ static void begin_peak(nm_screen *s, bool is_first)
 {
     nm_screen_begin(s, is_first ? NM_SAY_LABEL_PEAK : NM_SAY_NOTHING, NM_LINE_PLAIN,
                     is_first ? NM_RANK_PEAK : NM_RANK_DETAIL, "device_peak");
-    nm_screen_rows(s, 2);
+    nm_screen_rows(s, 3);
 }
 
 /* "NPU 0" whoever uses it. */
@@ -91,7 +90,7 @@ static nm_status add_told(nm_screen *s, bool *is_begun, nm_error *err)
                                {"bytes", nm_human_bytes(used, row.used_bytes)},
                                {"total", nm_human_bytes(total, row.total_bytes)}));
         say_time(s, NM_NUMBER_OF(&row, ns), NM_NULL);
-        status = say_parts(s, &row, err);
+        status = say_parts(s, row.moment_id, NM_TEXT_OF(&row, host), NM_NUMBER_OF(&row, device), row.used_bytes, err);
         nm_screen_say(s, NM_SAY_PEAK_FREE, NM_WORDS({"bytes", nm_human_bytes(left, free_bytes)}));
     }
     return nm_question_end(rows, status, err);
@@ -116,6 +115,9 @@ static nm_status add_untold(nm_screen *s, bool *is_begun, nm_error *err)
                                {"bytes", nm_human_bytes(bytes, row.peak_bytes)},
                                {"total", nm_human_bytes(total, row.capacity_bytes)}));
         say_time(s, NM_NUMBER_OF(&row, peak_ns), NM_NUMBER_OF(&row, peak_seq));
+        if (row.has.moment_id)
+            status =
+                say_parts(s, row.moment_id, NM_TEXT_OF(&row, host), NM_NUMBER_OF(&row, device), row.peak_bytes, err);
         if (row.has.capacity_bytes) /* what others held is not known */
             nm_screen_say(s, NM_SAY_PEAK_FREE_MOST, NM_WORDS({"bytes", nm_human_bytes(left, free_bytes)}));
     }

@@ -5,7 +5,13 @@ SELECT
     d.peak_bytes AS peak_bytes,
     d.capacity_bytes AS capacity_bytes,
     d.peak_ns AS peak_ns,
-    d.peak_seq AS peak_seq
+    d.peak_seq AS peak_seq,
+    d.host AS host,
+    (
+        SELECT max(m.moment_id)
+        FROM z_device_moment AS m
+        WHERE m.moment_kind = 'device peak' AND m.device IS d.device AND m.host IS d.host AND m.seq IS d.peak_seq
+    ) AS moment_id
 FROM device_peak AS d
 WHERE d.peak_bytes > 0 AND NOT EXISTS (
     SELECT 1

@@ -9,6 +9,7 @@ import {createRequire} from 'node:module';
 import {pathToFileURL} from 'node:url';
 
 import {formatBytes, formatCount, formatPercent, formatTime} from '../../src/page/web/state/format.mjs';
+import {sayMemoryPart} from '../../src/page/web/state/words.mjs';
 import {PANEL_TESTS} from './panels.mjs';
 import {sqlTests} from './sqlpanel.mjs';
 
@@ -135,8 +136,8 @@ async function testTimeline(browser) {
     const whole = ask('leak', "SELECT max(peak_bytes) AS most FROM peak WHERE level = 'driver'")[0].most;
     assert.ok(rows.some((cells) => cells[5] === formatBytes(whole)), 'the most that the device held is in it');
     await page.click('#timeline .numbers >> nth=2 >> summary');
-    const device = ask('leak', 'SELECT moment, seq, component, heap, bytes FROM device_memory ORDER BY host, rank, pid, device, seq, moment_id, component, heap LIMIT 12');
-    assert.deepEqual((await cellsOf(page, '#timeline .numbers:nth-child(3)')).map((cells) => cells.slice(0, 5)), device.map((row) => [row.moment, formatCount(row.seq), row.component, row.heap ?? '', formatBytes(row.bytes)]));
+    const device = ask('leak', 'SELECT moment, seq, component, heap, part, bytes FROM device_part ORDER BY host, rank, pid, device, seq, moment_id, component, heap, part LIMIT 12');
+    assert.deepEqual((await cellsOf(page, '#timeline .numbers:nth-child(3)')).map((cells) => cells.slice(0, 4)), device.map((row) => [row.moment, formatCount(row.seq), sayMemoryPart(row), formatBytes(row.bytes)]));
     await close();
 }
 

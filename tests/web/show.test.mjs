@@ -261,8 +261,8 @@ test('red is a leak\u2019s alone', () => {
 });
 
 test('the bar of a failure adds up to the device', () => {
-    const parts = [{component: 'PTA', heap: 'pool', bytes: 30, active_bytes: 20, free_bytes: 10}, {component: 'APP', heap: null, bytes: 5, active_bytes: null, free_bytes: null}, {component: 'DEVICE USED', heap: null, bytes: 35, active_bytes: null, free_bytes: null}];
-    assert.equal(barParts({free_bytes: 15}, parts).reduce((sum, part) => sum + part.bytes, 0), 50);
+    const parts = [{component: 'POOL', heap: 'pool', part: 'used', bytes: 20}, {component: 'POOL', heap: 'pool', part: 'pinned', bytes: 10}, {component: 'APP', heap: null, part: 'whole', bytes: 5}, {component: 'DEVICE USED', heap: null, part: 'whole', bytes: 35}];
+    assert.deepEqual(barParts({free_bytes: 15}, parts).map((part) => [part.name, part.bytes]), [['pool used', 20], ['pool free between blocks', 10], ['APP', 5], ['free on the device', 15]]);
 });
 
 test('a thin line keeps its end', () => {

@@ -22,32 +22,38 @@ INSERT INTO finding (
     next_command, source_view, source_id
 )
 WITH
-    -- Components: the seven largest, of those with at least a two-hundredth.
+    -- Parts of at least a two-hundredth: the three largest, and the rest.
+    part AS (
+        SELECT
+            p.out_of_memory_id AS out_of_memory_id,
+            min(row_number() OVER largest, 4) AS place,
+            p.component AS component,
+            coalesce(p.heap, '') AS heap,
+            p.part AS part,
+            p.bytes AS bytes
+        FROM temp.said_case AS o
+        JOIN z_out_of_memory_component AS p ON p.out_of_memory_id = o.out_of_memory_id
+        WHERE p.component <> 'DEVICE USED' AND abs(p.bytes) * 200 >= o.own_bytes + coalesce(o.other_bytes, 0)
+        WINDOW largest AS (PARTITION BY o.out_of_memory_id ORDER BY p.bytes DESC, p.component, p.heap, p.part)
+    ),
     held AS (
         SELECT
-            c.out_of_memory_id,
-            group_concat(c.said, ',') AS said
+            out_of_memory_id,
+            group_concat(said, ',') AS said
         FROM (
             SELECT
-                o.out_of_memory_id AS out_of_memory_id,
-                CASE WHEN row_number() OVER largest > 1 THEN say('screen.comma') || ',' ELSE '' END
-                || say('screen.held.part', 'component', p.component, 'heap', coalesce(p.heap, ''), 'bytes', p.bytes)
+                out_of_memory_id,
+                CASE WHEN place > 1 THEN say('screen.comma') || ',' ELSE '' END
                 || CASE
-                    WHEN p.active_bytes IS NOT NULL
-                        THEN ',' || say('screen.held.pool', 'used_bytes', p.active_bytes, 'free_bytes', p.free_bytes)
-                    ELSE ''
-                END AS said,
-                row_number() OVER largest AS place
-            FROM temp.said_case AS o
-            JOIN z_out_of_memory_component AS p ON p.out_of_memory_id = o.out_of_memory_id
-            WHERE p.component <> 'DEVICE USED'
-                AND p.bytes <> 0
-                AND abs(p.bytes) * 200 >= o.own_bytes + coalesce(o.other_bytes, 0)
-            WINDOW largest AS (PARTITION BY o.out_of_memory_id ORDER BY p.bytes DESC, p.component, p.heap)
-            ORDER BY o.out_of_memory_id, place
-        ) AS c
-        WHERE c.place <= 7
-        GROUP BY c.out_of_memory_id
+                    WHEN place < 4
+                        THEN say('screen.held.part', 'component', component, 'heap', heap, 'part', part, 'bytes', sum(bytes))
+                    ELSE say('screen.held.part', 'component', 'REST', 'bytes', sum(bytes))
+                END AS said
+            FROM part
+            GROUP BY out_of_memory_id, place
+            ORDER BY out_of_memory_id, place
+        )
+        GROUP BY out_of_memory_id
     ),
     -- The three sites that held most, and whether and how fast they leak.
     who AS (

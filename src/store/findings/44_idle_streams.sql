@@ -1,21 +1,10 @@
--- Memory that a pool keeps for streams that ask for nothing any more: no request of another stream is served from it. Such a stream
--- has been silent for more than twice as long as ever between two of its requests, and for 4 at least, counted in requests of the pool.
+-- Memory that a pool keeps for streams that ask for nothing any more (z_idle_stream): no request of another stream is served from it.
 -- Only if: SELECT EXISTS (SELECT 1 FROM z_pool_group WHERE since_count >= 4 AND stream IS NOT NULL)
 INSERT INTO finding (
     severity, kind, host, rank, pid, device, heap, level, verdict, basis, value, unit, bytes, count, moment, seq, sentence, remedy,
     source_view
 )
 WITH
-    idle AS (
-        SELECT
-            heap_id,
-            stream,
-            max(last_seq) AS last_seq
-        FROM z_pool_group
-        WHERE stream IS NOT NULL
-        GROUP BY heap_id, stream
-        HAVING min(since_count) >= 4 AND min(since_count) > 2 * max(max_gap_count)
-    ),
     held AS (
         SELECT
             q.heap_id AS heap_id,
@@ -29,7 +18,7 @@ WITH
         JOIN z_moment_kind AS k ON k.kind = m.kind
         JOIN z_part_sample AS w ON w.moment_id = m.moment_id
         JOIN z_pool_part AS q ON q.part_id = w.part_id
-        LEFT JOIN idle AS i ON i.heap_id = q.heap_id AND i.stream = q.stream AND (i.last_seq <= m.seq OR i.last_seq IS NULL)
+        LEFT JOIN z_idle_stream AS i ON i.heap_id = q.heap_id AND i.stream = q.stream AND (i.last_seq <= m.seq OR i.last_seq IS NULL)
         WHERE k.name IN ('device peak', 'end')
         GROUP BY q.heap_id, m.moment_id
     ),

@@ -8,22 +8,18 @@ import {formatBytes, formatCount, formatPercent, formatTime} from '../state/form
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeBar, makeTable} from '../pictures/table.mjs';
-import {say, sayWith} from '../state/words.mjs';
+import {say, sayMemoryPart, sayWith} from '../state/words.mjs';
 
 const TOTAL = 'DEVICE USED', FREE = 'free on the device';
 
-/* What the bar is made of: components with their colours, pools cut into what is used and what is free. Pure. */
+const COLOURS = {pending: 'var(--stuck)', small: 'var(--stuck)', pinned: 'var(--stuck)', idle: 'var(--free)', empty: 'var(--free)', free: 'var(--free)'};
+
+/* What the bar is made of: parts with their colours. Pure. */
 export function barParts(failure, parts) {
-    const shown = [];
     let next = 0;
-    for (const part of parts.filter((row) => row.component !== TOTAL && row.bytes > 0)) {
-        const colour = part.component === 'UNEXPLAINED' ? REST : PALETTE[next++ % PALETTE.length], name = part.heap ? `${part.heap} (${part.component})` : part.component;
-        if (part.active_bytes !== null && part.free_bytes > 0) {
-            shown.push({name: `${name}: in blocks`, bytes: part.active_bytes, colour});
-            shown.push({name: `${name}: free inside`, bytes: part.free_bytes, colour: 'var(--free)'});
-        } else
-            shown.push({name, bytes: part.bytes, colour});
-    }
+    const shown = parts.filter((row) => row.component !== TOTAL && row.bytes > 0).map((row) => ({
+        name: sayMemoryPart(row), bytes: row.bytes, colour: COLOURS[row.part] ?? (row.component === 'UNEXPLAINED' ? REST : PALETTE[next++ % PALETTE.length]),
+    }));
     if (failure.free_bytes > 0)
         shown.push({name: FREE, bytes: failure.free_bytes, colour: 'var(--empty)'});
     return shown;

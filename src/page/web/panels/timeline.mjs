@@ -13,7 +13,7 @@ import {partWord} from '../state/opening.mjs';
 import {interpolate, makeScale, niceTicks} from '../pictures/scale.mjs';
 import {firstFrom, mostByPixel, heldBy, valueAt} from '../data/series.mjs';
 import {makeNumbers} from '../pictures/table.mjs';
-import {say, sayPlace, sayWith} from '../state/words.mjs';
+import {say, sayMemoryPart, sayPlace, sayWith} from '../state/words.mjs';
 
 export const GUTTER_LEFT = CHART_LEFT;
 export const GUTTER_RIGHT = CHART_RIGHT;
@@ -424,13 +424,13 @@ function pictureColumns(picture) {
 }
 
 const DEVICE_COLUMNS = [
-    {title: 'moment', key: 'moment'}, {title: 'event', key: 'seq', isNumber: true, show: (row) => formatCount(row.seq)}, {title: 'what', key: 'component'}, {title: 'heap', key: 'heap'},
+    {title: 'moment', key: 'moment'}, {title: 'event', key: 'seq', isNumber: true, show: (row) => formatCount(row.seq)}, {title: 'what', key: 'component', show: sayMemoryPart},
     {title: 'size', key: 'bytes', isNumber: true, show: (row) => formatBytes(row.bytes)}, {title: 'certain', key: 'is_estimate', show: (row) => (row.is_estimate === 1 ? say('estimate') : '')},
 ];
 
-/* Rows of view device_memory of the device of a heap. */
+/* Rows of view device_part of the device of a heap. */
 function deviceRows(model, heap) {
-    return model.rows('device_memory').filter((row) => ['host', 'rank', 'pid', 'device'].every((name) => row[name] === heap[name]));
+    return model.rows('device_part').filter((row) => ['host', 'rank', 'pid', 'device'].every((name) => row[name] === heap[name]));
 }
 
 function makeFigures(model, heap, picture, values) {

@@ -1,0 +1,1 @@
+SELECT moment, component, part, bytes FROM device_part WHERE moment = 'cut';
