@@ -68,10 +68,10 @@ const char *nm_say_component(nm_language language, const char *component, const 
                                            {"OTHER PROCESSES", NM_SAY_PART_OTHERS},
                                            {"UNEXPLAINED", NM_SAY_PART_UNEXPLAINED},
                                            {"REST", NM_SAY_PART_REST}};
-    static const word_code parts[] = {
-        {"used", NM_SAY_PART_USED},       {"pending", NM_SAY_PART_PENDING}, {"new", NM_SAY_PART_NEW},
-        {"private", NM_SAY_PART_PRIVATE}, {"idle", NM_SAY_PART_IDLE},       {"empty", NM_SAY_PART_EMPTY},
-        {"small", NM_SAY_PART_SMALL},     {"pinned", NM_SAY_PART_PINNED},   {"free", NM_SAY_PART_FREE}};
+    static const word_code parts[] = {{"used", NM_SAY_PART_USED},   {"pending", NM_SAY_PART_PENDING},
+                                      {"new", NM_SAY_PART_NEW},     {"private", NM_SAY_PART_PRIVATE},
+                                      {"idle", NM_SAY_PART_IDLE},   {"empty", NM_SAY_PART_EMPTY},
+                                      {"small", NM_SAY_PART_SMALL}, {"pinned", NM_SAY_PART_PINNED}};
     nm_sentence code = code_of(components, sizeof components / sizeof components[0], component);
 
     if (code != 0)
