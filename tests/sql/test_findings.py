@@ -13,6 +13,7 @@ from collections import defaultdict
 text2trace, ingest, source, work = sys.argv[1:]
 PLACE = "host, rank, pid, device, heap, level"
 failed = 0
+seen = defaultdict(int)  # how often the rarer checks had something to look at
 with open(f"{source}/src/say/sentences.def", encoding="utf-8") as file:
     words_of = {code: set(re.findall(r"\{(\w+)\}", english))
                 for code, english in re.findall(r'NM_SENTENCE\(\w+, "([^"]*)", "((?:[^"\\]|\\.)*)"', file.read())}
@@ -114,6 +115,29 @@ def hold_parts(db, name):
             "SELECT moment_id, device, sum(CASE WHEN component <> 'DEVICE USED' THEN bytes END), max(CASE WHEN component = 'DEVICE USED' THEN bytes END) FROM device_memory GROUP BY moment_id, host, rank, pid, device"):
         if used is not None and total != used:
             fail(name, f"device {device} at moment {moment}: {total} is not {used}")
+
+
+def hold_cut(db, name):
+    """The parts of a pool add up to it, and what is stuck of it is what its segments with a live block have outside their blocks."""
+    for moment, seq, heap, nbytes in db.execute(
+            "SELECT moment_id, seq, heap_id, bytes FROM device_memory WHERE used_bytes IS NOT NULL AND NOT is_estimate AND seq IS NOT NULL"):
+        place = "moment_id = ? AND (host, rank, pid, device, heap, level) IS (SELECT host, rank, pid, device, heap, level FROM z_heap_place WHERE heap_id = ?)"
+        twins = db.execute("SELECT count(*) FROM z_heap_place AS p JOIN z_heap_place AS q USING (pid, device, heap, level) WHERE p.heap_id = ?", (heap,)).fetchone()[0]
+        parts = dict(db.execute(f"SELECT part, bytes FROM device_part WHERE {place}", (moment, heap)))
+        if twins != 1 or nbytes == 0:
+            continue
+        if sum(parts.values()) != nbytes or min(parts.values()) < 0:
+            fail(name, f"heap {heap} at {seq}: {parts} is not {nbytes}")
+        if {"idle", "private", "new", "free"} & set(parts) or db.execute("SELECT count(*) FROM z_pool_part WHERE heap_id = ? AND segment_kind = 3", (heap,)).fetchone()[0]:
+            continue
+        if db.execute("SELECT count(*) FROM allocation WHERE heap_id = ? AND (segment_id IS NULL OR alloc_seq IS NULL)", (heap,)).fetchone()[0]:
+            continue
+        live = "a.alloc_seq <= ? AND (a.free_seq IS NULL OR a.free_seq > ?)"
+        stuck = sum(size - used for size, used in db.execute(
+            f"SELECT coalesce(g.block_bytes, g.size_bytes), sum(coalesce(a.block_bytes, a.size_bytes)) FROM allocation AS a JOIN allocation AS g ON g.allocation_id = a.segment_id WHERE a.heap_id = ? AND {live} GROUP BY a.segment_id", (heap, seq, seq)))
+        if parts.get("small", 0) + parts.get("pinned", 0) != stuck:
+            fail(name, f"heap {heap} at {seq}: {parts}, and {stuck} are free between blocks")
+        seen["cut"] += 1
 
 
 def grows(samples):
@@ -267,7 +291,7 @@ def load(name, *texts):
 
 def hold(name, *texts):
     db = load(name, *texts)
-    for check in (hold_rows, hold_kept, hold_parts, hold_host, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
+    for check in (hold_rows, hold_kept, hold_parts, hold_cut, hold_host, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
         check(db, name)
     count = db.execute("SELECT count(*) FROM finding").fetchone()[0]
     db.close()
@@ -294,5 +318,7 @@ for name, text in traces.items():
 names = sorted(traces)
 for i in range(0, len(names) - 3, 3):
     total += hold(f"together.{i}", *(traces[name] for name in names[i:i + 3]))
-print(f"{len(names)} traces, {total} findings")
+print(f"{len(names)} traces, {total} findings, {dict(seen)}")
+if seen["cut"] < 100:
+    fail("all", "hardly a pool was cut up")
 sys.exit(failed > 0)
