@@ -130,11 +130,12 @@ def hold_cut(db, name):
             fail(name, f"heap {heap} at {seq}: {parts} is not {nbytes}")
         if {"idle", "private", "new", "free"} & set(parts) or db.execute("SELECT count(*) FROM z_pool_part WHERE heap_id = ? AND segment_kind = 3", (heap,)).fetchone()[0]:
             continue
-        if db.execute("SELECT count(*) FROM allocation WHERE heap_id = ? AND (segment_id IS NULL OR alloc_seq IS NULL)", (heap,)).fetchone()[0]:
+        if db.execute("SELECT count(*) FROM allocation AS a LEFT JOIN allocation AS g ON g.allocation_id = a.segment_id WHERE a.heap_id = ?"
+                      " AND (a.alloc_seq IS NULL OR (a.address + a.block_bytes <= g.address + g.size_bytes) IS NOT 1)", (heap,)).fetchone()[0]:
             continue
         live = "a.alloc_seq <= ? AND (a.free_seq IS NULL OR a.free_seq > ?)"
         stuck = sum(size - used for size, used in db.execute(
-            f"SELECT coalesce(g.block_bytes, g.size_bytes), sum(coalesce(a.block_bytes, a.size_bytes)) FROM allocation AS a JOIN allocation AS g ON g.allocation_id = a.segment_id WHERE a.heap_id = ? AND {live} GROUP BY a.segment_id", (heap, seq, seq)))
+            f"SELECT g.size_bytes, sum(a.block_bytes) FROM allocation AS a JOIN allocation AS g ON g.allocation_id = a.segment_id WHERE a.heap_id = ? AND {live} GROUP BY a.segment_id", (heap, seq, seq)))
         if parts.get("small", 0) + parts.get("pinned", 0) != stuck:
             fail(name, f"heap {heap} at {seq}: {parts}, and {stuck} are free between blocks")
         seen["cut"] += 1
