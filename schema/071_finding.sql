@@ -11,7 +11,7 @@ CREATE TABLE finding (
     -- 'fault', 'warning', 'minor' (not good, but too little to matter), 'good' or 'not judged'.
     severity TEXT NOT NULL,
     -- 'out of memory', 'leak', 'misuse', a measure of view health ('fragmentation', 'pool hit rate', 'allocation cost', 'zero
-    -- copy'), 'pending memory', 'idle streams', 'object leak', 'host growth' or 'shared device'.
+    -- copy'), 'pending memory', 'idle streams', 'object leak', 'host growth', 'cache growth' or 'shared device'.
     kind TEXT NOT NULL,
     -- The same as a sentence, in English; of what is not judged with the reason.
     text TEXT,

@@ -30,6 +30,7 @@ static const finding_look *look_of(const char *kind)
         {"zero copy", "health", NM_SAY_LABEL_COPIES, 2, 44},
         {"pending memory", "pool_summary", NM_SAY_LABEL_STREAM, 2, 44},
         {"idle streams", "device_memory", NM_SAY_LABEL_STREAM, 2, 44},
+        {"cache growth", "timeline", NM_SAY_LABEL_GROWS, 2, 44},
         {"shared device", "device_peak", NM_SAY_LABEL_SHARED, 2, 44},
         {"object leak", "object_leak", NM_SAY_LABEL_OBJECT, 2, 44},
         {"host growth", "usage_sample", NM_SAY_LABEL_HOST, 2, 44},

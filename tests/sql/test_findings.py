@@ -165,6 +165,34 @@ def hold_host(db, name):
         fail(name, f"host memory that grows: {have}, not {want}")
 
 
+def grown(points):
+    """By how much rises what is held, of a heap with `points` (seq, held, live), where what lives does not? None: it does not, or too little."""
+    begin, span = points[0][0], points[-1][0] - points[0][0]
+    tenths = [[point for point in points[1:] if min(9, (point[0] - begin) * 10 // span) == tenth] for tenth in (6, 7, 8, 9)]
+    if len(points) < 10 or not all(tenths):
+        return None
+    held, live = ([max(point[i] for point in tenth) for tenth in tenths] for i in (1, 2))
+    rise = held[3] - held[0]
+    is_much = rise >= max(64 << 20, held[3] / 10) and (live[3] - live[0]) * 5 <= rise
+    return rise if sorted(held) == held and held[0] < held[2] < held[3] and is_much else None
+
+
+def hold_growth(db, name):
+    points = defaultdict(list)
+    for heap, level, *point in db.execute(
+            "SELECT u.heap_id, h.level, u.last_seq, CASE WHEN h.level = 1 THEN u.live_bytes ELSE u.reserved_bytes END, u.max_live_bytes * (h.level > 1) FROM usage AS u"
+            " JOIN heap AS h USING (heap_id) WHERE u.last_seq IS NOT NULL AND (h.level IN (2, 3) OR h.module_id <> 33) ORDER BY u.last_seq"):
+        if point[1] is not None:
+            points[heap].append(point)
+    lost = db.execute("SELECT sum(events_dropped + events_damaged + events_unrecovered) FROM input").fetchone()[0]
+    place = "(host, pid, device, heap, level) IS (SELECT host, pid, device, heap, level FROM z_heap_place WHERE heap_id = ?)"
+    want = sorted(rise for heap, rise in ((heap, grown(of)) for heap, of in points.items() if len(of) > 1) if rise is not None
+                  and db.execute(f"SELECT count(*) FROM finding WHERE kind IN ('leak', 'idle streams') AND {place}", (heap,)).fetchone()[0] == 0)
+    have = sorted(row[0] for row in db.execute("SELECT bytes FROM finding WHERE kind = 'cache growth'"))
+    if have != (want if lost == 0 else have):
+        fail(name, f"caches that grow: {have}, not {want}")
+
+
 def hold_order(db, name):
     grades = ["fault", "warning", "minor", "not judged", "good"]
     found = [grades.index(row[0]) for row in db.execute("SELECT severity FROM finding ORDER BY finding_id")]
@@ -292,7 +320,7 @@ def load(name, *texts):
 
 def hold(name, *texts):
     db = load(name, *texts)
-    for check in (hold_rows, hold_kept, hold_parts, hold_cut, hold_host, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
+    for check in (hold_rows, hold_kept, hold_parts, hold_cut, hold_host, hold_growth, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
         check(db, name)
     count = db.execute("SELECT count(*) FROM finding").fetchone()[0]
     db.close()

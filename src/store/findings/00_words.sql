@@ -17,6 +17,7 @@ VALUES
     ('measure', 'idle streams', 'screen.measure.idle'),
     ('measure', 'object leak', 'screen.measure.objects'),
     ('measure', 'host growth', 'screen.measure.host'),
+    ('measure', 'cache growth', 'screen.measure.grows'),
     ('measure', 'shared device', 'screen.measure.shared'),
     ('reason', 'not all was recorded', 'screen.reason.partial'),
     ('reason', 'sizes as requested alone', 'screen.reason.requested'),

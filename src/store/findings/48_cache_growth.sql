@@ -1,0 +1,95 @@
+-- A pool that takes ever more memory of the driver though no more of it lives: over the last two fifths of its events the most that it
+-- has reserved rises from tenth to tenth, in the end by 64 MiB and a tenth at least, and the most that lives by less than a fifth of
+-- that. Memory that modules of CANN take for the process (HCCL, for each group) rises as a whole. What its sites leak is told, and what idle
+-- streams keep.
+-- Only if: SELECT EXISTS (SELECT 1 FROM usage WHERE max_live_bytes >= 67108864 OR reserved_bytes >= 67108864)
+INSERT INTO finding (
+    severity, kind, host, rank, pid, device, heap, level, verdict, basis, value, unit, bytes, count, seq, sentence, remedy, source_view
+)
+WITH
+    span AS (
+        SELECT
+            u.heap_id AS heap_id,
+            h.level IN (2, 3) AS is_pool,
+            min(u.last_seq) AS begin_seq,
+            max(u.last_seq) AS end_seq
+        FROM usage AS u
+        JOIN heap AS h ON h.heap_id = u.heap_id
+        WHERE u.last_seq IS NOT NULL AND (h.level IN (2, 3) AND u.reserved_bytes IS NOT NULL OR h.level = 1 AND h.module_id <> 33)
+        GROUP BY u.heap_id
+        HAVING count(*) >= 10
+    ),
+    tenth AS (
+        SELECT
+            s.heap_id AS heap_id,
+            min(9, (u.last_seq - s.begin_seq) * 10 / (s.end_seq - s.begin_seq)) AS tenth,
+            min(u.last_seq) AS seq,
+            max(CASE WHEN s.is_pool THEN u.reserved_bytes ELSE u.live_bytes END) AS held_bytes,
+            max(CASE WHEN s.is_pool THEN u.max_live_bytes ELSE 0 END) AS live_bytes
+        FROM span AS s
+        JOIN usage AS u ON u.heap_id = s.heap_id AND u.last_seq > s.begin_seq
+        GROUP BY 1, 2
+    ),
+    late AS (
+        SELECT
+            heap_id,
+            min(CASE WHEN tenth = 6 THEN seq END) AS seq,
+            max(CASE WHEN tenth = 6 THEN held_bytes END) AS held_6,
+            max(CASE WHEN tenth = 7 THEN held_bytes END) AS held_7,
+            max(CASE WHEN tenth = 8 THEN held_bytes END) AS held_8,
+            max(CASE WHEN tenth = 9 THEN held_bytes END) AS held_9,
+            max(CASE WHEN tenth = 9 THEN live_bytes END) - max(CASE WHEN tenth = 6 THEN live_bytes END) AS live_rise_bytes
+        FROM tenth
+        GROUP BY heap_id
+    ),
+    growing AS (
+        SELECT
+            l.heap_id AS heap_id,
+            l.seq AS seq,
+            l.held_9 - l.held_6 AS rise_bytes,
+            l.held_9 AS end_bytes,
+            (
+                SELECT count(*)
+                FROM step AS t
+                JOIN heap AS h ON h.process_id = t.process_id
+                WHERE h.heap_id = l.heap_id AND t.begin_seq >= l.seq
+            ) AS step_count
+        FROM late AS l
+        WHERE l.held_6 <= l.held_7 AND l.held_7 <= l.held_8 AND l.held_8 <= l.held_9 AND l.held_6 < l.held_8 AND l.held_8 < l.held_9
+            AND l.held_9 - l.held_6 >= max(67108864, l.held_9 / 10)
+            AND l.live_rise_bytes * 5 <= l.held_9 - l.held_6
+    )
+SELECT
+    'warning',
+    'cache growth',
+    p.host,
+    p.rank,
+    p.pid,
+    p.device,
+    p.heap,
+    p.level,
+    'growing',
+    'exact',
+    CAST(g.rise_bytes AS REAL) / g.end_bytes,
+    'ratio',
+    g.rise_bytes,
+    g.step_count,
+    g.seq,
+    said(
+        CASE
+            WHEN p.level = 'driver' THEN say('screen.grows.module', 'rise_bytes', g.rise_bytes, 'end_bytes', g.end_bytes)
+            ELSE say('screen.grows', 'rise_bytes', g.rise_bytes, 'end_bytes', g.end_bytes)
+        END,
+        CASE WHEN g.step_count > 1 THEN say('screen.grows.steps', 'n', g.step_count) END
+    ),
+    said(say(CASE WHEN p.level = 'driver' THEN 'screen.grows.module_remedy' ELSE 'screen.grows.remedy' END)),
+    'timeline'
+FROM growing AS g
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
+JOIN input AS i ON i.input_id = p.input_id AND i.events_dropped + i.events_damaged + i.events_unrecovered = 0
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM finding AS f
+    WHERE f.kind IN ('leak', 'idle streams') AND f.host IS p.host AND f.pid IS p.pid AND f.device IS p.device AND f.heap = p.heap AND f.level = p.level
+)
+ORDER BY g.rise_bytes DESC, g.heap_id;
