@@ -24,8 +24,15 @@ WITH
         UNION ALL
         SELECT 'UNEXPLAINED', NULL, 'whole', :used_bytes - (SELECT coalesce(sum(bytes), 0) FROM own) - (SELECT bytes FROM other)
     ),
+    -- A rest of one part is that part.
     largest AS (
-        SELECT component, heap, part, bytes, row_number() OVER (ORDER BY abs(bytes) DESC, component, heap, part) AS place
+        SELECT
+            component,
+            heap,
+            part,
+            bytes,
+            row_number() OVER (ORDER BY abs(bytes) DESC, component, heap, part) AS place,
+            count(*) OVER () > :most_count + 1 AS has_rest
         FROM every
         WHERE abs(bytes) > :used_bytes / 100
     )
@@ -37,11 +44,11 @@ SELECT
 FROM (
     SELECT component, heap, part, bytes, place
     FROM largest
-    WHERE place <= :most_count
+    WHERE place <= :most_count OR NOT has_rest
     UNION ALL
     SELECT 'REST', NULL, 'whole', sum(bytes), NULL
     FROM largest
-    WHERE place > :most_count
+    WHERE place > :most_count AND has_rest
 )
 WHERE bytes <> 0
 ORDER BY place IS NULL, bytes < 0, place;

@@ -22,11 +22,12 @@ INSERT INTO finding (
     next_command, source_view, source_id
 )
 WITH
-    -- Parts of at least a two-hundredth: the three largest, and the rest.
+    -- Parts of at least a two-hundredth: the three largest, and the rest, which is named where it is one.
     part AS (
         SELECT
             p.out_of_memory_id AS out_of_memory_id,
-            min(row_number() OVER largest, 4) AS place,
+            row_number() OVER largest AS place,
+            row_number() OVER largest > 3 AND count(*) OVER (PARTITION BY o.out_of_memory_id) > 4 AS is_rest,
             p.component AS component,
             coalesce(p.heap, '') AS heap,
             p.part AS part,
@@ -43,15 +44,15 @@ WITH
         FROM (
             SELECT
                 out_of_memory_id,
-                CASE WHEN place > 1 THEN say('screen.comma') || ',' ELSE '' END
+                CASE WHEN min(place) > 1 THEN say('screen.comma') || ',' ELSE '' END
                 || CASE
-                    WHEN place < 4
+                    WHEN NOT is_rest
                         THEN say('screen.held.part', 'component', component, 'heap', heap, 'part', part, 'bytes', sum(bytes))
                     ELSE say('screen.held.part', 'component', 'REST', 'bytes', sum(bytes))
                 END AS said
             FROM part
-            GROUP BY out_of_memory_id, place
-            ORDER BY out_of_memory_id, place
+            GROUP BY out_of_memory_id, CASE WHEN is_rest THEN 0 ELSE place END
+            ORDER BY out_of_memory_id, min(place)
         )
         GROUP BY out_of_memory_id
     ),
