@@ -15,70 +15,37 @@ CREATE VIEW z_idle_stream (
     -- Streams that ask a pool for nothing any more: silent for more than twice as long as ever between two of their requests, and
     -- for 4 at least, counted in requests of the pool.
     --
-    -- The pool's heap.
-    heap_id,
+    -- begin place
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- end place
     -- The stream.
     stream,
     -- Place of its last request in the order of events. NULL: there was none, or it was before the first event.
-    last_seq
-) AS
-SELECT
-    heap_id,
-    stream,
-    max(last_seq)
-FROM z_pool_group
-WHERE stream IS NOT NULL
-GROUP BY heap_id, stream
-HAVING min(since_count) >= 4 AND min(since_count) > 2 * max(max_gap_count);
-
-CREATE VIEW z_free_cut (
-    -- What is free in each pool at a moment, by what keeps it from being used or given back.
-    --
-    -- The moment.
-    moment_id,
+    last_seq,
     -- The pool's heap.
-    heap_id,
-    -- Segments of private pools, with all that is in them. Unit: bytes.
-    private_bytes,
-    -- Part of them inside blocks. Unit: bytes.
-    private_occupied_bytes,
-    -- Free in other segments, those of idle streams. Unit: bytes.
-    idle_bytes,
-    -- Free in other segments, without a block. Unit: bytes.
-    empty_bytes,
-    -- Free in other segments, those for small blocks. Unit: bytes.
-    small_bytes,
-    -- Free in other segments. Unit: bytes.
-    pinned_bytes
+    heap_id
 ) AS
 SELECT
-    moment_id,
-    heap_id,
-    sum(CASE WHEN place = 1 THEN reserved_bytes ELSE 0 END),
-    sum(CASE WHEN place = 1 THEN reserved_bytes - free_bytes ELSE 0 END),
-    sum(CASE WHEN place = 2 THEN free_bytes ELSE 0 END),
-    sum(CASE WHEN place > 2 THEN free_bytes - stuck_bytes ELSE 0 END),
-    sum(CASE WHEN place = 3 THEN stuck_bytes ELSE 0 END),
-    sum(CASE WHEN place = 4 THEN stuck_bytes ELSE 0 END)
-FROM (
-    SELECT
-        w.moment_id AS moment_id,
-        q.heap_id AS heap_id,
-        w.reserved_bytes AS reserved_bytes,
-        w.free_bytes AS free_bytes,
-        w.stuck_bytes AS stuck_bytes,
-        CASE
-            WHEN q.private_pool IS NOT NULL THEN 1
-            WHEN i.heap_id IS NOT NULL THEN 2
-            WHEN q.segment_kind = 1 THEN 3
-            ELSE 4
-        END AS place
-    FROM z_part_sample AS w
-    JOIN z_pool_part AS q ON q.part_id = w.part_id
-    JOIN moment AS m ON m.moment_id = w.moment_id
-    LEFT JOIN z_idle_stream AS i ON i.heap_id = q.heap_id AND i.stream = q.stream AND (i.last_seq <= m.seq OR i.last_seq IS NULL)
-)
-GROUP BY moment_id, heap_id;
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
+    g.stream,
+    max(g.last_seq),
+    g.heap_id
+FROM z_pool_group AS g
+JOIN z_heap_place AS p ON p.heap_id = g.heap_id
+WHERE g.stream IS NOT NULL
+GROUP BY g.heap_id, g.stream
+HAVING min(g.since_count) >= 4 AND min(g.since_count) > 2 * max(g.max_gap_count);
 
 -- catalog: first 7, not counted
 CREATE VIEW device_part (
@@ -143,7 +110,38 @@ FROM (
         END AS part_bytes,
         d.is_estimate, d.moment_heap, d.moment_id
     FROM device_memory AS d
-    LEFT JOIN z_free_cut AS c ON c.moment_id = d.moment_id AND c.heap_id = d.heap_id
+    LEFT JOIN (
+        -- Private pools have all that is in their segments; of the others what is free counts, of streams that ask for nothing any
+        -- more all, else what is in segments without a block, and the rest by the kind of segment.
+        SELECT
+            k.moment_id AS moment_id,
+            k.heap_id AS heap_id,
+            sum(CASE WHEN k.place = 1 THEN k.reserved_bytes ELSE 0 END) AS private_bytes,
+            sum(CASE WHEN k.place = 1 THEN k.reserved_bytes - k.free_bytes ELSE 0 END) AS private_occupied_bytes,
+            sum(CASE WHEN k.place = 2 THEN k.free_bytes ELSE 0 END) AS idle_bytes,
+            sum(CASE WHEN k.place > 2 THEN k.free_bytes - k.stuck_bytes ELSE 0 END) AS empty_bytes,
+            sum(CASE WHEN k.place = 3 THEN k.stuck_bytes ELSE 0 END) AS small_bytes,
+            sum(CASE WHEN k.place = 4 THEN k.stuck_bytes ELSE 0 END) AS pinned_bytes
+        FROM (
+            SELECT
+                w.moment_id AS moment_id,
+                q.heap_id AS heap_id,
+                w.reserved_bytes AS reserved_bytes,
+                w.free_bytes AS free_bytes,
+                w.stuck_bytes AS stuck_bytes,
+                CASE
+                    WHEN q.private_pool IS NOT NULL THEN 1
+                    WHEN i.heap_id IS NOT NULL THEN 2
+                    WHEN q.segment_kind = 1 THEN 3
+                    ELSE 4
+                END AS place
+            FROM z_part_sample AS w
+            JOIN z_pool_part AS q ON q.part_id = w.part_id
+            JOIN moment AS m ON m.moment_id = w.moment_id
+            LEFT JOIN z_idle_stream AS i ON i.heap_id = q.heap_id AND i.stream = q.stream AND (i.last_seq <= m.seq OR i.last_seq IS NULL)
+        ) AS k
+        GROUP BY k.moment_id, k.heap_id
+    ) AS c ON c.moment_id = d.moment_id AND c.heap_id = d.heap_id
     JOIN z_memory_part AS w ON (w.name = 'whole') = (d.used_bytes IS NULL)
 )
 WHERE part_bytes <> 0;

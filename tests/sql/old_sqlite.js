@@ -23,7 +23,7 @@ const separator = '\u001f';
 function parse(line) {
     return (line.match(/("[^"]*"|[^,]*)(,|$)/g) || []).slice(0, line.endsWith(',') ? undefined : -1).map(
         text => text.replace(/,$/, '').replace(/^"(.*)"$/, '$1')).map(
-        text => /^-?\d+\.\d+$/.test(text) ? cell(Number(text)) : text).join(separator);
+        text => /^-?\d+\.\d+(e[-+]\d+)?$/.test(text) ? cell(Number(text)) : text).join(separator);
 }
 
 function rowsOf(file, isSorted) {

@@ -46,10 +46,10 @@ export function sayPlace(label) {
     return label.split(' \u00b7 ').map(sayName).join(' \u00b7 ');
 }
 
-const PARTS = {used: '{heap} used', pending: '{heap} freed, pending', new: '{heap} just got', private: '{heap} private pools', idle: '{heap} free for idle streams', empty: '{heap} free segments', small: '{heap} free between small blocks', pinned: '{heap} free between blocks'};
+const MEMORY_PARTS = {used: '{heap} used', pending: '{heap} freed, pending', new: '{heap} just got', private: '{heap} private pools', idle: '{heap} free for idle streams', empty: '{heap} free segments', small: '{heap} free between small blocks', pinned: '{heap} free between blocks'};
 
 /* A row of view device_part: of a pool its name and what the part is good for, else its component. */
 export function sayMemoryPart(row) {
-    const part = PARTS[row.part];
+    const part = MEMORY_PARTS[row.part];
     return part ? sayWith(part, {heap: row.heap}) : row.heap ?? row.component;
 }

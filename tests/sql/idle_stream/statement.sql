@@ -1,0 +1,1 @@
+SELECT heap, stream, last_seq FROM z_idle_stream;
