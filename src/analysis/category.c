@@ -299,7 +299,8 @@ static nm_status judge(nm_run *run, const nm_live *live, bool is_live, nm_catego
 {
     const replay_room *own = nm_replay_room(run);
     const live_room *room = nm_live_room(run, live);
-    nm_category told = room->told == 0 ? NM_CATEGORY_UNKNOWN : nm_category_names_word(own->names, room->told);
+    bool is_told = room->told != 0 && !live->row.is_segment; /* of a segment what is in it is told */
+    nm_category told = is_told ? nm_category_names_word(own->names, room->told) : NM_CATEGORY_UNKNOWN;
     nm_category known = told != NM_CATEGORY_UNKNOWN ? told : known_by_place(live, room);
 
     *inferred = infer(run, live, is_live);

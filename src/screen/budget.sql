@@ -1,0 +1,26 @@
+-- budget.sql: of the device of a server that has the least room what its memory goes to, and last the largest KV cache that would fit.
+WITH
+    b AS (SELECT host, pid, device, part, bytes FROM serving_budget),
+    worst AS (
+        SELECT host, pid, device
+        FROM b
+        WHERE part = 'largest KV cache'
+        ORDER BY bytes IS NULL, bytes
+        LIMIT 1
+    ),
+    whole AS (
+        SELECT sum(b.bytes) AS bytes
+        FROM b
+        JOIN worst AS w ON w.host IS b.host AND w.pid IS b.pid AND w.device = b.device
+        WHERE b.part NOT IN ('free', 'largest KV cache')
+    )
+SELECT
+    b.device AS device,
+    (SELECT upper(max(kind)) FROM device) AS device_kind,
+    b.part AS part,
+    b.bytes AS bytes
+FROM b
+JOIN worst AS w ON w.host IS b.host AND w.pid IS b.pid AND w.device = b.device
+JOIN whole
+WHERE b.part <> 'free' AND b.bytes > 0 AND (b.bytes * 100 >= whole.bytes OR b.part = 'largest KV cache')
+ORDER BY b.part = 'largest KV cache', b.bytes DESC, b.part;
