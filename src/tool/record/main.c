@@ -44,6 +44,8 @@ static void on_end(void *context, pid_t pid, int status, uint64_t peak_bytes)
 {
     recording *work = context;
 
+    if (recording_take_answers(work, pid, status))
+        return;
     if (work->drain != NULL)
         nm_drain_reaped(work->drain, pid, status, peak_bytes);
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
@@ -136,12 +138,13 @@ static unsigned end_requests(void *context)
 
 static void end_recording(recording *work, record_child *child)
 {
-    const char *report = work->options->report;
+    const char *report = work->answers.file;
 
     work->exit_status = child->has_ended && WIFEXITED(child->wait_status) ? WEXITSTATUS(child->wait_status) : -1;
     recording_finish(work);
     char *trace = report == NULL || work->has_failed ? NULL : strdup((const char *)work->name.data);
     recording_tear_down(work);
+    record_answers_stop(&work->answers);
     if (trace == NULL)
         return;
     if (child->has_ended)
@@ -156,6 +159,7 @@ static int run_program(const record_options *options)
     recording work = {.options = options,
                       .fd = -1,
                       .answer = record_commands_answer,
+                      .answers.file = options->report,
                       .end_requests = end_requests,
                       .end_requests_context = &watched};
     nm_error err = {0};
