@@ -124,8 +124,9 @@ until_true "what came meanwhile has no answers" begun 2
 says '^answers 1$' slow.txt || fail "the first answers are not there: $(cat slow.txt)"
 touch let.2
 until_true "the second answers are not there" says '^answers 2$' slow.txt
-sleep 1
-begun 2 || fail "answers are written more often than is asked for"
+tell fill
+sleep 2
+begun 2 || fail "there is no rest between two, or one too many"
 "$bin/npumem-record" --ctl slow.zst snapshot || fail "no snapshot"
 until_true "no answers after a snapshot" begun 3
 (until_true "the last ones are not begun" begun 4 && touch let.all) 3>&- &

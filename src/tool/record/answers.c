@@ -167,16 +167,16 @@ void record_answers_want(record_answers *answers, int64_t at_ns)
         answers->wanted_ns = at_ns;
 }
 
-void record_answers_ask(record_answers *answers, int64_t now_ns)
+void record_answers_ask(record_answers *answers)
 {
-    answers->rested_ns = 0;
-    record_answers_want(answers, now_ns);
+    answers->is_asked_for = true;
 }
 
 bool record_answers_are_due(const record_answers *answers, int64_t now_ns)
 {
-    return answers->file != NULL && answers->pid == 0 && answers->wanted_ns != 0 && now_ns >= answers->wanted_ns &&
-           now_ns >= answers->rested_ns;
+    bool is_wanted = answers->wanted_ns != 0 && now_ns >= answers->wanted_ns && now_ns >= answers->rested_ns;
+
+    return answers->file != NULL && answers->pid == 0 && (is_wanted || answers->is_asked_for);
 }
 
 /* Rather than the program, where the kernel has to choose. */
@@ -219,6 +219,7 @@ static bool is_file_of_answers(const char *file)
 void record_answers_begin(record_answers *answers, const char *trace, int64_t now_ns)
 {
     answers->wanted_ns = 0;
+    answers->is_asked_for = false;
     answers->began_ns = now_ns;
     if (!is_file_of_answers(answers->file))
         return;

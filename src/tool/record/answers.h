@@ -23,7 +23,8 @@ typedef struct record_answers { /* a zeroed one: nobody has asked for any */
     pid_t pid;                  /* of the process that writes them now; 0: none */
     int64_t began_ns;           /* CLOCK_MONOTONIC, as the others: when it began */
     int64_t wanted_ns;          /* they are wanted from then on; 0: they are not */
-    int64_t rested_ns;          /* and not before */
+    int64_t rested_ns;          /* and not before, unless */
+    bool is_asked_for;          /* somebody has asked for them */
     bool has_failed;            /* one of them has */
 } record_answers;
 
@@ -34,8 +35,8 @@ void record_ingest_program(char program[PATH_MAX]);
  * once; what is wanted while some are written are others, after them. */
 void record_answers_want(record_answers *answers, int64_t at_ns);
 
-/* The same for somebody who has asked: without a rest after the last ones. */
-void record_answers_ask(record_answers *answers, int64_t now_ns);
+/* The same for somebody who has asked: at once, without a rest after the last ones. */
+void record_answers_ask(record_answers *answers);
 
 /* One at a time; after each a rest of five seconds, or of ten times as long as it took. */
 bool record_answers_are_due(const record_answers *answers, int64_t now_ns);

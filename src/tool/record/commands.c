@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/shown.h"
-#include "drain/clock.h"
 
 static nm_status append(nm_buffer *out, nm_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -50,7 +49,7 @@ static nm_status snapshot(recording *work, const char *text, nm_error *err)
 {
     nm_status status = recording_mark(work, text[0] != 0 ? text : "snapshot", err);
 
-    record_answers_ask(&work->answers, nm_clock_monotonic_ns());
+    record_answers_ask(&work->answers);
     return status == NM_OK ? nm_drain_flush(work->drain, RECORDING_CATCH_UP_NS_MAX, err) : status;
 }
 
