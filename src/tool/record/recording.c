@@ -601,29 +601,11 @@ static void say_cost(const record_cost_estimate *cost)
                 cost->ratio < 0.001 ? 0.1 : cost->ratio * 100);
 }
 
-/* As a shell takes it for one word. */
-static void say_word(const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%^";
-
-    if (word[strspn(word, plain)] == 0 && word[0] != '-') {
-        fputs(word, stderr);
-        return;
-    }
-    fputs(word[0] == '-' ? "./'" : "'", stderr);
-    for (; *word != 0; word++) {
-        if (*word == '\'')
-            fputs("'\\''", stderr);
-        else
-            fputc(*word, stderr);
-    }
-    fputc('\'', stderr);
-}
-
 /* What it took, as an estimate, and what to do next: where there is a file, and no answers are on the way. */
 static void say_next(const recording *work)
 {
     record_cost_estimate cost;
+    char name[PATH_MAX];
     bool has_cost = work->cost != NULL && record_cost_tell(work->cost, &cost);
     bool has_next = work->cost != NULL && is_in_files(work) && work->options->report == NULL;
 
@@ -632,10 +614,9 @@ static void say_next(const recording *work)
     fputs("npumem-record: ", stderr);
     if (has_cost)
         say_cost(&cost);
-    if (has_next) {
-        fputs(has_cost ? "; next: npumem-ingest " : "next: npumem-ingest ", stderr);
-        say_word((const char *)work->name.data);
-    }
+    if (has_next)
+        fprintf(stderr, "%snext: npumem-ingest %s", has_cost ? "; " : "",
+                nm_shown_word(name, sizeof name, (const char *)work->name.data));
     fputc('\n', stderr);
 }
 
