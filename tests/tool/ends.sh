@@ -49,7 +49,7 @@ grep -q "became a program" orphan.err && fail "the recorder: $(cat orphan.err)"
 # busy with others it may be too long once.
 for _ in 1 2 3 4 5; do
     rm -f late.*
-    run late "(sleep 0.4; p=\$LD_PRELOAD; exec env -u LD_PRELOAD sh -c \"sleep 0.05; exec env LD_PRELOAD=\$p $program --events 5\") & sleep 0.1"
+    run late "(sleep 0.4; p=\$LD_PRELOAD; exec env -u LD_PRELOAD sh -c \"sleep 0.12; exec env LD_PRELOAD=\$p $program --events 5\") & sleep 0.1"
     ends=$(sqlite3 late.db "SELECT end_kind, end_status FROM process WHERE command LIKE '%--events 5' AND command NOT LIKE '%env%'")
     [ "$ends" != 'exit|0' ] || break
 done
