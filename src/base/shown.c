@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 
+#define WORD_BYTES_MAX 4096  /* of nm_shown_word: a path */
 #define LINE_BYTES_MAX 16384 /* of nm_shown_print: several paths */
 
 size_t nm_shown_next(const char *text, size_t len, uint32_t *character)
@@ -148,6 +149,31 @@ size_t nm_shown_escape(char out[NM_SHOWN_ESCAPE_BYTES], uint32_t character, cons
     character -= 0x10000;
     return (size_t)snprintf(out, NM_SHOWN_ESCAPE_BYTES, "\\u%04x\\u%04x", 0xd800 + (unsigned)(character >> 10),
                             0xdc00 + (unsigned)(character & 0x3ff));
+}
+
+static size_t put(char *out, size_t size, size_t at, const char *text, size_t len)
+{
+    size_t kept = len < size - 1 - at ? len : size - 1 - at;
+
+    memcpy(out + at, text, kept);
+    out[at + kept] = 0;
+    return at + kept;
+}
+
+const char *nm_shown_word(char *out, size_t size, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%^";
+    char safe[WORD_BYTES_MAX];
+    const char *from = nm_shown_text(safe, sizeof safe, text);
+    size_t at = 0;
+
+    if (from[0] != 0 && from[0] != '-' && from[strspn(from, plain)] == 0)
+        return nm_shown_text(out, size, from);
+    at = from[0] == '-' ? put(out, size, at, "./'", 3) : put(out, size, at, "'", 1);
+    for (; *from != 0; from++)
+        at = *from == '\'' ? put(out, size, at, "'\\''", 4) : put(out, size, at, from, 1);
+    put(out, size, at, "'", 1);
+    return out;
 }
 
 void nm_shown_print(FILE *file, const char *format, ...)

@@ -31,6 +31,9 @@ size_t nm_shown_make(char *text, size_t len, const char *kept);
  * empty text. */
 const char *nm_shown_text(char *out, size_t size, const char *text);
 
+/* The same as a shell takes it for one word: quoted where it has to be, and no option. */
+const char *nm_shown_word(char *out, size_t size, const char *text);
+
 /*
  * The same as the content of a cell of CSV, into *out, which is emptied first: tabs and ends of lines stay, and what a spreadsheet
  * would take for a formula has an apostrophe in front: a text, or what it may cut off as a cell of its own (behind a tab, an end

@@ -320,7 +320,8 @@ static uint64_t said_end(const nm_tracked *tracked)
     return atomic_load_explicit(&tracked->shared->end_kind, memory_order_acquire);
 }
 
-/* Has the process the session's folder in its memory? What cannot be read counts as yes. */
+/* Has the process the session's folder in its memory? What cannot be read counts as yes; so does no memory at all: the process is
+ * about to end, and frees what it has, or its first thread has ended before others. */
 static bool maps_session(const nm_processes *processes, int64_t pid)
 {
     const char *folder = strrchr(processes->merge->folder->path, '/');
@@ -333,7 +334,7 @@ static bool maps_session(const nm_processes *processes, int64_t pid)
     if (nm_io_open(path, O_RDONLY, 0, &fd, NULL) != NM_OK)
         return true;
     if (nm_io_read_all(fd, MAPS_BYTES_MAX, &maps, NULL) == NM_OK && nm_buffer_append(&maps, "", 1, NULL) == NM_OK)
-        is_mapped = strstr((const char *)maps.data, folder) != NULL;
+        is_mapped = maps.len == 1 || strstr((const char *)maps.data, folder) != NULL;
     nm_io_close(fd);
     nm_buffer_free(&maps);
     return is_mapped;

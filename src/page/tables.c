@@ -4,7 +4,11 @@
  */
 #include "page/tables.h"
 
+#include <string.h>
+
 #include "page/curves.h"
+#include "say/command.h"
+#include "say/sentence.h"
 #include "store/database.h"
 #include "store/findings/said_text.h"
 
@@ -55,10 +59,38 @@ nm_status nm_page_question_write(nm_page *page, sqlite3 *db, const char *name, c
     return status;
 }
 
-nm_status nm_page_tables_write(nm_page *page, nm_error *err)
+/* page_command(next_command, path of the input or NULL): the command for this database, whose folders the page does not tell. */
+static void run_command(sqlite3_context *call, int count, sqlite3_value **values)
+{
+    const char *command = (const char *)sqlite3_value_text(values[0]),
+               *path = (const char *)sqlite3_value_text(values[1]);
+    const char *slash = path == NULL ? NULL : strrchr(path, '/'), *input = path == NULL ? NM_COMMAND_INPUT : path;
+    char text[NM_SENTENCE_BYTES];
+
+    (void)count;
+    if (command == NULL)
+        return;
+    nm_command_put(command, sqlite3_user_data(call), slash == NULL ? input : slash + 1, text, sizeof text);
+    sqlite3_result_text(call, text, -1, SQLITE_TRANSIENT);
+}
+
+static nm_status add_command(nm_page *page, const char *database, nm_error *err)
+{
+    char *name = sqlite3_mprintf("%s", database);
+    int result = name == NULL
+                     ? SQLITE_NOMEM
+                     : sqlite3_create_function_v2(page->db, "page_command", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, name,
+                                                  run_command, NULL, NULL, sqlite3_free);
+
+    return result == SQLITE_OK ? NM_OK : nm_db_fail(page->db, err);
+}
+
+nm_status nm_page_tables_write(nm_page *page, const char *database, nm_error *err)
 {
     nm_status status = nm_said_text_add(page->db, err);
 
+    if (status == NM_OK)
+        status = add_command(page, database, err);
     for (size_t i = 0; i < sizeof questions / sizeof *questions && status == NM_OK; i++)
         status = nm_page_question_write(page, page->db, questions[i].name, questions[i].sql, err);
     if (status == NM_OK)

@@ -8,8 +8,8 @@
 
 #include "page/page.h"
 
-/* All of them, in order. */
-nm_status nm_page_tables_write(nm_page *page, nm_error *err);
+/* All of them, in order. `database` is the name that commands have for it. */
+nm_status nm_page_tables_write(nm_page *page, const char *database, nm_error *err);
 
 /* One more, of rows that the caller has prepared and finalizes. */
 nm_status nm_page_table_write(nm_page *page, const char *name, sqlite3_stmt *rows, nm_error *err);

@@ -105,7 +105,7 @@ static nm_status write_data(nm_page *page, nm_page_map *map, const nm_page_optio
     nm_status status;
 
     page->begin_bytes = begin < 0 ? 0 : (uint64_t)begin;
-    status = nm_page_tables_write(page, err);
+    status = nm_page_tables_write(page, base_name(options->database_path), err);
     if (status == NM_OK && options->against != NULL)
         status = nm_page_against_write(page, options->against, base_name(options->database_path), err);
     if (status == NM_OK && options->whatif != NULL)

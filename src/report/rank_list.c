@@ -30,6 +30,8 @@ static void read_end(const nm_ranks_row *row, nm_rank *out)
     out->order = (nm_rank_order)place_of(row->failure_order, orders, 3);
     if (out->failure != NM_FAILURE_NONE)
         out->end = NM_RANK_FAILED;
+    else if (row->is_snapshot)
+        out->end = NM_RANK_SNAPSHOT;
     else
         out->end = strcmp(row->end_kind, "exit") == 0 && row->end_status == 0 ? NM_RANK_DONE : NM_RANK_UNSEEN;
 }
@@ -120,6 +122,7 @@ static void count_ends(nm_rank_list *list)
         const nm_rank *rank = &list->ranks[i];
 
         list->unseen_count += rank->end == NM_RANK_UNSEEN;
+        list->snapshot_count += rank->end == NM_RANK_SNAPSHOT;
         if (rank->end != NM_RANK_FAILED || (list->first != NULL && rank->job != list->first->job))
             continue;
         list->failed_count++;

@@ -20,7 +20,10 @@ SELECT
     coalesce(r.clock_uncertainty_ns, -1) AS doubt_ns,
     strftime('%Y-%m-%d %H:%M:%S', r.failed_realtime_ns / 1000000000, 'unixepoch') AS failed_at,
     coalesce(r.failed_realtime_ns, -1) AS failed_realtime_ns,
-    (SELECT p.input_id FROM process AS p WHERE p.process_id = r.process_id) AS input_id
+    i.input_id AS input_id,
+    i.kind <> 'trace' AS is_snapshot
 FROM z_rank_summary AS r
+LEFT JOIN process AS p ON p.process_id = r.process_id
+LEFT JOIN input AS i ON i.input_id = p.input_id
 GROUP BY r.process_id
 ORDER BY r.rank IS NULL, r.rank, r.process_id;

@@ -95,7 +95,7 @@ static nm_status say_ends(nm_screen *s, bool is_going_on, nm_error *err)
     nm_status status = nm_other_ends_get(s->db, is_going_on, &other, err);
 
     nm_screen_say(s,
-                  !other.is_ending          ? NM_SAY_END_SNAPSHOT
+                  !other.is_ending          ? NM_SAY_END_SNAPSHOTS
                   : other.process_count > 0 ? NM_SAY_END_NOT_ALL
                   : is_going_on             ? NM_SAY_END_SO_FAR
                                             : NM_SAY_END_ALL,

@@ -1,5 +1,6 @@
 -- head_line.sql: what the first line of the screen says of all inputs, and of the first process with memory: what ran,
--- how it ended, what is lost.
+-- how it ended, what is lost. Where none has any, of the first that asked for some, else of what the first one became in the
+-- end: a program may be reached through several others, each in the place of the one before.
 SELECT
     CASE WHEN count(*) = 1 THEN min(c.path) END AS only_path,
     count(*) AS input_count,
@@ -46,6 +47,10 @@ LEFT JOIN (
         JOIN heap AS h ON h.heap_id = u.heap_id
         GROUP BY h.process_id
     ) AS b ON b.process_id = p.process_id
-    ORDER BY coalesce(b.bytes, 0) = 0, p.process_id
+    ORDER BY
+        coalesce(b.bytes, 0) = 0,
+        b.bytes IS NULL,
+        NOT (p.end_kind <> 'exec' AND p.pid IS (SELECT o.pid FROM process AS o ORDER BY o.process_id LIMIT 1)),
+        p.process_id
     LIMIT 1
 ) AS m;

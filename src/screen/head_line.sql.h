@@ -22,7 +22,8 @@
     "min(c.detail_begin_seq) END AS detail_begin_seq FROM completeness AS c LEFT JOIN ( SELECT p.command, " \
     "p.end_kind, p.end_status FROM process AS p LEFT JOIN ( SELECT h.process_id, sum(u.peak_bytes) AS bytes FROM " \
     "z_heap_sum AS u JOIN heap AS h ON h.heap_id = u.heap_id GROUP BY h.process_id ) AS b ON b.process_id = " \
-    "p.process_id ORDER BY coalesce(b.bytes, 0) = 0, p.process_id LIMIT 1 ) AS m;"
+    "p.process_id ORDER BY coalesce(b.bytes, 0) = 0, b.bytes IS NULL, NOT (p.end_kind <> 'exec' AND p.pid IS " \
+    "(SELECT o.pid FROM process AS o ORDER BY o.process_id LIMIT 1)), p.process_id LIMIT 1 ) AS m;"
 #define NM_HEAD_LINE_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(only_path) INTEGER(input_count) TEXT(verdict) \
     TEXT(command) TEXT(end_kind) INTEGER(end_status) FLAG(is_going_on) TEXT(input_kind) INTEGER(dropped_count) \
     INTEGER(damaged_count) INTEGER(unrecovered_count) INTEGER(late_count) INTEGER(stackless_count) \

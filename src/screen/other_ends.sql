@@ -2,7 +2,7 @@
 -- goes on, so may they. A snapshot says nothing of an end; is_ending: some process is not of one.
 SELECT
     count(*) AS process_count,
-    (SELECT count(*) > 0 FROM input WHERE kind <> 'snapshot') AS is_ending
+    (SELECT count(*) > 0 FROM input WHERE kind = 'trace') AS is_ending
 FROM process
 WHERE process_id IN (
         SELECT h.process_id
@@ -12,4 +12,4 @@ WHERE process_id IN (
     )
     AND NOT (end_kind = 'exit' AND end_status = 0)
     AND NOT (:is_going_on AND end_kind = 'running')
-    AND input_id NOT IN (SELECT i.input_id FROM input AS i WHERE i.kind = 'snapshot');
+    AND input_id IN (SELECT i.input_id FROM input AS i WHERE i.kind = 'trace');

@@ -98,8 +98,10 @@ static const char *end_of(const nm_screen *s, const nm_rank *rank, char out[WORD
     size_t len;
 
     if (rank->end != NM_RANK_FAILED)
-        return nm_sentence_put(rank->end == NM_RANK_DONE ? NM_SAY_RANKS_DONE : NM_SAY_RANKS_END_UNSEEN, s->language,
-                               NULL, out, WORDS_BYTES);
+        return nm_sentence_put(rank->end == NM_RANK_DONE       ? NM_SAY_RANKS_DONE
+                               : rank->end == NM_RANK_SNAPSHOT ? NM_SAY_END_SNAPSHOT
+                                                               : NM_SAY_RANKS_END_UNSEEN,
+                               s->language, NULL, out, WORDS_BYTES);
     failure_of(s, rank->failure, rank->end_status, out);
     len = strlen(out);
     if (rank->step >= 0)
@@ -138,8 +140,10 @@ nm_status nm_screen_say_ranks_end(nm_screen *s, bool *has_failed, nm_error *err)
     *has_failed = status == NM_OK && list->failed_count > 0;
     if (status != NM_OK || list->count == 0)
         return status;
-    nm_human_count(all, (int64_t)list->count);
-    if (list->failed_count == 0 && list->unseen_count == 0)
+    nm_human_count(all, (int64_t)list->count - list->snapshot_count);
+    if (list->snapshot_count == (int64_t)list->count)
+        nm_screen_say(s, NM_SAY_END_SNAPSHOTS, NULL);
+    else if (list->failed_count == 0 && list->unseen_count == 0)
         nm_screen_say(s, NM_SAY_RANKS_ALL_DONE, NM_WORDS({"n", all}));
     else if (list->failed_count == 0)
         nm_screen_say(s, NM_SAY_RANKS_UNSEEN, NM_WORDS({"n", nm_human_count(count, list->unseen_count)}, {"all", all}));

@@ -81,6 +81,14 @@ sqlite3 *draft_load_as_file(uint64_t event_count)
     return load(&input);
 }
 
+sqlite3 *draft_load_as_snapshot(uint64_t event_count)
+{
+    nm_input_row input = load_whole_input(event_count);
+
+    input.kind = "torch snapshot";
+    return load(&input);
+}
+
 sqlite3 *draft_load(uint64_t event_count)
 {
     return draft_load_lossy(event_count, 0);

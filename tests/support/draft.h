@@ -21,6 +21,7 @@ sqlite3 *draft_load_without_floors(uint64_t event_count); /* view health judges 
 
 /* The same of an input that is in the order of its file, as a snapshot. */
 sqlite3 *draft_load_as_file(uint64_t event_count);
+sqlite3 *draft_load_as_snapshot(uint64_t event_count); /* the input is no recording */
 
 /* The same of a trace of which so many more events were dropped. */
 sqlite3 *draft_load_lossy(uint64_t event_count, uint64_t dropped_count);

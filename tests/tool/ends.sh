@@ -4,9 +4,9 @@
 # How a program ended, in the recorder's words and in the answers: killed because its cgroup ran out of memory (the kernel's
 # files are played by a library), killed by somebody, with a status, and as programs end.
 #
-#     ends.sh SHIM RECORD INGEST PROGRAM FOLDER
+#     ends.sh SHIM RECORD INGEST PROGRAM FIRST_THREAD FOLDER
 set -u
-shim=$1 record=$2 ingest=$3 program=$4 folder=$5
+shim=$1 record=$2 ingest=$3 program=$4 first_thread=$5 folder=$6
 
 fail() { echo "FAIL: $*" >&2; exit 1; }
 
@@ -37,4 +37,21 @@ grep -Eq '^ENDED    process [0-9]+ ended with status 3$' status.txt || fail "the
 
 run good "$program --events 5; exit 0"
 grep -E '^ENDED' good.txt && fail "an end that nobody asks about is told"
+
+# Who outlives its parent ends as it ends. The kernel shows no memory of a process that ends, nor of one whose first thread has
+# ended: that is no other program.
+run orphan "$first_thread & sleep 0.2"
+grep -q "became a program" orphan.err && fail "the recorder: $(cat orphan.err)"
+[ "$(sqlite3 orphan.db "SELECT end_kind, end_status FROM process WHERE command LIKE '%first_thread'")" = 'exit|0' ] ||
+    fail "a child that outlived its parent: $(sqlite3 orphan.db 'SELECT command, end_kind, end_status FROM process')"
+
+# It may come to be recorded through others, of which some are not: a moment without any is not the end. On a machine that is
+# busy with others it may be too long once.
+for _ in 1 2 3 4 5; do
+    rm -f late.*
+    run late "(sleep 0.4; p=\$LD_PRELOAD; exec env -u LD_PRELOAD sh -c \"sleep 0.12; exec env LD_PRELOAD=\$p $program --events 5\") & sleep 0.1"
+    ends=$(sqlite3 late.db "SELECT end_kind, end_status FROM process WHERE command LIKE '%--events 5' AND command NOT LIKE '%env%'")
+    [ "$ends" != 'exit|0' ] || break
+done
+[ "$ends" = 'exit|0' ] || fail "a child that came late: $(sqlite3 late.db 'SELECT command, end_kind, end_status FROM process')"
 exit 0

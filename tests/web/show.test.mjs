@@ -15,6 +15,7 @@ import {addBlocks, ANCHOR_KINDS, bestHeap, hasBlocksOf, heapOfRow, liveBlocks, m
 import {barParts} from '../../src/page/web/panels/oom.mjs';
 import {openingRange} from '../../src/page/web/state/opening.mjs';
 import {cutToRun, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from '../../src/page/web/pictures/overlay.mjs';
+import {commandOf} from '../../src/page/web/panels/head.mjs';
 import {layCurves, rolesOfRanks, verdictOfRank} from '../../src/page/web/panels/ranks.mjs';
 import {drawCells, drawRectangle, offsetOf} from '../../src/page/web/data/raster.mjs';
 import {interpolate, makeScale, niceTicks} from '../../src/page/web/pictures/scale.mjs';
@@ -270,4 +271,14 @@ test('a thin line keeps its end', () => {
     const values = thin(Array.from({length: 1000}, (_, i) => i), 10);
     assert.equal(values.length, 10);
     assert.equal(values[9], 999);
+});
+
+/* A shell in whose place Python comes, a helper of it, and the program that has memory. */
+test('a run is called by who has memory, and not by who started it', () => {
+    const processes = [{process_id: 1, pid: 100, end_kind: 'exec', command: 'bash shim'}, {process_id: 2, pid: 101, end_kind: 'exit', command: 'helper'}, {process_id: 3, pid: 100, end_kind: 'exit', command: 'python3 launch.py'}, {process_id: 4, pid: 102, end_kind: 'exit', command: 'python3 asks.py'}, {process_id: 5, pid: 103, end_kind: 'exit', command: 'python3 train.py'}];
+    const named = (...heaps) => commandOf({heaps, rows: () => processes}), asks = {process_id: 4, peak: {peak_bytes: 0}}, holds = {process_id: 5, peak: {peak_bytes: 8}};
+    assert.equal(named(asks, holds), 'python3 train.py and 4 more');
+    assert.equal(named(asks), 'python3 asks.py and 4 more');
+    assert.equal(named(), 'python3 launch.py and 4 more');
+    assert.equal(commandOf({heaps: [], rows: () => []}), null);
 });

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "say/command.h"
 #include "say/sentence.h"
 #include "store/database.h"
 #include "store/findings/said_text.h"
@@ -152,7 +153,8 @@ static void run_command(sqlite3_context *call, int count, sqlite3_value **values
 
     if (count != 1 || !nm_sentence_of(text_of(values[0]), &code))
         return;
-    nm_sentence_put(code, NM_ENGLISH, NM_WORDS({"database", "run.db"}, {"input", "run.zst"}), text, sizeof text);
+    nm_sentence_put(code, NM_ENGLISH, NM_WORDS({"database", NM_COMMAND_DATABASE}, {"input", NM_COMMAND_INPUT}), text,
+                    sizeof text);
     sqlite3_result_text(call, text, -1, SQLITE_TRANSIENT);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Each answer is made between two passes of the drain, by the thread that owns all it tells of: nothing here is locked, and
- * nothing may wait longer than CATCH_UP_NS_MAX for events that are on their way.
+ * nothing may wait longer than RECORDING_CATCH_UP_NS_MAX for events that are on their way.
  */
 #include "tool/record/commands.h"
 
@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "base/shown.h"
-
-#define CATCH_UP_NS_MAX 1000000000 /* what was recorded before is to be in the answer; no thread is waited for longer */
 
 static nm_status append(nm_buffer *out, nm_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -46,12 +44,13 @@ static nm_status append_quoted(nm_buffer *out, nm_bytes text, nm_error *err)
 
 /* ---- Marks --------------------------------------------------------------------------------------------------------- */
 
-/* A mark, and everything up to now in the file: the trace may be ingested while it is written. */
+/* A mark, and everything up to now in the file: the trace may be ingested while it is written, and is for --report. */
 static nm_status snapshot(recording *work, const char *text, nm_error *err)
 {
     nm_status status = recording_mark(work, text[0] != 0 ? text : "snapshot", err);
 
-    return status == NM_OK ? nm_drain_flush(work->drain, CATCH_UP_NS_MAX, err) : status;
+    record_answers_ask(&work->answers);
+    return status == NM_OK ? nm_drain_flush(work->drain, RECORDING_CATCH_UP_NS_MAX, err) : status;
 }
 
 /* ---- Figures ------------------------------------------------------------------------------------------------------- */
@@ -157,7 +156,7 @@ static nm_status answer_stats(recording *work, const char *argument, nm_buffer *
 
     if (work->watch == NULL)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "figures are kept only by npumem-record --watch");
-    status = nm_drain_catch_up(work->drain, CATCH_UP_NS_MAX, err);
+    status = nm_drain_catch_up(work->drain, RECORDING_CATCH_UP_NS_MAX, err);
     if (status == NM_OK && nm_watch_has_failed(work->watch))
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "the watch ran out of memory");
     if (status == NM_OK)

@@ -33,9 +33,10 @@
 #include "tool/record/selfcheck.h"
 #include "tool/selfcheck/selfcheck_program.h"
 
-#define UNRECORDED      "; the program runs unrecorded"
-#define NOT_BEGUN       "; the program was not begun"
-#define ORPHAN_GRACE_NS 200000000 /* a child of a child may not have said yet that it is recorded */
+#define UNRECORDED "; the program runs unrecorded"
+#define NOT_BEGUN  "; the program was not begun"
+#define ORPHAN_GRACE_NS                                                                                                \
+    200000000 /* who was started, or took another's place, may not have said yet that it is recorded */
 #define ENDING_PAUSE_NS 1000000
 
 /* ---- Running a program --------------------------------------------------------------------------------------------- */
@@ -44,37 +45,42 @@ static void on_end(void *context, pid_t pid, int status, uint64_t peak_bytes)
 {
     recording *work = context;
 
+    if (recording_take_answers(work, pid, status))
+        return;
     if (work->drain != NULL)
         nm_drain_reaped(work->drain, pid, status, peak_bytes);
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
         recording_killed(work, pid, peak_bytes);
 }
 
-/* The program has ended at `ended_at_ns`, and the drain has looked since: is anything left to wait for? */
-static bool is_over(const recording *work, const record_child *child, int64_t ended_at_ns)
+/* The program has ended at `ended_at_ns`, and the drain has looked since: is anything left to wait for? *used_ns is when
+ * something was recorded last, from that time on. */
+static bool is_over(const recording *work, const record_child *child, int64_t ended_at_ns, int64_t *used_ns)
 {
-    int64_t passed_ns = nm_clock_monotonic_ns() - ended_at_ns;
+    int64_t now_ns = nm_clock_monotonic_ns();
     bool is_waiting_in_vain = child->end_requests > 0 && nm_drain_is_waiting(work->drain);
 
-    if (passed_ns >= work->options->linger_ns || is_waiting_in_vain)
+    if (now_ns - ended_at_ns >= work->options->linger_ns || is_waiting_in_vain)
         return true;
-    if (!work->has_failed && nm_drain_live_count(work->drain) > 0)
+    if (!work->has_failed && nm_drain_live_count(work->drain) > 0) {
+        *used_ns = now_ns;
         return false;
-    return passed_ns >= ORPHAN_GRACE_NS || !record_child_has_others();
+    }
+    return now_ns - *used_ns >= ORPHAN_GRACE_NS || !record_child_has_others();
 }
 
 static void record_until_all_ended(recording *work, record_child *child)
 {
-    int64_t pause_ns = 0, ended_at_ns = 0;
+    int64_t pause_ns = 0, ended_at_ns = 0, used_ns = 0;
 
     for (;;) {
         recording_pass(work, &pause_ns);
         if (work->is_over)
             return;
-        if (child->has_ended && ended_at_ns != 0 && is_over(work, child, ended_at_ns))
+        if (child->has_ended && ended_at_ns != 0 && is_over(work, child, ended_at_ns, &used_ns))
             return;
         if (child->has_ended && ended_at_ns == 0) {
-            ended_at_ns = nm_clock_monotonic_ns();
+            ended_at_ns = used_ns = nm_clock_monotonic_ns();
             nm_drain_linger(work->drain);
         }
         if (child->has_ended && pause_ns > ENDING_PAUSE_NS)
@@ -136,12 +142,13 @@ static unsigned end_requests(void *context)
 
 static void end_recording(recording *work, record_child *child)
 {
-    const char *report = work->options->report;
+    const char *report = work->answers.file;
 
     work->exit_status = child->has_ended && WIFEXITED(child->wait_status) ? WEXITSTATUS(child->wait_status) : -1;
     recording_finish(work);
     char *trace = report == NULL || work->has_failed ? NULL : strdup((const char *)work->name.data);
     recording_tear_down(work);
+    record_answers_stop(&work->answers);
     if (trace == NULL)
         return;
     if (child->has_ended)
@@ -156,6 +163,7 @@ static int run_program(const record_options *options)
     recording work = {.options = options,
                       .fd = -1,
                       .answer = record_commands_answer,
+                      .answers.file = options->report,
                       .end_requests = end_requests,
                       .end_requests_context = &watched};
     nm_error err = {0};

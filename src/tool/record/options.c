@@ -228,8 +228,8 @@ static const option_row rows[] = {
     {.name = "report",
      .kind = OPTION_FILE,
      .argument = "FILE",
-     .help =
-         "write the answers of npumem-ingest to FILE at the end, and the database beside it (answers.txt, answers.db)",
+     .help = "write the answers of npumem-ingest to FILE, and the database beside it (answers.txt, answers.db): at the "
+             "end, and those so far when an allocation fails, at an alert and at --ctl FILE snapshot",
      .take = take_report},
     {.name = "ctl",
      .kind = OPTION_FILE,

@@ -33,6 +33,7 @@
 #define KEEP_BYTES_PER_STEP 256
 #define KEEP_STEP_ROWS_MIN  8192
 #define KEEP_STEP_ROWS_MAX  (1u << 20)
+#define FAILURE_NS          500000000 /* a pool tries again, or gives up: the answers are to know which */
 #define FAILED_PAUSE_NS     100000000
 #define ASKED_PATIENCE_NS   2000000000 /* with a reader that reads nothing, for who has been asked to end */
 #define LAST_WORDS_MS       2000
@@ -139,8 +140,12 @@ static void look_on(void *context, const nm_record *record)
         record_cost_take(work->cost, record);
     if (work->watch != NULL && (work->live == NULL || !record_live_is_putting(work->live)))
         nm_watch_take(work->watch, record);
-    if (work->drain != NULL && record->kind == NM_RECORD_EVENT && record->event.kind == NM_EVENT_STEP)
+    if (record->kind != NM_RECORD_EVENT)
+        return;
+    if (work->drain != NULL && record->event.kind == NM_EVENT_STEP)
         nm_drain_step(work->drain);
+    if (record->event.kind == NM_EVENT_ALLOC_FAILED && !nm_event_is_repeat(&record->event))
+        record_answers_want(&work->answers, nm_clock_monotonic_ns() + FAILURE_NS);
 }
 
 /* ---- Parts --------------------------------------------------------------------------------------------------------- */
@@ -364,7 +369,25 @@ static nm_status say_alert(void *context, const char *line, nm_error *err)
     recording *work = context;
 
     warn(NULL, line);
+    record_answers_want(&work->answers, nm_clock_monotonic_ns());
     return recording_mark(work, line, err);
+}
+
+static bool is_in_files(const recording *work)
+{
+    struct stat info;
+
+    return is_kept(work) || (!work->is_stdout && fstat(work->fd, &info) == 0 && S_ISREG(info.st_mode));
+}
+
+static nm_status write_answers(recording *work, int64_t now_ns, nm_error *err)
+{
+    if (!record_answers_are_due(&work->answers, now_ns) || !is_in_files(work))
+        return NM_OK;
+    nm_status status = nm_drain_flush(work->drain, RECORDING_CATCH_UP_NS_MAX, err);
+    if (status == NM_OK)
+        record_answers_begin(&work->answers, (const char *)work->name.data, nm_clock_monotonic_ns());
+    return status;
 }
 
 /* --duration counts from when something is first recorded in full. */
@@ -396,6 +419,8 @@ static nm_status pass(recording *work, int64_t *pause_ns, nm_error *err)
         status = record_devices_tell(work->devices, work->drain, err);
     if (status == NM_OK && work->alerts != NULL)
         status = record_alerts_pass(work->alerts, now_ns, say_alert, work, err);
+    if (status == NM_OK)
+        status = write_answers(work, now_ns, err);
     note_duration(work, now_ns);
     return status;
 }
@@ -406,6 +431,22 @@ nm_status recording_mark(recording *work, const char *text, nm_error *err)
     nm_status status = nm_drain_text(work->drain, (nm_bytes){(const uint8_t *)text, strlen(text)}, &event.name_id, err);
 
     return status == NM_OK ? nm_drain_post(work->drain, &event, err) : status;
+}
+
+bool recording_take_answers(recording *work, pid_t pid, int wait_status)
+{
+    bool has_failed = work->answers.has_failed;
+    char line[LINE_BYTES];
+
+    if (!record_answers_take_end(&work->answers, pid, wait_status, nm_clock_monotonic_ns()))
+        return false;
+    if (wait_status != 0)
+        record_oom_has_killed(&work->oom); /* that was none of the program's */
+    if (work->answers.has_failed && !has_failed) {
+        snprintf(line, sizeof line, "--report %s: could not be written while the program runs", work->answers.file);
+        warn(NULL, line);
+    }
+    return true;
 }
 
 /* "16.0 GiB" */
@@ -560,36 +601,11 @@ static void say_cost(const record_cost_estimate *cost)
                 cost->ratio < 0.001 ? 0.1 : cost->ratio * 100);
 }
 
-/* As a shell takes it for one word. */
-static void say_word(const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%^";
-
-    if (word[strspn(word, plain)] == 0 && word[0] != '-') {
-        fputs(word, stderr);
-        return;
-    }
-    fputs(word[0] == '-' ? "./'" : "'", stderr);
-    for (; *word != 0; word++) {
-        if (*word == '\'')
-            fputs("'\\''", stderr);
-        else
-            fputc(*word, stderr);
-    }
-    fputc('\'', stderr);
-}
-
-static bool is_in_files(const recording *work)
-{
-    struct stat info;
-
-    return is_kept(work) || (!work->is_stdout && fstat(work->fd, &info) == 0 && S_ISREG(info.st_mode));
-}
-
 /* What it took, as an estimate, and what to do next: where there is a file, and no answers are on the way. */
 static void say_next(const recording *work)
 {
     record_cost_estimate cost;
+    char name[PATH_MAX];
     bool has_cost = work->cost != NULL && record_cost_tell(work->cost, &cost);
     bool has_next = work->cost != NULL && is_in_files(work) && work->options->report == NULL;
 
@@ -598,10 +614,9 @@ static void say_next(const recording *work)
     fputs("npumem-record: ", stderr);
     if (has_cost)
         say_cost(&cost);
-    if (has_next) {
-        fputs(has_cost ? "; next: npumem-ingest " : "next: npumem-ingest ", stderr);
-        say_word((const char *)work->name.data);
-    }
+    if (has_next)
+        fprintf(stderr, "%snext: npumem-ingest %s", has_cost ? "; " : "",
+                nm_shown_word(name, sizeof name, (const char *)work->name.data));
     fputc('\n', stderr);
 }
 

@@ -10,6 +10,7 @@
 
 #include "drain/drain.h"
 #include "tool/common/versions.h"
+#include "tool/record/answers.h"
 #include "tool/record/control.h"
 #include "tool/record/cost.h"
 #include "tool/record/devices.h"
@@ -18,6 +19,9 @@
 #include "tool/record/oom.h"
 #include "tool/record/options.h"
 #include "watch/watch.h"
+
+/* What was recorded before is to be in the trace when it is asked; no thread is waited for longer. */
+#define RECORDING_CATCH_UP_NS_MAX 1000000000
 
 typedef struct recording {
     const record_options *options; /* borrowed */
@@ -39,6 +43,7 @@ typedef struct recording {
     record_control *control;       /* NULL: nobody can ask */
     char library[PATH_MAX];        /* that is preloaded */
     record_oom oom;                /* of this process's cgroup */
+    record_answers answers;        /* --report; set by the owner who writes the last ones */
     bool has_failed;               /* the drain has, while the program runs */
     /* Set by the owner: how often somebody has asked that it ends; or NULL. */
     unsigned (*end_requests)(void *context);
@@ -66,6 +71,9 @@ nm_status recording_mark(recording *work, const char *text, nm_error *err);
 /* A process was killed by SIGKILL: says so, by a line and a mark, if that was for want of the host's memory, of which it had
  * `peak_bytes` at most. */
 void recording_killed(recording *work, pid_t pid, uint64_t peak_bytes);
+
+/* A process that is none of the program's has ended: true if it wrote answers. */
+bool recording_take_answers(recording *work, pid_t pid, int wait_status);
 
 /* Stops and starts to record in full, for all processes; docs/recorder.md says what goes on meanwhile. */
 nm_status recording_pause(recording *work, bool is_stopped, nm_error *err);

@@ -162,6 +162,30 @@ START_TEST(a_line_is_one_line)
 }
 END_TEST
 
+/* Each as it stands, or a file of it, is what a shell makes of the word. */
+START_TEST(a_word_is_one_word_of_a_shell)
+{
+    static const char *const cases[][2] = {{"run.db", "run.db"},
+                                           {"/a-b/c_1+2,3:4@5=%^.zst", "/a-b/c_1+2,3:4@5=%^.zst"},
+                                           {"", "''"},
+                                           {"a b", "'a b'"},
+                                           {"it's", "'it'\\''s'"},
+                                           {"-x", "./'-x'"},
+                                           {"$(rm x);`y`", "'$(rm x);`y`'"},
+                                           {"a*\\", "'a*\\'"},
+                                           {"a\nb", "'a?b'"},
+                                           {"\xe5\xa4\xa7", "'\xe5\xa4\xa7'"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char word[64];
+
+        ck_assert_str_eq(nm_shown_word(word, sizeof word, cases[i][0]), cases[i][1]);
+        for (size_t size = 4; size <= strlen(cases[i][1]); size++)
+            ck_assert_uint_lt(strlen(nm_shown_word(word, size, cases[i][0])), size);
+    }
+}
+END_TEST
+
 TEST_SUITE(test_shown)
 {
     Suite *suite = suite_create("shown");
@@ -174,6 +198,7 @@ TEST_SUITE(test_shown)
     tcase_add_test(tests, no_cell_is_a_formula);
     tcase_add_test(tests, a_character_in_json_loses_nothing);
     tcase_add_test(tests, a_line_is_one_line);
+    tcase_add_test(tests, a_word_is_one_word_of_a_shell);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -33,9 +33,10 @@ static void tear_down(void)
 }
 
 /* The screen of a text trace; owned by the caller. */
-static char *show(const char *text, const nm_input_row *input, nm_language language, bool has_colour)
+static char *show_named(const char *text, const nm_input_row *input, const char *database_path, nm_language language,
+                        bool has_colour)
 {
-    nm_screen_names names = {.database_path = "run.db"};
+    nm_screen_names names = {.database_path = database_path};
     nm_screen_options options = {language, has_colour};
     char *screen = NULL;
     size_t length = 0;
@@ -47,6 +48,11 @@ static char *show(const char *text, const nm_input_row *input, nm_language langu
     fclose(file);
     sqlite3_close(db);
     return screen;
+}
+
+static char *show(const char *text, const nm_input_row *input, nm_language language, bool has_colour)
+{
+    return show_named(text, input, "run.db", language, has_colour);
 }
 
 #define LEAKY                                                                                                          \
@@ -85,6 +91,22 @@ START_TEST(a_leak_comes_first_with_its_rate_and_its_place)
                 "         model.py:10 weights\n"
                 "ok       pool hit rate 100 %, no failure, no misuse\n"
                 "next     npumem report run.db    npumem stack run.db leak    npumem whatif --suggest run.zst\n");
+    free(screen);
+}
+END_TEST
+
+/* The path as it was given; what a shell would take for more than a word is quoted, in each command. */
+START_TEST(a_command_can_be_typed_whatever_the_files_are_called)
+{
+    static const char named[] = "in/it's.zst";
+    nm_input_row input = load_whole_input(10);
+
+    input.path = (nm_bytes){(const uint8_t *)named, strlen(named)};
+    char *screen = show_named(LEAKY, &input, "out of/run.db 1", NM_ENGLISH, false);
+
+    ck_assert_ptr_nonnull(strstr(screen,
+                                 "\nnext     npumem report 'out of/run.db 1'    npumem stack 'out of/run.db 1' leak\n"
+                                 "         npumem whatif --suggest 'in/it'\\''s.zst'\n"));
     free(screen);
 }
 END_TEST
@@ -294,6 +316,7 @@ TEST_SUITE(test_screen)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_leak_comes_first_with_its_rate_and_its_place);
     tcase_add_test(tcase, chinese_says_the_same);
+    tcase_add_test(tcase, a_command_can_be_typed_whatever_the_files_are_called);
     tcase_add_test(tcase, colour_is_of_labels_alone);
     tcase_add_test(tcase, loss_stands_in_the_first_lines);
     tcase_add_test(tcase, no_screen_is_larger_than_it_may_be);

@@ -153,6 +153,21 @@ START_TEST(four_healthy_ranks)
 }
 END_TEST
 
+/* What is no recording tells of no end: neither that there was one nor that it was not seen. */
+START_TEST(snapshots_of_ranks_do_not_end)
+{
+    say_four(4);
+    sqlite3 *db = draft_load_as_snapshot((uint64_t)event_count);
+    char *shown = show(db, NM_ENGLISH);
+
+    ck_assert_ptr_nonnull(strstr(shown, "run.zst  train.py, 4 processes, 2 steps, snapshots, nothing lost\n"));
+    ck_assert_ptr_nonnull(strstr(shown, "rank 3  NPU 3                    43.0 GiB  43.0 GiB       0 B  a snapshot\n"));
+    ck_assert_ptr_null(strstr(shown, "not seen"));
+    free(shown);
+    sqlite3_close(db);
+}
+END_TEST
+
 START_TEST(one_was_out_of_memory_and_three_followed)
 {
     say_four(4);
@@ -546,6 +561,7 @@ TEST_SUITE(test_screen_ranks)
 
     tcase_set_timeout(test, 120);
     tcase_add_test(test, four_healthy_ranks);
+    tcase_add_test(test, snapshots_of_ranks_do_not_end);
     tcase_add_test(test, one_was_out_of_memory_and_three_followed);
     tcase_add_test(test, missing_ranks_are_named);
     tcase_add_test(test, one_was_killed);

@@ -12,8 +12,11 @@ const WHOLE = {complete: 'complete', begun: 'complete, but it begins in the midd
     running: 'still recording: figures so far', killed: 'its recorder was KILLED: figures so far', unseen: 'its end MISSING: cut off, or still recording elsewhere',
     unreadable: 'its end MISSING: its rings belong to another user, whether it still runs cannot be seen'};
 
-function commandOf(model) {
-    const commands = [...new Set(model.rows('process').map((row) => row.command).filter((text) => text))];
+/* What ran: programs with memory first, then those that asked for some, then what the first process became in the end, which may have been reached through others in its place. Pure. */
+export function commandOf(model) {
+    const processes = model.rows('process'), of = (heaps) => new Set(heaps.map((heap) => heap.process_id)), holders = of(model.heaps.filter((heap) => heap.peak?.peak_bytes > 0)), asking = of(model.heaps);
+    const own = processes.filter((row) => row.pid === processes[0].pid && row.end_kind !== 'exec');
+    const commands = [...new Set([...processes.filter((row) => holders.has(row.process_id)), ...processes.filter((row) => asking.has(row.process_id)), ...own, ...processes].map((row) => row.command).filter((text) => text))];
     return commands.length === 0 ? null : commands.length === 1 ? commands[0] : sayWith('{name} and {count} more', {name: commands[0], count: String(commands.length - 1)});
 }
 
@@ -36,7 +39,7 @@ function factsOf(model) {
     const length = Math.max(...processes.map((row) => (row.end_ns ?? 0)), 0);
     if (length > 0)
         facts.push(formatTime(length));
-    if (processes.length === 1)
+    if (processes.length === 1 && inputs.some((row) => row.kind === 'trace'))
         facts.push(endOf(processes[0], inputs));
     return facts;
 }

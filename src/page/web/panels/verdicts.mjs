@@ -17,7 +17,7 @@ function makeFindingCard(model, row) {
     const title = inLanguage(row.text, row.text_zh), lines = [inLanguage(row.evidence, row.evidence_zh), inLanguage(row.remedy, row.remedy_zh)];
     const place = heap && model.rows('process').length > 1 ? heap.label : row.heap;
     return {row, level: SEVERITY_LEVELS[row.severity] ?? row.severity, kind: place === null ? row.kind : `${row.kind} \u00b7 ${place}`, title, panel,
-        choice: {...(row.kind === 'leak' && {site: row.site}), ...(heap && {heap: heap.heap_id})}, text: lines.filter((text) => text !== null).join('\n')};
+        choice: {...(row.kind === 'leak' && {site: row.site}), ...(heap && {heap: heap.heap_id})}, text: lines.filter((text) => text !== null).join('\n'), command: row.next_command};
 }
 
 /* Pure, for tests: what is shown, the worst first, as table finding has it. */
@@ -31,7 +31,7 @@ function showCard(card, state, number) {
         state.set(card.choice);
         document.getElementById(card.panel)?.scrollIntoView({behavior: 'auto', block: 'start'});
         document.getElementById(card.panel)?.focus({preventScroll: true});
-    }}, make('span', {class: 'kind'}, `${number} ${sayPlace(card.kind)}`), make('span', {class: 'title'}, card.title), make('span', {class: 'text'}, card.text ?? '')));
+    }}, make('span', {class: 'kind'}, `${number} ${sayPlace(card.kind)}`), make('span', {class: 'title'}, card.title), make('span', {class: 'text'}, card.text ?? ''), card.command !== null && make('code', null, card.command)));
 }
 
 function showSmall(card) {
