@@ -59,10 +59,13 @@ WITH
                 FROM device_memory AS m
                 WHERE m.moment_kind = 'device peak' AND m.host IS k.host AND m.pid IS k.pid AND m.device = k.device
             ) AS used_bytes,
-            (
-                SELECT max(d.capacity_bytes)
-                FROM device_peak AS d
-                WHERE d.host IS k.host AND d.device = k.device
+            coalesce(
+                (
+                    SELECT max(m.total_bytes)
+                    FROM z_device_moment AS m
+                    WHERE m.moment_kind = 'device peak' AND m.host IS k.host AND m.pid IS k.pid AND m.device = k.device
+                ),
+                (SELECT max(d.capacity_bytes) FROM device_peak AS d WHERE d.host IS k.host AND d.device = k.device)
             ) AS capacity_bytes,
             (
                 SELECT sum(q.bytes)

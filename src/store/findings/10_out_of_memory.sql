@@ -56,6 +56,28 @@ WITH
         )
         GROUP BY out_of_memory_id
     ),
+    -- What most of a device's memory was for at the peak: a third at least.
+    most AS (
+        SELECT
+            host,
+            pid,
+            device,
+            category
+        FROM (
+            SELECT
+                host,
+                pid,
+                device,
+                replace(category, 'temporary', 'activation') AS category,
+                sum(live_bytes) AS bytes,
+                sum(sum(live_bytes)) OVER (PARTITION BY host, pid, device) AS all_bytes,
+                row_number() OVER (PARTITION BY host, pid, device ORDER BY sum(live_bytes) DESC) AS place
+            FROM peak_by_category
+            WHERE level IN ('pool', 'driver') AND category <> 'segment'
+            GROUP BY host, pid, device, 4
+        )
+        WHERE place = 1 AND bytes * 3 >= all_bytes
+    ),
     -- The three sites that held most, and whether and how fast they leak.
     who AS (
         SELECT
@@ -193,7 +215,21 @@ SELECT
                     'cache_heap', c.other_cache_heap,
                     'other_bytes', c.other_bytes,
                     'without_bytes', max(coalesce(c.own_bytes, 0) - coalesce(c.leaked_bytes, 0), 0)
-                )
+                ),
+                CASE
+                    WHEN c.cause = 'capacity' AND c.lacked_bytes > c.free_bytes + c.cache_bytes
+                        THEN say('screen.remedy.shrink', 'shrink_bytes', c.lacked_bytes - c.free_bytes - c.cache_bytes)
+                END,
+                CASE
+                    WHEN c.cause <> 'capacity' THEN NULL
+                    WHEN c.site LIKE '%concat%' OR c.site LIKE '%logits%' THEN say('screen.remedy.chunks')
+                    ELSE (
+                        SELECT say(k.code)
+                        FROM most AS m
+                        JOIN temp.said_word AS k ON k.topic = 'shrink' AND k.word = m.category
+                        WHERE m.host IS c.host AND m.pid IS c.pid AND m.device IS c.device
+                    )
+                END
             )
     END,
     command('screen.next.failure'),
