@@ -97,9 +97,12 @@ nm_status nm_screen_rank_uneven_lines(nm_screen *s, nm_error *err)
     char number[NM_HUMAN_BYTES];
     nm_status status = nm_findings_ask(s->db, "uneven rank", false, NM_NULL, SITES_MAX, &rows, err);
 
-    for (; status == NM_OK && nm_findings_next(rows, &row); shown_count++)
+    while (status == NM_OK && nm_findings_next(rows, &row)) {
         nm_screen_begin_finding(s, &row, NM_RANK_WARNING);
-    if (row.all_count > shown_count)
-        nm_screen_say(s, NM_SAY_RANKS_AND_MORE, NM_WORDS({"n", nm_human_count(number, row.all_count - shown_count)}));
+        if (++shown_count == SITES_MAX && row.all_count > shown_count)
+            nm_screen_say(s, NM_SAY_RANKS_AND_MORE,
+                          NM_WORDS({"n", nm_human_count(number, row.all_count - shown_count)}));
+        nm_screen_end_finding(s, &row, NM_RANK_WARNING);
+    }
     return nm_question_end(rows, status, err);
 }

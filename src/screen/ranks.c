@@ -383,7 +383,7 @@ static void add_device(nm_screen *s, const nm_shared_devices_row *row)
     add_cell(s, place_of(s, &place, name), WHO_CELLS, false);
     add_figure(s, row->peak_bytes, PEAK_CELLS);
     add_figure(s, row->capacity_bytes, FIGURE_CELLS);
-    add_cell(s, nm_human_count(number, row->holder_count), FIGURE_CELLS + 1, true);
+    add_cell(s, nm_human_count(number, row->holder_count), FIGURE_CELLS, true);
 }
 
 /* Where several ranks hold memory of one device, or devices are not alike: the fullest. */
@@ -401,7 +401,7 @@ static nm_status add_devices(nm_screen *s, nm_error *err)
             add_cell(s, "", WHO_CELLS, false);
             add_title(s, NM_SAY_RANKS_PEAK, PEAK_CELLS);
             add_title(s, NM_SAY_RANKS_CAPACITY, FIGURE_CELLS);
-            add_title(s, s->ranks->rank_count > 0 ? NM_SAY_RANKS_HOLDERS : NM_SAY_RANKS_HOLDING, FIGURE_CELLS + 1);
+            add_title(s, NM_SAY_RANKS_HOLDERS, FIGURE_CELLS);
         }
         add_device(s, &row);
     }

@@ -398,11 +398,10 @@ SELECT
     said(
         say('screen.ranks.rank', 'n', CAST(p.rank AS TEXT)),
         say(CASE WHEN j.is_told THEN 'screen.uneven.stage' ELSE 'screen.uneven.alike' END, 'n', j.team_count - 1),
-        say('screen.uneven.more', 'more_bytes', j.more_bytes),
         CASE
-            WHEN j.site IS NULL THEN NULL
-            WHEN j.site_bytes * 10 >= j.more_bytes * 9 THEN say('screen.uneven.site')
-            ELSE say('screen.uneven.part', 'part_bytes', j.site_bytes)
+            WHEN j.site IS NULL THEN say('screen.uneven.spread', 'more_bytes', j.more_bytes)
+            WHEN j.site_bytes * 10 >= j.more_bytes * 9 THEN say('screen.uneven.site', 'more_bytes', j.more_bytes)
+            ELSE say('screen.uneven.part', 'more_bytes', j.more_bytes, 'part_bytes', j.site_bytes)
         END
     ),
     said(
