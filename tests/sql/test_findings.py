@@ -237,22 +237,24 @@ def hold_uneven(db, name):
 
 def write_job(dice, path):
     """A pipeline of some stages and ranks, told or not, in which some rank may hold more of something."""
-    stages, per, told, gib = dice.randint(1, 4), dice.randint(1, 7), dice.random() < 0.3, 1 << 30
-    more = {dice.randrange(stages * per): dice.choice([(5, 3), (2, 2), (5, 0.2), (6, 20), None]) for _ in range(dice.choice([0, 1, 1, 1, 2]))}
-    tied, drift = dice.random() < 0.5, dice.choice([0, 0, 0, 0.02, 0.3])
+    stages, per, told, gib = *dice.choice([(1, 8), (2, 4), (2, 7), (3, 3), (3, 5), (4, 4), (4, 6), (8, 1), (6, 2)]), dice.random() < 0.3, 1 << 30
+    more = {dice.randrange(stages * per): dice.choice([(5, 3), (2, 2), (5, 0.2), (6, 20), (8, 30), None]) for _ in range(dice.choice([0, 1, 1, 2, 2]))}
+    tied, waves, drift = dice.random() < 0.5, dice.choice([0, 0, 2]), dice.choice([0, 0, 0, 0.02, 0.3])
     with open(path, "w", encoding="utf-8") as out:
         for rank in range(stages * per):
             option = dice.choice([" --pipeline-model-parallel-size {}", " --pipeline-model-parallel-size={}"]).format(stages) if told else ""
             out.write(f'process {rank + 1} pid={100 + rank} host=h rank={rank} world_size={stages * per} begin=0 command="python3 train.py --x 1{option} --lr 1"\n'
                       f"device {rank + 1} process={rank + 1} ordinal=0 physical={rank} kind=npu\nthread {rank + 1} process={rank + 1} tid={rank + 1}\n"
                       f"heap {rank + 1} process={rank + 1} device={rank + 1} level=pool basis=block name=pool\n")
-        out.writelines(f"stack {site}: f{site}.py:{site}:g{site} < train.py:1:main\n" for site in range(1, 8))
+        out.writelines(f"stack {site}: f{site}.py:{site}:g{site} < train.py:1:main\n" for site in range(1, 9))
         now = 0
         for rank in range(stages * per):
             stage, address = rank // per, (rank + 1) << 44
-            sizes = {1: 4 * (stage == 0 or tied and stage == stages - 1), 2: 10 - dice.random() * drift * 10, 3: 6 * (stage == stages - 1), 4: 2 * (stages - stage)}
+            sizes = {1: 4 * (stage == 0 or tied and stage == stages - 1), 2: 10 - dice.random() * drift * 10, 3: 6 * (stage == stages - 1), 4: waves * (stages - stage)}
             for site, size in ([more[rank], (7, dice.choice([0, 1.5]))] if more.get(rank) else [(5, 1.2), (6, 1.2), (7, 1.2)] if rank in more else []):
                 sizes[site] = sizes.get(site, 0) + size
+            if 8 in sizes:  # it does other work
+                del sizes[2]
             for site, size in sizes.items():
                 if size:
                     now += 10
@@ -415,7 +417,7 @@ names = sorted(traces)
 for i in range(0, len(names) - 3, 3):
     total += hold(f"together.{i}", *(traces[name] for name in names[i:i + 3]))
 dice = random.Random(26)
-for i in range(60):
+for i in range(90):
     write_job(dice, f"{work}/job.{i}.txt")
     total += hold(f"job.{i}", f"{work}/job.{i}.txt")
 if min(uneven[basis, has_site] for basis in ("exact", "estimate") for has_site in (True, False)) == 0:
