@@ -11,7 +11,7 @@ CREATE TABLE finding (
     -- 'fault', 'warning', 'minor' (not good, but too little to matter), 'good' or 'not judged'.
     severity TEXT NOT NULL,
     -- 'out of memory', 'leak', 'misuse', a measure of view health ('fragmentation', 'pool hit rate', 'allocation cost', 'zero
-    -- copy'), 'pending memory', 'idle streams', 'object leak', 'host growth', 'cache growth' or 'shared device'.
+    -- copy'), 'pending memory', 'idle streams', 'object leak', 'host growth', 'cache growth', 'shared device' or 'uneven rank'.
     kind TEXT NOT NULL,
     -- The same as a sentence, in English; of what is not judged with the reason.
     text TEXT,
@@ -32,17 +32,19 @@ CREATE TABLE finding (
     -- Where: the label of the site. NULL: it has none.
     site TEXT,
     -- What is called so: of a leak its verdict, of memory that ran out why (view out_of_memory), of misuse what was done, of a
-    -- measure its verdict. NULL: nothing is.
+    -- measure its verdict, of an uneven rank 'unlike its stage' (the command lines tell the stages of a pipeline) or 'unlike those
+    -- alike' (the other ranks that hold the same but for some sites). NULL: nothing is.
     verdict TEXT,
     -- 'exact'; 'bound' (at least or at most); 'estimate'.
     basis TEXT NOT NULL,
-    -- Of a measure its value, as health.value; of a leak what it grows by. NULL: none.
+    -- Of a measure its value, as health.value; of a leak what it grows by; of an uneven rank what it holds over the median of its
+    -- group. NULL: none.
     value REAL,
     -- Unit of the value: 'ratio', 'ns', 'bytes a step' or 'bytes an hour'. NULL: there is none.
     unit TEXT,
-    -- What it is about: leaked, asked for, unused. Unit: bytes. NULL: not in bytes.
+    -- What it is about: leaked, asked for, unused, more than others. Unit: bytes. NULL: not in bytes.
     bytes INTEGER,
-    -- Blocks, calls or failures, or the requests that a hit rate is of. Unit: as said. NULL: not counted.
+    -- Blocks, calls or failures, the requests that a hit rate is of, or the other ranks of a group. Unit: as said. NULL: not counted.
     count INTEGER,
     -- Fragmentation: the moment that the value is of, as health.moment. NULL: of no moment.
     moment TEXT,

@@ -420,7 +420,9 @@ CREATE VIEW device_peak (
     -- All memory of the device. Unit: bytes. NULL: not known.
     capacity_bytes,
     -- Place in the order of events at which the peak was reached first. NULL: before the first event.
-    peak_seq
+    peak_seq,
+    -- Ranks, or processes that have none, that ever held memory of it, in the same input. Unit: ranks or processes.
+    holder_count
 ) AS
 SELECT
     process.host,
@@ -432,10 +434,24 @@ SELECT
     d.peak_bytes,
     d.peak_ns,
     device.capacity_bytes,
-    d.peak_seq
+    d.peak_seq,
+    o.holder_count
 FROM z_device_sum AS d
 JOIN device ON device.device_id = d.device_id
-LEFT JOIN process ON process.process_id = device.process_id;
+LEFT JOIN process ON process.process_id = device.process_id
+LEFT JOIN (
+    SELECT
+        p.input_id,
+        p.host,
+        coalesce(e.physical_ordinal, e.ordinal) AS device,
+        count(DISTINCT coalesce(p.rank, -p.process_id)) AS holder_count
+    FROM z_heap_sum AS u
+    JOIN heap AS h ON h.heap_id = u.heap_id
+    JOIN device AS e ON e.device_id = h.device_id
+    JOIN process AS p ON p.process_id = e.process_id
+    WHERE u.peak_bytes > 0
+    GROUP BY p.input_id, p.host, coalesce(e.physical_ordinal, e.ordinal)
+) AS o ON o.input_id = process.input_id AND o.host IS process.host AND o.device IS coalesce(device.physical_ordinal, device.ordinal);
 
 CREATE VIEW heap_total (
     -- One row per heap: how much went through it.

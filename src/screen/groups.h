@@ -23,8 +23,8 @@ nm_screen_group nm_screen_note_lines;        /* what limits the answers */
 nm_screen_group nm_screen_rank_end_lines;    /* of many ranks: which failed first, which followed, which are missing */
 nm_screen_group nm_screen_rank_leak_lines;   /* sites that leak, over all ranks */
 nm_screen_group nm_screen_rank_health_lines; /* what is in danger or not good, and on how many */
-nm_screen_group nm_screen_rank_uneven_lines; /* sites of which one rank holds far more */
-nm_screen_group nm_screen_rank_table_lines;  /* the fullest, the median and the first to fail */
-nm_screen_group nm_screen_next_lines;        /* the next command */
+nm_screen_group nm_screen_rank_uneven_lines; /* ranks that hold more than others of their group */
+nm_screen_group nm_screen_rank_table_lines; /* the fullest, the median and the first to fail; devices that are shared */
+nm_screen_group nm_screen_next_lines;       /* the next command */
 
 #endif

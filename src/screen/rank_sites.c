@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What many ranks have in common and what sets them apart: leaks summed up by site, verdicts of view health counted, and sites of
- * which one rank holds far more than the others. One query each over all ranks: of 512 none may look at pairs.
+ * What many ranks have in common and what sets them apart: leaks summed up by site, verdicts of view health counted, and ranks
+ * that hold more than others of their group. One query each over all ranks: of 512 none may look at pairs.
  */
 #include <string.h>
 
@@ -10,23 +10,10 @@
 #include "screen/findings.h"
 #include "screen/groups.h"
 #include "screen/ranks.h"
-#include "screen/uneven_sites.sql.h"
 
 #define SITES_MAX    3
 #define MEASURES_MAX 16
 #define DEVICES_MAX  3
-#define SITE_COLUMNS 36
-#define TEXT_BYTES   512
-
-/* "rank 3", "pid 300" or, of neither, "?" */
-static const char *who_of(const nm_screen *s, bool has_rank, int64_t number, char out[64])
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "%lld", (long long)number);
-    return nm_sentence_put(has_rank ? NM_SAY_RANKS_RANK : NM_SAY_RANKS_PID, s->language, NM_WORDS({"n", text}), out,
-                           64);
-}
 
 /* What several have in common. */
 static void say_group(nm_screen *s, const nm_finding_groups_row *row)
@@ -104,19 +91,18 @@ nm_status nm_screen_rank_health_lines(nm_screen *s, nm_error *err)
 
 nm_status nm_screen_rank_uneven_lines(nm_screen *s, nm_error *err)
 {
-    char who[64], bytes[NM_HUMAN_BYTES], mean[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], site[TEXT_BYTES];
     sqlite3_stmt *rows = NULL;
-    nm_uneven_sites_row row;
-    nm_status status = nm_uneven_sites_ask(s->db, SITES_MAX, &rows, err);
+    nm_findings_row row = {0};
+    int64_t shown_count = 0;
+    char number[NM_HUMAN_BYTES];
+    nm_status status = nm_findings_ask(s->db, "uneven rank", false, NM_NULL, SITES_MAX, &rows, err);
 
-    while (status == NM_OK && nm_uneven_sites_next(rows, &row)) {
-        nm_screen_begin(s, NM_SAY_RANKS_LABEL_UNEVEN, NM_LINE_WARNING, NM_RANK_WARNING, "rank_imbalance");
-        nm_screen_say(
-            s, NM_SAY_RANKS_UNEVEN,
-            NM_WORDS({"who", who_of(s, row.has.rank, row.rank, who)}, {"bytes", nm_human_bytes(bytes, row.max_bytes)},
-                     {"site", nm_screen_site(s, row.site, SITE_COLUMNS, site, sizeof site)},
-                     {"mean", nm_human_bytes(mean, row.mean_bytes)}, {"n", nm_human_count(count, row.rank_count)}));
-        s->fault_count++;
+    while (status == NM_OK && nm_findings_next(rows, &row)) {
+        nm_screen_begin_finding(s, &row, NM_RANK_WARNING);
+        if (++shown_count == SITES_MAX && row.all_count > shown_count)
+            nm_screen_say(s, NM_SAY_RANKS_AND_MORE,
+                          NM_WORDS({"n", nm_human_count(number, row.all_count - shown_count)}));
+        nm_screen_end_finding(s, &row, NM_RANK_WARNING);
     }
     return nm_question_end(rows, status, err);
 }

@@ -11,10 +11,12 @@
 #include "base/cells.h"
 #include "base/human.h"
 #include "screen/groups.h"
+#include "screen/shared_devices.sql.h"
 
 #define WORDS_BYTES  256
 #define NAMES_MAX    6 /* of ranks in one line */
 #define KINDS_MAX    4 /* of failures in one line */
+#define DEVICES_MAX  4
 #define HOST_COLUMNS 16
 
 bool nm_screen_is_ranked(const nm_screen *s)
@@ -373,6 +375,45 @@ static void add_peak_title(nm_screen *s)
     add_cell(s, text, PEAK_CELLS, true);
 }
 
+static void add_device(nm_screen *s, const nm_shared_devices_row *row)
+{
+    char name[WORDS_BYTES], number[NM_HUMAN_BYTES];
+    nm_rank place = {.device = row->device, .device_count = 1};
+
+    snprintf(place.host, sizeof place.host, "%s", row->host);
+    nm_screen_begin(s, NM_SAY_NOTHING,
+                    row->capacity_bytes > 0 && row->peak_bytes > row->capacity_bytes ? NM_LINE_BAD : NM_LINE_PLAIN,
+                    NM_RANK_PEAK, "device_peak");
+    add_cell(s, place_of(s, &place, name), WHO_CELLS, false);
+    add_figure(s, row->peak_bytes, PEAK_CELLS);
+    add_figure(s, row->capacity_bytes, FIGURE_CELLS);
+    add_cell(s, nm_human_count(number, row->holder_count), FIGURE_CELLS, true);
+}
+
+/* Where several ranks hold memory of one device, or devices are not alike: the fullest. */
+static nm_status add_devices(nm_screen *s, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_shared_devices_row row = {0};
+    int64_t shown_count = 0;
+    char number[NM_HUMAN_BYTES];
+    nm_status status = nm_shared_devices_ask(s->db, DEVICES_MAX, &rows, err);
+
+    for (; status == NM_OK && nm_shared_devices_next(rows, &row); shown_count++) {
+        if (shown_count == 0) {
+            nm_screen_begin(s, NM_SAY_RANKS_LABEL_DEVICES, NM_LINE_HEAD, NM_RANK_PEAK, "device_peak");
+            add_cell(s, "", WHO_CELLS, false);
+            add_title(s, NM_SAY_RANKS_PEAK, PEAK_CELLS);
+            add_title(s, NM_SAY_RANKS_CAPACITY, FIGURE_CELLS);
+            add_title(s, NM_SAY_RANKS_HOLDERS, FIGURE_CELLS);
+        }
+        add_device(s, &row);
+    }
+    if (row.all_count > shown_count)
+        nm_screen_say(s, NM_SAY_RANKS_AND_MORE, NM_WORDS({"n", nm_human_count(number, row.all_count - shown_count)}));
+    return nm_question_end(rows, status, err);
+}
+
 nm_status nm_screen_rank_table_lines(nm_screen *s, nm_error *err)
 {
     nm_status status = nm_screen_read_ranks(s, err);
@@ -392,5 +433,5 @@ nm_status nm_screen_rank_table_lines(nm_screen *s, nm_error *err)
     add_row(s, NM_SAY_RANKS_LABEL_MEDIAN, NM_LINE_PLAIN, s->ranks->median);
     if (s->ranks->unknown_count == 0)
         add_row(s, NM_SAY_RANKS_LABEL_FIRST, NM_LINE_BAD, s->ranks->first);
-    return NM_OK;
+    return add_devices(s, err);
 }

@@ -4,6 +4,7 @@ over its rows, of every text trace of tests/sql and of tests/screens, alone and 
 there once, none more; its text has the figures of its columns; and what is nobody's fault is either good or not judged."""
 import json
 import os
+import random
 import re
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ text2trace, ingest, source, work = sys.argv[1:]
 PLACE = "host, rank, pid, device, heap, level"
 failed = 0
 seen = defaultdict(int)  # how often the rarer checks had something to look at
+uneven = defaultdict(int)
 with open(f"{source}/src/say/sentences.def", encoding="utf-8") as file:
     words_of = {code: set(re.findall(r"\{(\w+)\}", english))
                 for code, english in re.findall(r'NM_SENTENCE\(\w+, "([^"]*)", "((?:[^"\\]|\\.)*)"', file.read())}
@@ -193,6 +195,126 @@ def hold_growth(db, name):
         fail(name, f"caches that grow: {have}, not {want}")
 
 
+def steps_of(values, gap):
+    """Of {rank: bytes} the ranks that no gap parts from each other, lowest first."""
+    ordered = sorted(values, key=lambda rank: values[rank])
+    steps = [[ordered[0]]]
+    for last, rank in zip(ordered, ordered[1:]):
+        if values[rank] - values[last] > gap:
+            steps.append([])
+        steps[-1].append(rank)
+    return steps
+
+
+def middle_of(values):
+    return sorted(values)[(len(values) - 1) // 2]
+
+
+def stages_told(processes):
+    """How many stages the command lines tell, all of them and the same; None: they do not."""
+    found = set()
+    for command, world in processes:
+        words = (command or "").replace("=", " ").split()
+        if {"--use-tp-pp-dp-mapping", "--encoder-pipeline-model-parallel-size"} & set(words) or "--pipeline-model-parallel-size" not in words:
+            return None
+        found.add((int(words[words.index("--pipeline-model-parallel-size") + 1]), world))
+    count, world = found.pop()
+    return (world // count) if not found and count > 0 and world and world % count == 0 else None
+
+
+def teams_by_parts(held, sites, total):
+    """Ranks that hold the same at every site; and those that are nearly alone somewhere, with them where that leaves no choice."""
+    gap = middle_of(total.values()) // 20
+    step_of, alone, odd = defaultdict(dict), set(), set()
+    for site in sites:
+        for i, ranks in enumerate(steps_of({rank: held[rank].get(site, 0) for rank in held}, gap)):
+            for rank in ranks:
+                step_of[rank][site] = i
+            if len(ranks) < 3 and any(held[rank].get(site, 0) for rank in ranks):
+                alone.update(rank for rank in ranks if held[rank].get(site, 0))
+                odd.add(site)
+    if {min(held), max(held)} <= alone:
+        return []
+    plain = defaultdict(list)
+    for rank in set(held) - alone:
+        plain[tuple(sorted(step_of[rank].items()))].append(rank)
+    teams = [ranks for ranks in plain.values() if len(ranks) >= 3]
+    alike = {rank: [team for team in teams if all(step_of[rank][site] == step_of[team[0]][site] for site in set(sites) - odd)] for rank in alone}
+    return [team + [rank for rank in alone if len(alike[rank]) == 1 and alike[rank][0] is team] for team in teams]
+
+
+def hold_uneven(db, name):
+    """Ranks that hold more than their group, one group and one site at a time. Only of an input whose ranks are of one process each."""
+    processes = db.execute("SELECT p.rank, p.command, p.world_size, p.process_id FROM process AS p JOIN input AS i USING (input_id) WHERE p.rank IS NOT NULL AND i.is_complete AND i.baseline <> 'unknown' AND NOT EXISTS (SELECT 1 FROM z_pause AS z WHERE z.process_id = p.process_id)").fetchall()
+    if len({row[0] for row in processes}) < len(processes) or db.execute("SELECT count(*) FROM input").fetchone()[0] > 1:
+        return
+    held = {}
+    for rank, _, _, process in processes:
+        pooled = {row[0] for row in db.execute("SELECT device_id FROM heap JOIN z_heap_sum USING (heap_id) WHERE process_id = ? AND level = 2 AND peak_bytes > 0", (process,))}
+        parts = defaultdict(int)
+        for heap, device, level, module in db.execute("SELECT heap_id, device_id, level, coalesce(module_id, 33) <> 33 FROM heap WHERE process_id = ? AND device_id IS NOT NULL", (process,)).fetchall():
+            if level in (2, 3) or level == 1 and (module or device not in pooled):
+                for label, site, nbytes in db.execute("SELECT h.name, CASE WHEN k.is_baseline THEN '(baseline)' WHEN f.is_cut THEN '(stack cut)' ELSE coalesce(f.label, '(no stack)') END, k.live_bytes FROM z_peak_stack AS k JOIN heap AS h USING (heap_id) LEFT JOIN stack AS s USING (stack_id) LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE heap_id = ?", (heap,)):
+                    parts[level, label, site] += nbytes
+        if parts:
+            held[rank] = parts
+    want = {}
+    if len(held) >= 3:
+        total = {rank: sum(parts.values()) for rank, parts in held.items()}
+        sites = {site for parts in held.values() for site in parts}
+        per_stage = stages_told([(command, world) for rank, command, world, _ in processes if rank in held])
+        told = per_stage is not None and max(held) < next(world for rank, _, world, _ in processes if rank in held)
+        for rank in held:
+            held[rank][0, "", "all"] = total[rank]
+        teams = [[rank for rank in held if rank // per_stage == stage] for stage in {rank // per_stage for rank in held}] if told else teams_by_parts(held, sites | {(0, "", "all")}, total)
+        for team in (team for team in teams if len(team) >= 3):
+            median = middle_of([total[rank] for rank in team])
+            usual = middle_of([abs(total[rank] - median) for rank in team])
+            out = [rank for rank in team if (more := total[rank] - median) > max(median / 20, usual * 4) and (more >= 1 << 28 or more >= max(1 << 24, median / 4))]
+            if len(out) > max(len(team) / 4, len(team) == 3):
+                continue
+            for rank in out:
+                usuals = {site: middle_of([held[other].get(site, 0) for other in team]) for site in sites}
+                if not told and sum(min(held[rank].get(site, 0), usuals[site]) for site in sites) * 4 < median * 3:
+                    continue
+                site = max((site for site in sites if held[rank].get(site, 0) and site[2] != "(stack cut)"), key=lambda site: held[rank][site] - usuals[site], default=None)
+                if site and (held[rank][site] - usuals[site]) * 2 < total[rank] - median:
+                    site = None
+                want[rank] = (total[rank] - median, site and site[2], "exact" if told else "estimate", len(team) - 1)
+    have = {row[0]: row[1:] for row in db.execute("SELECT rank, bytes, site, basis, count FROM finding WHERE kind = 'uneven rank'")}
+    if have != want:
+        fail(name, f"uneven ranks: {have}, not {want}")
+    for row in want.values():
+        uneven[row[2], row[1] is not None] += 1
+
+
+def write_job(dice, path):
+    """A pipeline of some stages and ranks, told or not, in which some rank may hold more of something."""
+    stages, per, told, gib = *dice.choice([(1, 8), (2, 4), (2, 7), (3, 3), (3, 5), (4, 4), (4, 6), (8, 1), (6, 2)]), dice.random() < 0.3, 1 << 30
+    more = {dice.randrange(stages * per): dice.choice([(5, 3), (2, 2), (5, 0.2), (6, 20), (8, 30), None]) for _ in range(dice.choice([0, 1, 1, 2, 2]))}
+    tied, waves, drift = dice.random() < 0.5, dice.choice([0, 0, 2]), dice.choice([0, 0, 0, 0.02, 0.3])
+    with open(path, "w", encoding="utf-8") as out:
+        for rank in range(stages * per):
+            option = dice.choice([" --pipeline-model-parallel-size {}", " --pipeline-model-parallel-size={}"]).format(stages) if told else ""
+            out.write(f'process {rank + 1} pid={100 + rank} host=h rank={rank} world_size={stages * per} begin=0 command="python3 train.py --x 1{option} --lr 1"\n'
+                      f"device {rank + 1} process={rank + 1} ordinal=0 physical={rank} kind=npu\nthread {rank + 1} process={rank + 1} tid={rank + 1}\n"
+                      f"heap {rank + 1} process={rank + 1} device={rank + 1} level=pool basis=block name=pool\n")
+        out.writelines(f"stack {site}: f{site}.py:{site}:g{site} < train.py:1:main\n" for site in range(1, 9))
+        now = 0
+        for rank in range(stages * per):
+            stage, address = rank // per, (rank + 1) << 44
+            sizes = {1: 4 * (stage == 0 or tied and stage == stages - 1), 2: 10 - dice.random() * drift * 10, 3: 6 * (stage == stages - 1), 4: waves * (stages - stage)}
+            for site, size in ([more[rank], (7, dice.choice([0, 1.5]))] if more.get(rank) else [(5, 1.2), (6, 1.2), (7, 1.2)] if rank in more else []):
+                sizes[site] = sizes.get(site, 0) + size
+            if 8 in sizes:  # it does other work
+                del sizes[2]
+            for site, size in sizes.items():
+                if size:
+                    now += 10
+                    out.write(f"@{now} alloc heap={rank + 1} address={address:#x} block={int(size * gib)} thread={rank + 1} stack={site}\n")
+                    address += 1 << 40
+
+
 def hold_order(db, name):
     grades = ["fault", "warning", "minor", "not judged", "good"]
     found = [grades.index(row[0]) for row in db.execute("SELECT severity FROM finding ORDER BY finding_id")]
@@ -246,7 +368,7 @@ def hold_groups(db, name):
     """Over the rows, one by one."""
     parts = defaultdict(lambda: defaultdict(list))
     for kind, severity, verdict, site, host, rank, pid, value, nbytes, count in db.execute(
-            "SELECT kind, severity, verdict, site, host, rank, pid, value, bytes, count FROM finding WHERE severity IN ('fault', 'warning') AND kind <> 'shared device'"):
+            "SELECT kind, severity, verdict, site, host, rank, pid, value, bytes, count FROM finding WHERE severity IN ('fault', 'warning') AND kind NOT IN ('shared device', 'uneven rank')"):
         parts[kind, severity, verdict, site if kind == "leak" else None][host, rank, pid].append((value, nbytes, count))
     ranks = db.execute("SELECT count(DISTINCT rank) FROM process").fetchone()[0]
     have = {}
@@ -320,7 +442,7 @@ def load(name, *texts):
 
 def hold(name, *texts):
     db = load(name, *texts)
-    for check in (hold_rows, hold_kept, hold_parts, hold_cut, hold_host, hold_growth, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
+    for check in (hold_rows, hold_kept, hold_parts, hold_cut, hold_host, hold_growth, hold_uneven, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
         check(db, name)
     count = db.execute("SELECT count(*) FROM finding").fetchone()[0]
     db.close()
@@ -347,6 +469,12 @@ for name, text in traces.items():
 names = sorted(traces)
 for i in range(0, len(names) - 3, 3):
     total += hold(f"together.{i}", *(traces[name] for name in names[i:i + 3]))
+dice = random.Random(26)
+for i in range(90):
+    write_job(dice, f"{work}/job.{i}.txt")
+    total += hold(f"job.{i}", f"{work}/job.{i}.txt")
+if min(uneven[basis, has_site] for basis in ("exact", "estimate") for has_site in (True, False)) == 0:
+    fail("jobs", f"not all kinds of uneven ranks: {dict(uneven)}")
 print(f"{len(names)} traces, {total} findings, {dict(seen)}")
 if seen["cut"] < 100:
     fail("all", "hardly a pool was cut up")

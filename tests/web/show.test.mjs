@@ -16,7 +16,7 @@ import {barParts} from '../../src/page/web/panels/oom.mjs';
 import {openingRange} from '../../src/page/web/state/opening.mjs';
 import {cutToRun, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from '../../src/page/web/pictures/overlay.mjs';
 import {commandOf} from '../../src/page/web/panels/head.mjs';
-import {layCurves, rolesOfRanks, verdictOfRank} from '../../src/page/web/panels/ranks.mjs';
+import {devicesToShow, layCurves, rolesOfRanks, verdictOfRank} from '../../src/page/web/panels/ranks.mjs';
 import {drawCells, drawRectangle, offsetOf} from '../../src/page/web/data/raster.mjs';
 import {interpolate, makeScale, niceTicks} from '../../src/page/web/pictures/scale.mjs';
 import {makeFilter} from '../../src/page/web/data/search.mjs';
@@ -183,6 +183,13 @@ test('three ranks stand for all: the first to fail, the highest and the lower mi
     assert.deepEqual([...rolesOfRanks([rank(1, 5), rank(2, 9, 'followed'), rank(3, 9), rank(4, 7, 'first'), rank(5, null)])], [[4, ['first', 'median']], [2, ['highest']]]);
     assert.deepEqual([...rolesOfRanks([rank(1, 5), rank(1, 5), rank(2, 9)])], [[1, ['highest']], [2, ['median']]]); /* two devices of one process */
     assert.deepEqual([...rolesOfRanks([rank(1, null), rank(2, null)])], []);
+});
+
+test('devices have a table where several hold memory of one, or they differ', () => {
+    const of = (device, peak, capacity, holders) => ({device, peak_bytes: peak, capacity_bytes: capacity, holder_count: holders}), shown = (...rows) => devicesToShow(rows).map((row) => row.device);
+    assert.deepEqual(shown(of(0, 9, 16, 1), of(1, 8, 16, 1)), []);
+    assert.deepEqual(shown(of(0, 2, 16, 1), of(1, 17, 16, 4), of(2, 12, 16, 1)), [1, 2, 0]);
+    assert.deepEqual(shown(of(0, 9, 32, 1), of(1, 8, 16, 1), of(2, 30, null, 1)), [1, 0, 2]);
 });
 
 test('the verdict of a rank is of its own rows', () => {

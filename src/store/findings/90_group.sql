@@ -27,7 +27,7 @@ WITH
             END AS amount,
             CASE WHEN f.kind IN ('pool hit rate', 'zero copy') THEN -1 ELSE 1 END AS direction
         FROM finding AS f
-        WHERE f.severity IN ('fault', 'warning') AND f.kind <> 'shared device' -- which is of no process
+        WHERE f.severity IN ('fault', 'warning') AND f.kind NOT IN ('shared device', 'uneven rank') -- each is of several
         GROUP BY f.kind, f.verdict, CASE WHEN f.kind = 'leak' THEN f.site END, f.severity, f.host, f.rank, f.pid
     ),
     placed AS (

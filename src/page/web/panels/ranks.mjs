@@ -177,15 +177,28 @@ function showRoles(ranks, choose) {
     });
 }
 
+/* Devices of which several hold memory, or which are not of one size, the fullest first; [] where there is none. Pure. */
+export function devicesToShow(rows) {
+    const isDue = rows.some((row) => row.holder_count > 1) || new Set(rows.map((row) => row.capacity_bytes)).size > 1;
+    return isDue ? [...rows].sort((a, b) => b.peak_bytes / (b.capacity_bytes ?? Infinity) - a.peak_bytes / (a.capacity_bytes ?? Infinity) || b.peak_bytes - a.peak_bytes) : [];
+}
+
+function makeDevices(model) {
+    const rows = devicesToShow(model.rows('device_peak'));
+    return rows.length === 0 ? null : makeTable([{title: 'host', key: 'host'}, {title: 'device', key: 'device', isNumber: true}, {title: 'peak', key: 'peak_bytes', isNumber: true, show: (row) => formatBytes(row.peak_bytes)},
+        {title: 'capacity', key: 'capacity_bytes', isNumber: true, show: (row) => formatBytes(row.capacity_bytes)}, {title: 'holders', key: 'holder_count', isNumber: true}], rows, {caption: 'devices'});
+}
+
 export function makeRanks(model, state) {
     const rows = model.rows('rank');
     if (rows.length < 2)
         return null;
-    const ranks = describeRanks(model, rows), picture = make('div', {id: 'ranks-picture'}), choose = (row) => row.heapId !== null && state.set({heap: row.heapId, from: null, to: null, low: null, high: null, block: null});
+    const ranks = describeRanks(model, rows), picture = make('div', {id: 'ranks-picture'}), devices = makeDevices(model), choose = (row) => row.heapId !== null && state.set({heap: row.heapId, from: null, to: null, low: null, high: null, block: null});
     const table = makeTable(rankColumns(Math.max(...rows.map((row) => row.peak_bytes ?? 0), 1)), ranks, {caption: 'ranks', onRow: choose, isChosen: (row) => row.heapId !== null && row.heapId === state.values.heap,
         textOf: (row) => [`rank ${row.rank}`, row.host, row.pid, row.wrong, row.role, endText(row)].join(' ')});
-    return {id: 'ranks', title: 'Ranks', note: 'click one: the panels above show its memory', uses: ['search', 'heap', 'lay'], element: make('div', null, picture, table.element), update: (values) => {
+    return {id: 'ranks', title: 'Ranks', note: 'click one: the panels above show its memory', uses: ['search', 'heap', 'lay'], element: make('div', null, picture, table.element, devices?.element), update: (values) => {
         put(picture, showRanks(model, ranks, values, state, choose));
         table.update(makeFilter(values.search));
+        devices?.update(makeFilter(values.search));
     }};
 }

@@ -8,7 +8,7 @@ import {heapOfRow, poolOfRow} from '../data/model.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {inLanguage, say, sayPlace, sayWith} from '../state/words.mjs';
 
-const KIND_PANELS = {leak: 'leaks', 'out of memory': 'oom', misuse: 'misuse', 'host growth': 'timeline', 'cache growth': 'timeline', 'shared device': 'timeline'};
+const KIND_PANELS = {leak: 'leaks', 'out of memory': 'oom', misuse: 'misuse', 'host growth': 'timeline', 'cache growth': 'timeline', 'shared device': 'ranks', 'uneven rank': 'ranks'};
 const SEVERITY_LEVELS = {fault: 'danger', 'not judged': 'unknown'};
 
 /* A finding in the language of the page; what is not judged says why in its evidence. */

@@ -1,0 +1,1 @@
+SELECT rank, site, verdict, bytes, count FROM finding WHERE kind = 'uneven rank';
