@@ -32,7 +32,7 @@ static const finding_look *look_of(const char *kind)
         {"idle streams", "device_memory", NM_SAY_LABEL_STREAM, 2, 44},
         {"shared device", "device_peak", NM_SAY_LABEL_SHARED, 2, 44},
         {"object leak", "object_leak", NM_SAY_LABEL_OBJECT, 2, 44},
-        {"host growth", "usage_sample", NM_SAY_LABEL_HOST, 2, 44},
+        {"host growth", "host_growth", NM_SAY_LABEL_HOST, 2, 44},
         {"", "finding", NM_SAY_LABEL_NOTE, 2, 36}, /* of several processes, or of a newer version */
     };
     const finding_look *look = looks;
