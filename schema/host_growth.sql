@@ -28,8 +28,12 @@ CREATE VIEW host_growth (
     growth_bytes,
     -- The same by the hour: of a short run more than may ever come. Unit: bytes an hour.
     growth_bytes_per_hour,
+    -- What was left for it at the end: the smaller of what its memory cgroup and the machine left. Unit: bytes.
+    headroom_bytes,
+    -- Which left less: 'cgroup' or 'machine'.
+    headroom_of,
     -- 'growing': worth a warning, which in less than an hour is 100 MiB and a tenth of end_bytes, in more a gibibyte an hour and a
-    -- twentieth of what the machine has left; 'slow': less than that; 'flat': none.
+    -- twentieth of headroom_bytes; 'slow': less than that; 'flat': none.
     verdict
 ) AS
 WITH
@@ -78,6 +82,17 @@ WITH
         FROM placed AS f
         GROUP BY f.process_id
     ),
+    -- What was left by each when it was looked at last. Of older recordings only what the machine has is known.
+    room AS (
+        SELECT
+            process_id,
+            kind,
+            max(total_bytes - used_bytes, 0) AS left_bytes,
+            max(ns) AS ns
+        FROM memory_sample
+        WHERE kind IN (105, 106) AND device_id IS NULL AND process_id IS NOT NULL AND ns IS NOT NULL
+        GROUP BY process_id, kind
+    ),
     level AS (
         SELECT
             r.process_id AS process_id,
@@ -102,13 +117,17 @@ WITH
                 ELSE 0
             END AS growth_bytes,
             (p.end_ns - p.begin_ns) / 5 * 2 AS window_ns,
-            max(p.total_bytes - l.end_bytes, 0) AS left_bytes
+            coalesce(m.left_bytes, max(p.total_bytes - l.end_bytes, 0)) AS machine_bytes,
+            c.left_bytes AS cgroup_bytes
         FROM level AS l
         JOIN span AS p ON p.process_id = l.process_id
+        LEFT JOIN room AS m ON m.process_id = l.process_id AND m.kind = 106
+        LEFT JOIN room AS c ON c.process_id = l.process_id AND c.kind = 105
     ),
     rate AS (
         SELECT
             g.*,
+            coalesce(min(g.machine_bytes, g.cgroup_bytes), g.machine_bytes) AS headroom_bytes,
             CASE WHEN g.growth_bytes > 0 THEN g.growth_bytes * 3600e9 / g.window_ns ELSE 0.0 END AS hourly_bytes
         FROM growth AS g
     )
@@ -121,10 +140,12 @@ SELECT
     r.end_bytes,
     r.growth_bytes,
     r.hourly_bytes,
+    r.headroom_bytes,
+    CASE WHEN r.cgroup_bytes <= r.machine_bytes THEN 'cgroup' ELSE 'machine' END,
     CASE
         WHEN r.growth_bytes = 0 THEN 'flat'
         WHEN r.window_ns < 1440000000000 AND r.growth_bytes >= max(104857600, r.end_bytes / 10) THEN 'growing'
-        WHEN r.window_ns >= 1440000000000 AND r.hourly_bytes >= max(1073741824, r.left_bytes / 20) THEN 'growing'
+        WHEN r.window_ns >= 1440000000000 AND r.hourly_bytes >= max(1073741824, r.headroom_bytes / 20) THEN 'growing'
         ELSE 'slow'
     END
 FROM rate AS r

@@ -455,12 +455,13 @@ static nm_status say_memory(nm_processes *processes, const nm_tracked *tracked, 
                             int64_t time_ns, nm_error *err)
 {
     nm_status status = NM_OK;
+    uint64_t used_bytes;
     /* relaxed: a flag */
     bool is_told = processes->merge->folder->session->is_sampled != 0 &&
                    atomic_load_explicit(&tracked->shared->is_device_user, memory_order_relaxed) != 0;
 
     if (is_told && processes->machine_bytes == 0)
-        processes->machine_bytes = nm_host_memory_machine();
+        processes->machine_bytes = nm_host_memory_machine(&used_bytes);
     for (uint64_t i = 0; is_told && i < NM_HOST_FIGURES && status == NM_OK; i++) {
         nm_event event = {.kind = NM_EVENT_MEMORY_SAMPLE,
                           .time_ns = time_ns,

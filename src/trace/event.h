@@ -188,7 +188,7 @@ typedef enum nm_range_kind {
     NM_RANGE_KIND_MAX = NM_RANGE_MODEL_UNLOAD,
 } nm_range_kind;
 
-/* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h); from 100 on ours: a process's host memory, from Linux's /proc/PID/status. */
+/* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h); from 100 on ours: a process's host memory, from Linux's /proc/PID/status, and what is around it. */
 typedef enum nm_memory_kind {
     NM_MEMORY_DDR = 0,
     NM_MEMORY_HBM = 1,
@@ -199,6 +199,10 @@ typedef enum nm_memory_kind {
     NM_MEMORY_HOST_STACK = 103,     /* VmStk: the main thread's stack */
     NM_MEMORY_HOST_PEAK = 104,      /* VmHWM: the most that HOST_RESIDENT was */
     NM_MEMORY_HOST_MAX = NM_MEMORY_HOST_PEAK,
+    NM_MEMORY_HOST_CGROUP =
+        105, /* from 1.5 on: of the memory cgroup of the process, or that around it, whose limit (total)
+                                     leaves least; without files that the kernel lets go of first. None: no limit */
+    NM_MEMORY_HOST_MACHINE = 106, /* from 1.5 on: MemTotal less MemAvailable */
 } nm_memory_kind;
 
 typedef enum nm_device_call {

@@ -14,7 +14,13 @@ SELECT
     g.growth_bytes_per_hour,
     'bytes an hour',
     g.growth_bytes,
-    said(say('screen.host', 'rise_bytes', g.growth_bytes, 'window_ns', g.window_ns, 'end_bytes', g.end_bytes)),
+    said(
+        say('screen.host', 'rise_bytes', g.growth_bytes, 'window_ns', g.window_ns, 'end_bytes', g.end_bytes),
+        CASE g.headroom_of
+            WHEN 'cgroup' THEN say('screen.host.cgroup', 'left_bytes', g.headroom_bytes)
+            ELSE say('screen.host.machine', 'left_bytes', g.headroom_bytes)
+        END
+    ),
     said(say('screen.host.remedy')),
     'host_growth'
 FROM host_growth AS g
