@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "drain/clock.h"
 #include "drain/host_memory.h"
+#include "drain/objects.h"
 
 #define STAT_BYTES_MAX    1024
 #define MAPS_BYTES_MAX    (64u << 20)
@@ -606,6 +607,8 @@ static nm_status write_end(nm_processes *processes, nm_tracked *tracked, nm_erro
     if (status == NM_OK)
         status = say_memory(processes, tracked, &memory, event.time_ns, err);
     if (status == NM_OK)
+        status = nm_objects_say_last(merge, tracked->number, event.time_ns, err);
+    if (status == NM_OK)
         status = nm_trace_writer_event(merge->writer, &event, err);
     merge->event_count += status == NM_OK;
     tracked->is_ended = true;
@@ -683,6 +686,8 @@ static nm_status write_leave(nm_processes *processes, nm_tracked *tracked, nm_er
     event.time_ns = nm_clock_to_ns(session, nm_clock_ticks(session->clock_kind));
     if (status == NM_OK && tracked->was_alive)
         status = say_memory(processes, tracked, &memory, event.time_ns, err);
+    if (status == NM_OK)
+        status = nm_objects_say_last(merge, tracked->number, event.time_ns, err);
     if (status == NM_OK)
         status = nm_trace_writer_event(merge->writer, &event, err);
     merge->event_count += status == NM_OK;

@@ -66,6 +66,11 @@ typedef enum nm_event_kind {
     NM_EVENT_NOTE = 37, /* thread name_id (text) detail = nm_note number (how many): what the recorder could not
                                     see, or saw in another way than usual */
 
+    /* Objects of the runtime (detail = nm_object_kind). Thread 0, what a process has made so far: number (process_id) count
+     * ended_count (destroyed, or given to a list). Of a thread, one of count that it made, or of ended_count that were
+     * destroyed, for which it stands: stack number (handle). */
+    NM_EVENT_OBJECTS = 38,
+
     /* Loss is data: `number` events of `thread_id` between time_ns and until_ns were not recorded; detail = nm_loss.
      * Thread 0: it is not known whose, so they may be anybody's (a block of the file that cannot be read). */
     NM_EVENT_LOSS = 40,
@@ -235,6 +240,22 @@ typedef enum nm_stream_call {
     NM_STREAM_GRAPH_DESTROY = 16, /* likewise */
     NM_STREAM_CALL_MAX = NM_STREAM_GRAPH_DESTROY,
 } nm_stream_call;
+
+/* Of the runtime, as their functions are called; from 1.5 on. */
+typedef enum nm_object_kind {
+    NM_OBJECT_TENSOR = 1, /* aclCreateTensor */
+    NM_OBJECT_TENSOR_LIST = 2,
+    NM_OBJECT_SCALAR = 3,
+    NM_OBJECT_SCALAR_LIST = 4,
+    NM_OBJECT_INT_ARRAY = 5,
+    NM_OBJECT_FLOAT_ARRAY = 6,
+    NM_OBJECT_BOOL_ARRAY = 7,
+    NM_OBJECT_DATA_BUFFER = 8,  /* aclCreateDataBuffer */
+    NM_OBJECT_DATASET = 9,      /* aclmdlCreateDataset */
+    NM_OBJECT_MODEL_DESC = 10,  /* aclmdlCreateDesc */
+    NM_OBJECT_TENSOR_DESC = 11, /* aclCreateTensorDesc */
+    NM_OBJECT_KIND_MAX = NM_OBJECT_TENSOR_DESC,
+} nm_object_kind;
 
 typedef enum nm_note {
     NM_NOTE_MISSING_FUNCTION = 1,  /* text: a function the program asked for, which its runtime lacks */
