@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "drain/clock.h"
 
-#define LOOK_NS 100000000
+#define LOOK_NS 50000000
 
 void nm_objects_fini(nm_objects *objects)
 {

@@ -26,7 +26,7 @@ typedef struct nm_objects {
 
 void nm_objects_fini(nm_objects *objects);
 
-/* OBJECTS events of processes whose figures have moved, given to `post`; looks ten times a second at most. */
+/* OBJECTS events of processes whose figures have moved, given to `post`; looks twenty times a second at most. */
 nm_status nm_objects_look(nm_objects *objects, const nm_ring_merge *merge,
                           nm_status (*post)(void *context, const nm_event *event, nm_error *err), void *context,
                           nm_error *err);
