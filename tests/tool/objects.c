@@ -3,12 +3,13 @@
  * A program that makes objects of the runtime of every kind, in two threads, and leaves tensors: it prints how many of each it made,
  * and how many of these it destroyed or gave to a list, and ends as told.
  *
- *     objects exit | kill
+ *     objects exit|kill WAIT_MS
  */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -140,6 +141,7 @@ static void *work_apart(void *tensors)
 
 int main(int argc, char **argv)
 {
+    unsigned wait_us = argc == 3 ? (unsigned)atoi(argv[2]) * 1000 : 0;
     aclTensor *tensors[100];
     pthread_t thread;
 
@@ -149,7 +151,7 @@ int main(int argc, char **argv)
         keep_tensor();
         use_tensors();
         if (i % 100 == 0)
-            usleep(30000); /* looks come between */
+            usleep(wait_us); /* looks come between */
     }
     for (int i = 0; i < 20; i++)
         make_list(i % 4 == 0);
@@ -162,7 +164,7 @@ int main(int argc, char **argv)
     for (size_t i = 1; i < sizeof names / sizeof *names; i++)
         printf("%s|%d|%d\n", names[i], made[i], gone[i]);
     fflush(stdout);
-    if (argc == 2 && strcmp(argv[1], "kill") == 0)
+    if (argc == 3 && strcmp(argv[1], "kill") == 0)
         kill(getpid(), SIGKILL);
     return 0;
 }
