@@ -289,7 +289,8 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     X(aclmdlCreateDesc, (void))                                                                                        \
     X(aclCreateTensorDesc, (int type, int dim_count, const int64_t *dims, int format))
 
-#define NM_HOOKED_ENDS(X) X(aclDestroyTensorDesc, (const void *object)) /* void */
+/* These return nothing. */
+#define NM_HOOKED_ENDS(X) X(aclDestroyTensorDesc, (const void *object))
 
 #define NM_HOOKED_OBJECTS(X)                                                                                           \
     X(aclDestroyTensor, (const void *object))                                                                          \
