@@ -238,7 +238,8 @@ CREATE TABLE z_memory_kind (
     kind INTEGER PRIMARY KEY,
     -- The kind of device memory, and of its pages; or which host memory: resident (all of it), anonymous (heaps and
     -- stacks), shared, stack (the main thread's), peak (the most that was resident so far; of a process that was killed:
-    -- also by what it was before an exec).
+    -- also by what it was before an exec); cgroup: what that which leaves the process least has, without files that the kernel lets go of
+    -- first; machine: what is not available.
     name TEXT NOT NULL
 );
 INSERT INTO z_memory_kind VALUES
@@ -247,7 +248,8 @@ INSERT INTO z_memory_kind VALUES
     (8, 'HBM huge pages for P2P'), (9, 'HBM normal pages for P2P'), (10, 'HBM 1 GiB pages'),
     (11, 'HBM 1 GiB pages for P2P'), (12, 'normal pages'), (13, 'huge pages'), (14, '1 GiB pages'),
     (15, 'normal pages for P2P'), (16, 'huge pages for P2P'), (17, '1 GiB pages for P2P'), (100, 'host resident'),
-    (101, 'host anonymous'), (102, 'host shared'), (103, 'host stack'), (104, 'host peak');
+    (101, 'host anonymous'), (102, 'host shared'), (103, 'host stack'), (104, 'host peak'),
+    (105, 'host cgroup'), (106, 'host machine');
 
 CREATE TABLE z_cann_module (
     -- Words for heap.module_id: the modules of CANN, as its public headers and tools number them.

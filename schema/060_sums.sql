@@ -516,11 +516,11 @@ CREATE TABLE memory_sample (
     process_id INTEGER REFERENCES process (process_id),
     -- The device. NULL: host memory.
     device_id INTEGER REFERENCES device (device_id),
-    -- aclrtMemAttr, or from 100 on memory of the host; view usage_sample has the words.
+    -- aclrtMemAttr, from 100 on memory of the host, 105 and 106 what is around the process there; view usage_sample has the words.
     kind INTEGER NOT NULL,
-    -- Memory in use: of a device by anybody, of the host by the process. Unit: bytes.
+    -- Memory in use: of a device, cgroup or machine by anybody, of the host by the process. Unit: bytes.
     used_bytes INTEGER NOT NULL,
-    -- All memory of that kind; of the host: what the machine has. Unit: bytes.
+    -- All memory of that kind; of the host: what the machine has; of a cgroup: its limit. Unit: bytes.
     total_bytes INTEGER NOT NULL,
     -- Place in the order of events.
     seq INTEGER

@@ -729,11 +729,12 @@ CREATE VIEW usage_sample (
     ns,
     -- Place in the order of events.
     seq,
-    -- Which memory: HBM, ..., host resident, host anonymous, host shared, host stack or host peak.
+    -- Which memory: HBM, ..., host resident, host anonymous, host shared, host stack or host peak; and what is around a
+    -- process: host cgroup (of that which leaves it least, without files that the kernel lets go of first) and host machine.
     kind,
-    -- In use: of a device by anybody, of the host by the process. Unit: bytes.
+    -- In use: of a device, cgroup or machine by anybody, of the host by the process. Unit: bytes.
     used_bytes,
-    -- All memory of that kind; of the host: what the machine has. Unit: bytes.
+    -- All memory of that kind; of the host: what the machine has; of a cgroup: its limit. Unit: bytes.
     total_bytes,
     -- used_bytes over total_bytes. Unit: 0 to 1. NULL: the total is not known.
     used_ratio

@@ -41,6 +41,8 @@ static size_t record_bytes(uint32_t kind)
         return sizeof(nm_ring_sample);
     case NM_EVENT_STREAM_CALL:
         return sizeof(nm_ring_stream_call);
+    case NM_EVENT_OBJECTS:
+        return sizeof(nm_ring_objects);
     case NM_EVENT_MODULE_SAMPLE:
         return sizeof(nm_ring_module_sample);
     case NM_EVENT_LOSS:
@@ -391,6 +393,18 @@ static nm_status decode_module_sample(nm_ring_merge *merge, nm_ring_merge_ring *
     return status == NM_OK ? nm_unify_text(&merge->unify, name, &event->name_id, err) : status;
 }
 
+static nm_status decode_objects(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
+                                nm_event *event, nm_error *err)
+{
+    const nm_ring_objects *objects = (const nm_ring_objects *)record->words;
+
+    event->number = (int64_t)objects->handle;
+    event->detail = objects->kind;
+    event->count = objects->made_count;
+    event->ended_count = objects->gone_count;
+    return take_where(merge, ring, objects->where, event, err);
+}
+
 nm_status nm_decode_event(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_ring_merge_item *item,
                           const nm_view_record *record, nm_event *event, nm_error *err)
 {
@@ -419,6 +433,8 @@ nm_status nm_decode_event(nm_ring_merge *merge, nm_ring_merge_ring *ring, const 
         return decode_stream_call(merge, ring, record, event, err);
     case NM_EVENT_MODULE_SAMPLE:
         return decode_module_sample(merge, ring, record, event, err);
+    case NM_EVENT_OBJECTS:
+        return decode_objects(merge, ring, record, event, err);
     case NM_EVENT_RANGE_BEGIN:
         return decode_range(merge, record, event, err);
     case NM_EVENT_MARK:

@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "drain/clock.h"
+#include "drain/objects.h"
 #include "drain/output.h"
 #include "drain/parts.h"
 #include "drain/process.h"
@@ -67,6 +68,7 @@ struct nm_drain {
     nm_processes processes;
     nm_output output;
     nm_sampler sampler;
+    nm_objects objects;
     posted *posts; /* owned; by time */
     size_t post_count, post_capacity;
     counts sealed; /* of the merge, when the last block was sealed */
@@ -213,6 +215,7 @@ void nm_drain_free(nm_drain *drain)
     if (drain == NULL)
         return;
     nm_sampler_fini(&drain->sampler);
+    nm_objects_fini(&drain->objects);
     free(drain->posts);
     nm_processes_fini(&drain->processes);
     nm_ring_merge_fini(&drain->merge);
@@ -714,7 +717,9 @@ nm_status nm_drain_attribute(nm_drain *drain, uint64_t process_id, uint64_t sour
 /* A sample that was taken just before the process ended, and comes after its end has been written: too late. */
 static bool is_of_ended(const nm_drain *drain, const nm_event *event)
 {
-    return event->kind == NM_EVENT_MEMORY_SAMPLE && event->detail >= NM_MEMORY_HOST_RESIDENT &&
+    bool is_sample = event->kind == NM_EVENT_MEMORY_SAMPLE && event->detail >= NM_MEMORY_HOST_RESIDENT;
+
+    return (is_sample || event->kind == NM_EVENT_OBJECTS) &&
            nm_processes_has_ended(&drain->processes, (uint64_t)event->number);
 }
 
@@ -867,6 +872,8 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     drain->merge.has_failure = false;
     if (status == NM_OK)
         status = nm_sampler_pass(&drain->sampler, &drain->processes, post_sample, drain, err);
+    if (status == NM_OK)
+        status = nm_objects_look(&drain->objects, &drain->merge, post_sample, drain, err);
     if (status == NM_OK && !drain->output.is_waiting)
         status = nm_processes_end(&drain->processes, err);
     if (status == NM_OK)

@@ -11,8 +11,6 @@
 
 #include "base/io.h"
 
-#define STATUS_BYTES_MAX 8192
-
 static const char *const lines[NM_HOST_FIGURES] = {
     /* of /proc/PID/status; in kB */
     [NM_MEMORY_HOST_RESIDENT - NM_MEMORY_HOST_RESIDENT] = "\nVmRSS:",
@@ -22,15 +20,15 @@ static const char *const lines[NM_HOST_FIGURES] = {
     [NM_MEMORY_HOST_PEAK - NM_MEMORY_HOST_RESIDENT] = "\nVmHWM:",
 };
 
-/* The file's text; false when there is none. */
-static bool read_text(const char *path, char text[STATUS_BYTES_MAX])
+bool nm_host_text_read(const char *path, char text[NM_HOST_TEXT_BYTES])
 {
     size_t got = 0;
     int fd;
 
+    text[0] = 0;
     if (nm_io_open(path, O_RDONLY, 0, &fd, NULL) != NM_OK)
         return false;
-    if (nm_io_read(fd, text, STATUS_BYTES_MAX - 1, &got, NULL) != NM_OK)
+    if (nm_io_read(fd, text, NM_HOST_TEXT_BYTES - 1, &got, NULL) != NM_OK)
         got = 0;
     nm_io_close(fd);
     text[got] = 0;
@@ -46,11 +44,11 @@ static uint64_t find_kib(const char *text, const char *line)
 
 bool nm_host_memory_read(int64_t pid, nm_host_memory *out)
 {
-    char path[64], text[STATUS_BYTES_MAX];
+    char path[64], text[NM_HOST_TEXT_BYTES];
 
     nm_host_memory_clear(out);
     snprintf(path, sizeof path, "/proc/%lld/status", (long long)pid);
-    if (!read_text(path, text))
+    if (!nm_host_text_read(path, text))
         return false;
     for (size_t i = 0; i < NM_HOST_FIGURES; i++)
         out->bytes[i] = find_kib(text, lines[i]);
@@ -63,10 +61,13 @@ void nm_host_memory_clear(nm_host_memory *memory)
         memory->bytes[i] = NM_HOST_BYTES_UNKNOWN;
 }
 
-uint64_t nm_host_memory_machine(void)
+uint64_t nm_host_memory_machine(uint64_t *used_bytes)
 {
-    char text[STATUS_BYTES_MAX];
-    uint64_t bytes = read_text("/proc/meminfo", text) ? find_kib(text, "MemTotal:") : NM_HOST_BYTES_UNKNOWN;
+    char text[NM_HOST_TEXT_BYTES];
+    bool is_read = nm_host_text_read("/proc/meminfo", text);
+    uint64_t bytes = is_read ? find_kib(text, "MemTotal:") : NM_HOST_BYTES_UNKNOWN;
+    uint64_t free_bytes = is_read ? find_kib(text, "\nMemAvailable:") : NM_HOST_BYTES_UNKNOWN;
 
+    *used_bytes = bytes == NM_HOST_BYTES_UNKNOWN || free_bytes > bytes ? NM_HOST_BYTES_UNKNOWN : bytes - free_bytes;
     return bytes == NM_HOST_BYTES_UNKNOWN ? 0 : bytes;
 }

@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "drain/clock.h"
 #include "drain/host_memory.h"
+#include "drain/objects.h"
 
 #define STAT_BYTES_MAX    1024
 #define MAPS_BYTES_MAX    (64u << 20)
@@ -456,12 +457,13 @@ static nm_status say_memory(nm_processes *processes, const nm_tracked *tracked, 
                             int64_t time_ns, nm_error *err)
 {
     nm_status status = NM_OK;
+    uint64_t used_bytes;
     /* relaxed: a flag */
     bool is_told = processes->merge->folder->session->is_sampled != 0 &&
                    atomic_load_explicit(&tracked->shared->is_device_user, memory_order_relaxed) != 0;
 
     if (is_told && processes->machine_bytes == 0)
-        processes->machine_bytes = nm_host_memory_machine();
+        processes->machine_bytes = nm_host_memory_machine(&used_bytes);
     for (uint64_t i = 0; is_told && i < NM_HOST_FIGURES && status == NM_OK; i++) {
         nm_event event = {.kind = NM_EVENT_MEMORY_SAMPLE,
                           .time_ns = time_ns,
@@ -606,6 +608,8 @@ static nm_status write_end(nm_processes *processes, nm_tracked *tracked, nm_erro
     if (status == NM_OK)
         status = say_memory(processes, tracked, &memory, event.time_ns, err);
     if (status == NM_OK)
+        status = nm_objects_say_last(merge, tracked->number, event.time_ns, err);
+    if (status == NM_OK)
         status = nm_trace_writer_event(merge->writer, &event, err);
     merge->event_count += status == NM_OK;
     tracked->is_ended = true;
@@ -683,6 +687,8 @@ static nm_status write_leave(nm_processes *processes, nm_tracked *tracked, nm_er
     event.time_ns = nm_clock_to_ns(session, nm_clock_ticks(session->clock_kind));
     if (status == NM_OK && tracked->was_alive)
         status = say_memory(processes, tracked, &memory, event.time_ns, err);
+    if (status == NM_OK)
+        status = nm_objects_say_last(merge, tracked->number, event.time_ns, err);
     if (status == NM_OK)
         status = nm_trace_writer_event(merge->writer, &event, err);
     merge->event_count += status == NM_OK;

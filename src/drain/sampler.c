@@ -6,6 +6,9 @@
  */
 #include "drain/sampler.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "drain/clock.h"
 #include "drain/host_memory.h"
 
@@ -15,7 +18,7 @@ void nm_sampler_init(nm_sampler *sampler, int64_t interval_ns)
 {
     *sampler = (nm_sampler){.interval_ns = interval_ns};
     if (interval_ns > 0)
-        sampler->machine_bytes = nm_host_memory_machine();
+        sampler->machine_bytes = nm_host_memory_machine(&sampler->around.machine_used_bytes);
 }
 
 void nm_sampler_fini(nm_sampler *sampler)
@@ -23,15 +26,52 @@ void nm_sampler_fini(nm_sampler *sampler)
     nm_map_free(&sampler->told);
 }
 
-/* True when the value is new or has moved, and so is to be told. */
-static bool has_moved(nm_sampler *sampler, uint64_t process, uint64_t kind, uint64_t bytes)
+/* True when the value is new or has moved by `step_bytes`, and so is to be told. */
+static bool has_moved(nm_sampler *sampler, const nm_event *event, uint64_t step_bytes)
 {
-    nm_key key = {process, kind};
+    nm_key key = {(uint64_t)event->number, event->detail};
     const uint64_t *told = nm_map_get(&sampler->told, key);
+    uint64_t bytes = event->size_bytes;
 
-    if (told != NULL && (bytes > *told ? bytes - *told : *told - bytes) < NM_SAMPLER_STEP_BYTES)
+    if (told != NULL && (bytes > *told ? bytes - *told : *told - bytes) < step_bytes)
         return false;
     return nm_map_put(&sampler->told, key, bytes, NULL) == NM_OK;
+}
+
+/* What the cgroup of the process leaves it: once a pass for those of the same one. */
+static void look_around(nm_sampler *sampler, const nm_tracked *tracked)
+{
+    nm_cgroup cgroup;
+    char name[32];
+
+    snprintf(name, sizeof name, "%lld", (long long)tracked->pid);
+    nm_cgroup_find(name, &cgroup);
+    if (strcmp(cgroup.folder, sampler->around.cgroup.folder) == 0)
+        return;
+    sampler->around.cgroup = cgroup;
+    sampler->around.cgroup_limit_bytes = 0;
+    nm_cgroup_memory(&cgroup, &sampler->around.cgroup_used_bytes, &sampler->around.cgroup_limit_bytes);
+}
+
+static nm_status sample_around(nm_sampler *sampler, const nm_tracked *tracked, post_function *post, void *context,
+                               nm_error *err)
+{
+    nm_event event = {.kind = NM_EVENT_MEMORY_SAMPLE, .number = (int64_t)tracked->number};
+    nm_status status = NM_OK;
+
+    look_around(sampler, tracked);
+    for (uint64_t kind = NM_MEMORY_HOST_CGROUP; kind <= NM_MEMORY_HOST_MACHINE && status == NM_OK; kind++) {
+        bool is_machine = kind == NM_MEMORY_HOST_MACHINE;
+
+        event.detail = kind;
+        event.size_bytes = is_machine ? sampler->around.machine_used_bytes : sampler->around.cgroup_used_bytes;
+        event.total_bytes = is_machine ? sampler->machine_bytes : sampler->around.cgroup_limit_bytes;
+        uint64_t step_bytes = event.total_bytes / NM_SAMPLER_STEP_PART;
+        if (event.total_bytes != 0 && event.size_bytes != NM_HOST_BYTES_UNKNOWN &&
+            has_moved(sampler, &event, step_bytes > NM_SAMPLER_STEP_BYTES ? step_bytes : NM_SAMPLER_STEP_BYTES))
+            status = post(context, &event, err);
+    }
+    return status;
 }
 
 static nm_status sample_process(nm_sampler *sampler, const nm_tracked *tracked, post_function *post, void *context,
@@ -49,11 +89,10 @@ static nm_status sample_process(nm_sampler *sampler, const nm_tracked *tracked, 
                           .size_bytes = memory.bytes[i],
                           .total_bytes = sampler->machine_bytes};
 
-        if (memory.bytes[i] != NM_HOST_BYTES_UNKNOWN &&
-            has_moved(sampler, tracked->number, event.detail, event.size_bytes))
+        if (memory.bytes[i] != NM_HOST_BYTES_UNKNOWN && has_moved(sampler, &event, NM_SAMPLER_STEP_BYTES))
             status = post(context, &event, err);
     }
-    return status;
+    return status == NM_OK ? sample_around(sampler, tracked, post, context, err) : status;
 }
 
 nm_status nm_sampler_pass(nm_sampler *sampler, const nm_processes *processes, post_function *post, void *context,
@@ -65,8 +104,12 @@ nm_status nm_sampler_pass(nm_sampler *sampler, const nm_processes *processes, po
 
     if (sampler->interval_ns <= 0)
         return NM_OK;
-    if (is_due)
+    if (is_due) {
         sampler->due_ns = now_ns + sampler->interval_ns;
+        nm_host_memory_machine(&sampler->around.machine_used_bytes);
+    }
+    sampler->around.cgroup.folder[0] = 0;
+    sampler->around.cgroup_limit_bytes = 0;
     sampler->is_wanted = false;
     for (size_t i = processes->first_open; i < processes->count && status == NM_OK; i++) {
         const nm_tracked *tracked = &processes->items[i];

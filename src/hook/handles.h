@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 typedef enum nm_handle_kind {
+    NM_HANDLE_OBJECT = 0,      /* of an object of which its making was told: its kind, see acl_object.c */
     NM_HANDLE_POOL = 1,        /* of a pool: its number and device, see acl_pool.c */
     NM_HANDLE_IMPORTED = 2,    /* of physical memory: 1 when another process owns it */
     NM_HANDLE_RETAINED = 3,    /* of physical memory: how often it was retained */

@@ -32,7 +32,7 @@ typedef struct nm_name {
 static const nm_name names[] = {
 #define HOOKED(name, parameters) {#name, sizeof #name - 1, offsetof(nm_runtime, name), (void *)(uintptr_t)name},
 #define USED(name, parameters)   {#name, sizeof #name - 1, offsetof(nm_runtime, name), NULL},
-    NM_HOOKED_FUNCTIONS(HOOKED) NM_USED_FUNCTIONS(USED)
+    NM_HOOKED_FUNCTIONS(HOOKED) NM_HOOKED_MAKERS(HOOKED) NM_HOOKED_ENDS(HOOKED) NM_USED_FUNCTIONS(USED)
 #undef HOOKED
 #undef USED
 };
@@ -40,8 +40,9 @@ static const nm_name names[] = {
 #define NAME_COUNT (sizeof names / sizeof *names)
 
 /* What programs load that RTLD_NEXT may not see. */
-static const char *const libraries[] = {"libascendcl.so", "libacl_rt.so",          "libascend_hal.so",
-                                        "libacl_mdl.so",  "libacl_op_executor.so", "libacl_op_compiler.so"};
+static const char *const libraries[] = {
+    "libascendcl.so",        "libacl_rt.so",          "libascend_hal.so", "libacl_mdl.so",
+    "libacl_op_executor.so", "libacl_op_compiler.so", "libnnopbase.so",   "libopapi.so"};
 
 /* How many libraries had been loaded when a name was last missed, plus one. */
 static uint64_t missed[NAME_COUNT];

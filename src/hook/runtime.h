@@ -115,6 +115,7 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     NM_HOOKED_VIRTUAL(X)                                                                                               \
     NM_HOOKED_STREAMS(X)                                                                                               \
     NM_HOOKED_MODELS(X)                                                                                                \
+    NM_HOOKED_OBJECTS(X)                                                                                               \
     NM_HOOKED_DRIVER(X)
 
 #define NM_HOOKED_MEMORY(X)                                                                                            \
@@ -272,6 +273,37 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
       (const char *type, NM_OPERATOR_TENSORS, const void *attr, NM_OPERATOR_COMPILER, void *stream))                   \
     X(aclopCompileAndExecuteV2, (const char *type, NM_OPERATOR_TENSORS, void *attr, NM_OPERATOR_COMPILER, void *stream))
 
+/* Objects that programs make for operators and models, by what their functions return. Of libnnopbase.so (libopapi.so), and of
+ * libacl_mdl.so or libascendcl.so. */
+#define NM_HOOKED_MAKERS(X)                                                                                            \
+    X(aclCreateTensor, (const int64_t *dims, uint64_t dim_count, int type, const int64_t *strides, int64_t offset,     \
+                        int format, const int64_t *storage_dims, uint64_t storage_dim_count, void *data))              \
+    X(aclCreateTensorList, (const void *const *tensors, uint64_t count))                                               \
+    X(aclCreateScalar, (void *value, int type))                                                                        \
+    X(aclCreateScalarList, (const void *const *scalars, uint64_t count))                                               \
+    X(aclCreateIntArray, (const int64_t *values, uint64_t count))                                                      \
+    X(aclCreateFloatArray, (const float *values, uint64_t count))                                                      \
+    X(aclCreateBoolArray, (const bool *values, uint64_t count))                                                        \
+    X(aclCreateDataBuffer, (void *data, size_t size))                                                                  \
+    X(aclmdlCreateDataset, (void))                                                                                     \
+    X(aclmdlCreateDesc, (void))                                                                                        \
+    X(aclCreateTensorDesc, (int type, int dim_count, const int64_t *dims, int format))
+
+/* These return nothing. */
+#define NM_HOOKED_ENDS(X) X(aclDestroyTensorDesc, (const void *object))
+
+#define NM_HOOKED_OBJECTS(X)                                                                                           \
+    X(aclDestroyTensor, (const void *object))                                                                          \
+    X(aclDestroyTensorList, (const void *object))                                                                      \
+    X(aclDestroyScalar, (const void *object))                                                                          \
+    X(aclDestroyScalarList, (const void *object))                                                                      \
+    X(aclDestroyIntArray, (const void *object))                                                                        \
+    X(aclDestroyFloatArray, (const void *object))                                                                      \
+    X(aclDestroyBoolArray, (const void *object))                                                                       \
+    X(aclDestroyDataBuffer, (const void *object))                                                                      \
+    X(aclmdlDestroyDataset, (const void *object))                                                                      \
+    X(aclmdlDestroyDesc, (void *object))
+
 /* Called, not hooked. */
 #define NM_USED_FUNCTIONS(X)                                                                                           \
     X(aclrtGetDevice, (int32_t * device))                                                                              \
@@ -281,12 +313,23 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
 #define NM_DECLARE_HOOK(name, parameters) __attribute__((visibility("default"))) nm_acl_error name parameters;
 NM_HOOKED_FUNCTIONS(NM_DECLARE_HOOK)
 #undef NM_DECLARE_HOOK
+#define NM_DECLARE_MAKER(name, parameters) __attribute__((visibility("default"))) void *name parameters;
+#define NM_DECLARE_END(name, parameters)   __attribute__((visibility("default"))) void name parameters;
+NM_HOOKED_MAKERS(NM_DECLARE_MAKER)
+NM_HOOKED_ENDS(NM_DECLARE_END)
+#undef NM_DECLARE_MAKER
+#undef NM_DECLARE_END
 
 /* The functions behind the hooks, NULL where the program has none. */
 typedef struct nm_runtime {
-#define NM_DECLARE_REAL(name, parameters) nm_acl_error(*name) parameters;
-    NM_HOOKED_FUNCTIONS(NM_DECLARE_REAL) NM_USED_FUNCTIONS(NM_DECLARE_REAL)
+#define NM_DECLARE_REAL(name, parameters)  nm_acl_error(*name) parameters;
+#define NM_DECLARE_MAKER(name, parameters) void *(*name)parameters;
+#define NM_DECLARE_END(name, parameters)   void(*name) parameters;
+    NM_HOOKED_FUNCTIONS(NM_DECLARE_REAL)
+    NM_USED_FUNCTIONS(NM_DECLARE_REAL) NM_HOOKED_MAKERS(NM_DECLARE_MAKER) NM_HOOKED_ENDS(NM_DECLARE_END)
 #undef NM_DECLARE_REAL
+#undef NM_DECLARE_MAKER
+#undef NM_DECLARE_END
 } nm_runtime;
 
 extern nm_runtime nm_real;

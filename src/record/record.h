@@ -131,6 +131,13 @@ NM_RECORD_API void nm_record_stream_call(nm_ring_stream_call *event, const void 
 /* The pool of `heap` says that it holds so many bytes of driver memory. */
 NM_RECORD_API void nm_record_reserved(uint32_t heap, uint64_t reserved_bytes);
 
+/* Objects of the runtime (nm_object_kind) are counted, no event each; gone: destroyed, or given to another object that will
+ * destroy them. True: the one that was made is to be told as one of NM_RECORD_OBJECT_STEP, and so is its end. */
+#define NM_RECORD_OBJECT_STEP 64
+NM_RECORD_API bool nm_record_object_made(unsigned kind);
+NM_RECORD_API void nm_record_objects_gone(unsigned kind, uint64_t count);
+NM_RECORD_API void nm_record_object(nm_ring_objects *event, const void *frame); /* frame NULL: without a stack */
+
 /* Texts: borrowed, cut at NPUMEM_TEXT_BYTES_MAX (record/text.h). A range without a name is one with an empty name. */
 NM_RECORD_API void nm_record_mark(const char *text);
 NM_RECORD_API void nm_record_snapshot(const char *text); /* a mark that is to be on the disk soon, paused or not */

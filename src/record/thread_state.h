@@ -91,6 +91,11 @@ struct nm_recorded_thread {
     int tid;
     _Atomic uint64_t last_range;
 
+    /* Objects of the runtime: see objects.c. */
+    int64_t told_objects[NM_RING_OBJECT_KINDS]; /* that live, as the process's sum has it */
+    uint32_t made_left, gone_left;              /* until the next sample, or look; 0: not begun */
+    uint32_t sample_state;
+
     uint64_t slot_backed; /* slots of the ring that have memory, from the first on (ring_file.h) */
     size_t map_bytes;     /* of the ring */
 

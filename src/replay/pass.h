@@ -87,6 +87,7 @@ typedef enum nm_change_kind {
     NM_CHANGE_FAILED,  /* an allocation or a call about streams, for want of memory */
     NM_CHANGE_COPIED,  /* a copy or a memset */
     NM_CHANGE_MARKED,  /* a mark */
+    NM_CHANGE_OBJECTS, /* objects of the runtime: NM_EVENT_OBJECTS */
     NM_CHANGE_SAMPLED, /* what a device, the host or a module says of itself */
     NM_CHANGE_LISTED, /* heap: what the source itself lists of a pool at the end, a segment (live: the range there, or NULL)
                           or what is in it (live: the block there, or NULL). part: of the pool, that it is of, or NULL */

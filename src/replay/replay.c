@@ -105,6 +105,8 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
     case NM_EVENT_MEMORY_SAMPLE:
     case NM_EVENT_MODULE_SAMPLE:
         return NM_TELL(replay, NM_CHANGE_SAMPLED, err, .context = context);
+    case NM_EVENT_OBJECTS:
+        return NM_TELL(replay, NM_CHANGE_OBJECTS, err, .context = context);
     case NM_EVENT_RESERVED:
         nm_pool_reserved(context);
         return NM_OK;

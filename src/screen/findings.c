@@ -34,7 +34,7 @@ static const finding_look *look_of(const char *kind)
         {"shared device", "device_peak", NM_SAY_LABEL_SHARED, 2, 44},
         {"uneven rank", "peak_by_site", NM_SAY_RANKS_LABEL_UNEVEN, 2, 36},
         {"object leak", "object_leak", NM_SAY_LABEL_OBJECT, 2, 44},
-        {"host growth", "usage_sample", NM_SAY_LABEL_HOST, 2, 44},
+        {"host growth", "host_growth", NM_SAY_LABEL_HOST, 2, 44},
         {"", "finding", NM_SAY_LABEL_NOTE, 2, 36}, /* of several processes, or of a newer version */
     };
     const finding_look *look = looks;

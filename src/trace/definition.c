@@ -197,6 +197,8 @@ nm_definition_kind nm_event_number_kind(const nm_event *event)
     case NM_EVENT_PROCESS_END:
     case NM_EVENT_MEMORY_SAMPLE:
         return NM_DEFINE_PROCESS;
+    case NM_EVENT_OBJECTS:
+        return event->thread_id == 0 ? NM_DEFINE_PROCESS : 0;
     default:
         return 0;
     }

@@ -66,6 +66,11 @@ typedef enum nm_event_kind {
     NM_EVENT_NOTE = 37, /* thread name_id (text) detail = nm_note number (how many): what the recorder could not
                                     see, or saw in another way than usual */
 
+    /* Objects of the runtime (detail = nm_object_kind). Thread 0, what a process has made so far: number (process_id) count
+     * ended_count (destroyed, or given to a list). Of a thread, one of count that it made, or of ended_count that were
+     * destroyed, for which it stands: stack number (handle). */
+    NM_EVENT_OBJECTS = 38,
+
     /* Loss is data: `number` events of `thread_id` between time_ns and until_ns were not recorded; detail = nm_loss.
      * Thread 0: it is not known whose, so they may be anybody's (a block of the file that cannot be read). */
     NM_EVENT_LOSS = 40,
@@ -188,7 +193,7 @@ typedef enum nm_range_kind {
     NM_RANGE_KIND_MAX = NM_RANGE_MODEL_UNLOAD,
 } nm_range_kind;
 
-/* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h); from 100 on ours: a process's host memory, from Linux's /proc/PID/status. */
+/* 0 to 17 are aclrtMemAttr (CANN's acl_rt.h); from 100 on ours: a process's host memory, from Linux's /proc/PID/status, and what is around it. */
 typedef enum nm_memory_kind {
     NM_MEMORY_DDR = 0,
     NM_MEMORY_HBM = 1,
@@ -199,6 +204,10 @@ typedef enum nm_memory_kind {
     NM_MEMORY_HOST_STACK = 103,     /* VmStk: the main thread's stack */
     NM_MEMORY_HOST_PEAK = 104,      /* VmHWM: the most that HOST_RESIDENT was */
     NM_MEMORY_HOST_MAX = NM_MEMORY_HOST_PEAK,
+    NM_MEMORY_HOST_CGROUP =
+        105, /* from 1.5 on: of the memory cgroup of the process, or that around it, whose limit (total)
+                                     leaves least; without files that the kernel lets go of first. None: no limit */
+    NM_MEMORY_HOST_MACHINE = 106, /* from 1.5 on: MemTotal less MemAvailable */
 } nm_memory_kind;
 
 typedef enum nm_device_call {
@@ -231,6 +240,22 @@ typedef enum nm_stream_call {
     NM_STREAM_GRAPH_DESTROY = 16, /* likewise */
     NM_STREAM_CALL_MAX = NM_STREAM_GRAPH_DESTROY,
 } nm_stream_call;
+
+/* Of the runtime, as their functions are called; from 1.5 on. */
+typedef enum nm_object_kind {
+    NM_OBJECT_TENSOR = 1, /* aclCreateTensor */
+    NM_OBJECT_TENSOR_LIST = 2,
+    NM_OBJECT_SCALAR = 3,
+    NM_OBJECT_SCALAR_LIST = 4,
+    NM_OBJECT_INT_ARRAY = 5,
+    NM_OBJECT_FLOAT_ARRAY = 6,
+    NM_OBJECT_BOOL_ARRAY = 7,
+    NM_OBJECT_DATA_BUFFER = 8,  /* aclCreateDataBuffer */
+    NM_OBJECT_DATASET = 9,      /* aclmdlCreateDataset */
+    NM_OBJECT_MODEL_DESC = 10,  /* aclmdlCreateDesc */
+    NM_OBJECT_TENSOR_DESC = 11, /* aclCreateTensorDesc */
+    NM_OBJECT_KIND_MAX = NM_OBJECT_TENSOR_DESC,
+} nm_object_kind;
 
 typedef enum nm_note {
     NM_NOTE_MISSING_FUNCTION = 1,  /* text: a function the program asked for, which its runtime lacks */

@@ -54,9 +54,9 @@
 #define NM_HOST_START_BYTE       0                /* of the door: locked by who starts the drain, then by the drain */
 #define NM_HOST_READY_BYTE       1 /* of the door: locked by the drain once its folder stands in the door */
 
-#define NM_RING_SESSION_MAGIC    0x35534553504e504eu /* "NPNPSES5", changes with every change of this layout */
+#define NM_RING_SESSION_MAGIC    0x36534553504e504eu /* "NPNPSES6", changes with every change of this layout */
 #define NM_RING_PROCESS_MAGIC    0x34435250504e504eu
-#define NM_RING_MAGIC            0x33474e52504e504eu
+#define NM_RING_MAGIC            0x34474e52504e504eu
 
 #define NM_RING_MARGIN_NS        1000000 /* 1 ms: far more than a store needs to become visible to another processor */
 #define NM_RING_SLOT_BYTES       64
@@ -166,7 +166,8 @@ typedef struct nm_ring_process {
     uint64_t ready; /* NM_RING_PROCESS_MAGIC, stored last: the file is whole */
 } nm_ring_process;
 
-#define NM_SLOT_WORDS 7
+#define NM_SLOT_WORDS        7
+#define NM_RING_OBJECT_KINDS 12 /* of nm_object_kind, from 0 on */
 
 typedef struct nm_slot {
     _Atomic uint64_t valid; /* nm_slot_valid of its position; anything else: not published in this lap */
@@ -193,6 +194,10 @@ typedef struct nm_ring {
     _Atomic uint64_t dropped_count;    /* since the ring was made, over all its owners; a LOSS record states it too */
     _Atomic uint64_t drop_first_ticks; /* of the events dropped since the last LOSS record */
     _Atomic uint64_t drop_last_ticks;
+
+    /* Objects of the runtime that its owners, one after the other, have made, and destroyed or given away. The writer's. */
+    _Alignas(64) _Atomic uint64_t made_count[NM_RING_OBJECT_KINDS];
+    _Atomic uint64_t gone_count[NM_RING_OBJECT_KINDS];
 
     /* The drain's line. */
     _Alignas(64) _Atomic uint64_t tail; /* positions below it stand in the trace file */
@@ -299,6 +304,11 @@ typedef struct nm_ring_stream_call { /* STREAM_CALL: one slot */
     int64_t error_code;
     uint64_t device;
 } nm_ring_stream_call;
+
+typedef struct nm_ring_objects { /* OBJECTS: one slot */
+    uint64_t ticks, where, handle, kind;
+    uint64_t made_count, gone_count; /* for which it stands: one is 0 */
+} nm_ring_objects;
 
 typedef struct nm_ring_module_sample { /* MODULE_SAMPLE; the module's name follows */
     uint64_t ticks, device, size_bytes, total_bytes;

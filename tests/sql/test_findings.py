@@ -143,15 +143,17 @@ def hold_cut(db, name):
         seen["cut"] += 1
 
 
-def grows(samples):
-    """Does host memory still grow, of a process that had `samples` (ns, bytes, bytes of the machine)? By how much."""
+def grows(samples, around):
+    """Does host memory still grow, of a process that had `samples` (ns, bytes, bytes of the machine)? By how much. Around it, as
+    seen last: {105: (bytes, limit) of its cgroup, 106: of the machine}."""
     begin, span = samples[0][0], samples[-1][0] - samples[0][0]
     if len(samples) < 5 or span == 0:
         return None
     levels = [next(used for ns, used, _ in samples if (ns - begin) * 10 >= tenth * span) for tenth in (6, 7, 8, 9)]
     end = max(used for ns, used, _ in samples if (ns - begin) * 10 >= 9 * span)
     rise, hours = end - levels[0], span * 0.4 / 3600e9
-    is_much = rise >= max(100 << 20, end / 10) if span < 3600e9 else rise / hours >= max(1 << 30, (samples[-1][2] - end) / 20)
+    left = min(max(total - used, 0) for used, total in {106: (end, samples[-1][2]), **around}.values())
+    is_much = rise >= max(100 << 20, end / 10) if span < 3600e9 else rise / hours >= max(1 << 30, left / 20)
     return rise if sorted(levels) == levels and levels[3] <= end and levels[0] < levels[2] < end and is_much else None
 
 
@@ -161,7 +163,10 @@ def hold_host(db, name):
         samples[pid].append(sample)
     if len(samples) < db.execute("SELECT count(DISTINCT process_id) FROM memory_sample WHERE kind = 101").fetchone()[0]:
         return  # of several inputs a number may be of several processes
-    want = {pid: rise for pid, rise in ((pid, grows(of)) for pid, of in samples.items()) if rise is not None}
+    around = defaultdict(dict)
+    for pid, kind, *sample in db.execute("SELECT p.pid, s.kind, s.used_bytes, s.total_bytes FROM memory_sample AS s JOIN process AS p USING (process_id) WHERE s.kind IN (105, 106) ORDER BY s.ns"):
+        around[pid][kind] = tuple(sample)
+    want = {pid: rise for pid, rise in ((pid, grows(of, around[pid])) for pid, of in samples.items()) if rise is not None}
     have = dict(db.execute("SELECT pid, bytes FROM finding WHERE kind = 'host growth'"))
     if have != want:
         fail(name, f"host memory that grows: {have}, not {want}")

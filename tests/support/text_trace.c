@@ -71,6 +71,7 @@ static const named_number event_names[] = {
     {"stream_call", NM_EVENT_STREAM_CALL},
     {"module_sample", NM_EVENT_MODULE_SAMPLE},
     {"note", NM_EVENT_NOTE},
+    {"objects", NM_EVENT_OBJECTS},
     {"loss", NM_EVENT_LOSS},
     {"pause", NM_EVENT_PAUSE},
     {"state_segment", NM_EVENT_STATE_SEGMENT},

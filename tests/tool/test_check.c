@@ -80,6 +80,24 @@ START_TEST(each_rule_holds_at_its_limit_and_fails_one_past_it)
 }
 END_TEST
 
+/* By hand, in tests/sql/host_growth: 240 MiB in 4 s are 226,492,416,000 bytes an hour, of rank 3 it is 40 MiB; the worst is named. */
+START_TEST(host_memory_may_grow_by_so_much_an_hour)
+{
+    expect("load ${T%/*}/../host_growth/trace.txt host && $C host.db --max-host-growth 226492416000B/h --allow-partial",
+           0, "ok    max-host-growth       211 GiB/h  limit  211 GiB/h  h1 pid 101 host memory  (over the last 4 s)");
+    expect("$C host.db --max-host-growth 226492415999B/h --allow-partial", 1, "FAIL  max-host-growth");
+    expect("$C host.db --max-host-growth 1.25GiB/h --allow-partial", 1, "h1 pid 101 host memory  and 1 more");
+    expect("$C host.db --max-host-growth 37748736000B/h --rank 3 --allow-partial --json", 1,
+           "\"value\": 37748736000, \"unit\": \"bytes_per_hour\", \"limit\": 37748736000");
+    expect("echo max-host-growth=1GiB/h >host.rules; $C host.db --rules host.rules --allow-partial", 1,
+           "FAIL  max-host-growth");
+    expect("$C run.db --max-host-growth 1GiB/h", 1, "no host memory was recorded: npumem-record --sample-interval");
+    expect_failure("$C host.db --max-host-growth 200MiB", 2,
+                   "--max-host-growth 200MiB: needs a size an hour: 200MiB/h");
+    expect_failure("$C host.db --max-host-growth 200/h", 2, "needs a size an hour: 200MiB/h");
+}
+END_TEST
+
 /* Half of what is reserved was never in use at once; all of it may have been what another stream still used, where the pool
  * does not tell and the process recorded an event. */
 START_TEST(what_other_streams_may_have_used_fails_no_gate)
@@ -441,6 +459,7 @@ START_TEST(strange_content_is_read_as_it_is)
         " UPDATE input SET events_seen = 9223372036854775807, is_complete = 'maybe';"
         " UPDATE z_device_sum SET peak_bytes = 9e300\";"
         " $C odd.db --max-peak 1B --max-reserved 1B --max-fragmentation 1 --min-hit-rate 1 --max-misses-per-step 1"
+        " --max-host-growth 1GiB/h"
         " --no-growth --no-leak --no-anomaly --no-oom --baseline odd.db:+1% --json > j; s=$?;"
         " sqlite3 :memory: \"SELECT json_valid(CAST(readfile('j') AS TEXT))\"; exit $s",
         1, "1");
@@ -507,6 +526,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tcase, 120);
     tcase_add_checked_fixture(tcase, set_up, shell_remove_folder);
     tcase_add_test(tcase, each_rule_holds_at_its_limit_and_fails_one_past_it);
+    tcase_add_test(tcase, host_memory_may_grow_by_so_much_an_hour);
     tcase_add_test(tcase, what_other_streams_may_have_used_fails_no_gate);
     tcase_add_test(tcase, what_is_below_its_floor_passes);
     tcase_add_test(tcase, a_floor_that_is_none_is_said);

@@ -84,6 +84,26 @@ START_TEST(a_trace_that_is_whole_is_shown_as_it_ended)
 }
 END_TEST
 
+/* 100 MiB at 45 s and 300 MiB at 95 s; of a second process, which ends, nothing is left. */
+START_TEST(anonymous_memory_of_the_host_has_a_line)
+{
+    expect(
+        BY_HAND
+        "{ echo 'process 2 pid=8 host=h'; sed -e '/^@5000/i @45000000000 memory_sample number=1 detail=101 "
+        "size=104857600 total=1' -e '/^@5000/i @46000000000 memory_sample number=2 detail=101 size=7340032 total=1' -e "
+        "'/^@1000/i @95000000000 memory_sample number=1 detail=101 size=314572800 total=1' -e '/^@1000/i @95000000001 "
+        "memory_sample number=1 detail=100 size=1 total=1' h.txt; echo '@100000000001 process_end process=2 "
+        "detail=exit'; } "
+        ">a.txt && $X a.txt a.zst && $O --once a.zst | sed -n '/cache/,/^$/p'",
+        0,
+        "  pid 7\n"
+        "    300 MiB                          +193 MiB  anonymous  host memory\n"
+        "\n");
+    expect("$O --once --json a.zst", 0,
+           "],\"host_anonymous_bytes\":314572800,\"host_anonymous_growth_bytes\":202375168,\"largest_sites\"");
+}
+END_TEST
+
 START_TEST(json_has_the_names_of_tables)
 {
     expect(
@@ -295,6 +315,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
     tcase_add_test(tests, a_trace_that_is_whole_is_shown_as_it_ended);
+    tcase_add_test(tests, anonymous_memory_of_the_host_has_a_line);
     tcase_add_test(tests, json_has_the_names_of_tables);
     tcase_add_test(tests, what_is_live_is_what_an_ingest_of_that_moment_says);
     tcase_add_test(tests, the_same_bytes_have_the_same_sites);

@@ -34,6 +34,19 @@ static nm_status read_size(const char *text, double *size, nm_error *err)
     return status;
 }
 
+/* "200MiB/h" */
+static nm_status read_rate(const char *text, double *rate, nm_error *err)
+{
+    char size[64];
+    size_t len = strlen(text);
+    bool is_rate = len > 2 && len - 2 < sizeof size && strcmp(text + len - 2, "/h") == 0;
+
+    snprintf(size, sizeof size, "%.*s", is_rate ? (int)len - 2 : 0, text);
+    return is_rate && read_size(size, rate, NULL) == NM_OK
+               ? NM_OK
+               : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a size an hour: 200MiB/h");
+}
+
 /* "5%" or "512MiB": how much more than the baseline passes. */
 static bool read_more(const char *text, check_rule *rule)
 {
@@ -67,6 +80,8 @@ static nm_status read_limit(const char *text, check_rule *rule, nm_error *err)
         return nm_quantity_ratio(text, 1, &rule->limit, err);
     case CHECK_MAX_MISSES_PER_STEP:
         return read_count(text, &rule->limit) ? NM_OK : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs a number");
+    case CHECK_MAX_HOST_GROWTH:
+        return read_rate(text, &rule->limit, err);
     case CHECK_BASELINE:
         return read_baseline(text, rule) ? NM_OK
                                          : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
@@ -117,6 +132,9 @@ static const option_row rows[] = {
          CHECK_MIN_HIT_RATE),
     RULE("max-misses-per-step", "N", "requests in one step after the warm-up for which a pool had to grow",
          CHECK_MAX_MISSES_PER_STEP),
+    RULE("max-host-growth", "SIZE/h",
+         "how fast anonymous host memory of a process may grow over the last two fifths of its time (200MiB/h)",
+         CHECK_MAX_HOST_GROWTH),
     RULE("no-growth", NULL, "no site whose memory grows from step to step", CHECK_NO_GROWTH),
     RULE("no-rising", NULL, "no site of a server (a process without steps) whose floor rises, by the hour",
          CHECK_NO_RISING),

@@ -25,6 +25,11 @@ static const char *show(char out[NM_HUMAN_BYTES], check_unit unit, double value)
 {
     if (unit == CHECK_BYTES)
         return nm_human_bytes(out, whole(value));
+    if (unit == CHECK_BYTES_PER_HOUR) {
+        nm_human_bytes(out, whole(value));
+        strncat(out, "/h", NM_HUMAN_BYTES - strlen(out) - 1);
+        return out;
+    }
     if (unit == CHECK_RATIO)
         snprintf(out, NM_HUMAN_BYTES, "%.4g", value);
     else if (value == (double)whole(value))
@@ -89,7 +94,10 @@ static void write_number(const char *name, bool is_known, double value, FILE *ou
 
 static void write_result(const check_result *result, FILE *out)
 {
-    static const char *const units[] = {[CHECK_BYTES] = "bytes", [CHECK_RATIO] = "ratio", [CHECK_COUNT] = "count"};
+    static const char *const units[] = {[CHECK_BYTES] = "bytes",
+                                        [CHECK_RATIO] = "ratio",
+                                        [CHECK_COUNT] = "count",
+                                        [CHECK_BYTES_PER_HOUR] = "bytes_per_hour"};
 
     fprintf(out, "    {\"rule\": \"%s\", \"is_ok\": %s", result->name, result->is_ok ? "true" : "false");
     write_number("value", result->has_value, result->value, out);

@@ -21,6 +21,7 @@
 #include "tool/check/check_fragmentation.sql.h"
 #include "tool/check/check_gaps.sql.h"
 #include "tool/check/check_hit_rates.sql.h"
+#include "tool/check/check_host_growth.sql.h"
 #include "tool/check/check_leaks.sql.h"
 #include "tool/check/check_misses.sql.h"
 #include "tool/check/check_partial.sql.h"
@@ -49,6 +50,8 @@ static const struct {
                             "no pool served anything"},
     [CHECK_MAX_MISSES_PER_STEP] = {"max-misses-per-step", NM_CHECK_MISSES_SQL, NULL, CHECK_COUNT, false, false, true,
                                    "no step after the warm-up is known of a process with a pool"},
+    [CHECK_MAX_HOST_GROWTH] = {"max-host-growth", NM_CHECK_HOST_GROWTH_SQL, NULL, CHECK_BYTES_PER_HOUR, false, false,
+                               true, "no host memory was recorded: npumem-record --sample-interval"},
     [CHECK_NO_GROWTH] = {"no-growth", NM_CHECK_LEAKS_SQL, "growing", CHECK_BYTES, false, true, false, ""},
     [CHECK_NO_RISING] = {"no-rising", NM_CHECK_LEAKS_SQL, "rising", CHECK_BYTES, false, true, false, ""},
     [CHECK_NO_LEAK] = {"no-leak", NM_CHECK_LEAKS_SQL, NULL, CHECK_BYTES, false, true, false, ""},

@@ -17,7 +17,7 @@
 
 #define CHECK_TEXT_BYTES 256
 
-typedef enum check_unit { CHECK_BYTES, CHECK_RATIO, CHECK_COUNT } check_unit;
+typedef enum check_unit { CHECK_BYTES, CHECK_RATIO, CHECK_COUNT, CHECK_BYTES_PER_HOUR } check_unit;
 
 typedef enum check_kind {
     CHECK_COMPLETE, /* nothing of the recording is missing; always the first rule */
@@ -26,6 +26,7 @@ typedef enum check_kind {
     CHECK_MAX_FRAGMENTATION,
     CHECK_MIN_HIT_RATE,
     CHECK_MAX_MISSES_PER_STEP,
+    CHECK_MAX_HOST_GROWTH,
     CHECK_NO_GROWTH,
     CHECK_NO_RISING,
     CHECK_NO_LEAK,

@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RECORD_OOM_UNLIMITED UINT64_MAX
+#include "drain/cgroup.h"
+
+#define RECORD_OOM_UNLIMITED NM_CGROUP_UNLIMITED
 #define RECORD_OOM_MARK      "host out of memory: process " /* what a mark in the trace begins with, before the number */
 
 typedef struct record_oom {

@@ -145,6 +145,9 @@ nm_status show_json(const show_frame *frame, nm_buffer *out, nm_error *err)
     nm_watch_steps(frame->look->watch, put_step, &json);
     put(&json, "]");
     put_heaps(&json, frame->look);
+    if (frame->look->host_bytes > 0)
+        put(&json, ",\"host_anonymous_bytes\":%" PRIu64 ",\"host_anonymous_growth_bytes\":%" PRId64,
+            frame->look->host_bytes, frame->look->host_growth_bytes);
     put_sites(&json, frame, SHOW_LARGEST);
     put_sites(&json, frame, SHOW_GROWING);
     put(&json, "}\n");

@@ -23,6 +23,7 @@
 typedef struct process_now {
     uint64_t id;
     int64_t rank;
+    uint64_t host_bytes;
     bool is_over;
 } process_now;
 
@@ -35,6 +36,7 @@ typedef struct site_now {
 typedef struct past_sums {
     int64_t time_ns;
     uint64_t *heap_bytes, *site_bytes; /* owned; by index; those behind the count were not there */
+    uint64_t host_bytes;
     size_t heap_count, site_count;
 } past_sums;
 
@@ -136,6 +138,16 @@ static size_t count_over(const top_model *model)
     for (size_t i = 0; i < model->process_count; i++)
         count += model->processes[i].is_over;
     return count;
+}
+
+static uint64_t sum_host(const top_model *model)
+{
+    bool has_running = count_over(model) < model->process_count;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < model->process_count; i++)
+        bytes += has_running && model->processes[i].is_over ? 0 : model->processes[i].host_bytes;
+    return bytes;
 }
 
 /* ---- What is live -------------------------------------------------------------------------------------------------- */
@@ -260,7 +272,10 @@ static void drop_old(top_model *model)
 
 static nm_status keep_sample(top_model *model, nm_error *err)
 {
-    past_sums made = {.time_ns = model->time_ns, .heap_count = model->heap_count, .site_count = model->site_count};
+    past_sums made = {.time_ns = model->time_ns,
+                      .heap_count = model->heap_count,
+                      .site_count = model->site_count,
+                      .host_bytes = sum_host(model)};
 
     made.heap_bytes = calloc(made.heap_count + 1, sizeof *made.heap_bytes);
     made.site_bytes = calloc(made.site_count + 1, sizeof *made.site_bytes);
@@ -336,6 +351,11 @@ static nm_status note_event(top_model *model, const nm_event *event, uint64_t na
         if (status == NM_OK)
             process->is_over = true;
     }
+    if (event->kind == NM_EVENT_MEMORY_SAMPLE && event->detail == NM_MEMORY_HOST_ANONYMOUS) {
+        status = process_at(model, (uint64_t)event->number, &process, err);
+        if (status == NM_OK)
+            process->host_bytes = event->size_bytes;
+    }
     if (event->time_ns == NM_NO_TIME || event->time_ns <= model->time_ns || nm_event_is_repeat(event))
         return status;
     if (status == NM_OK && model->time_ns != NM_NO_TIME && is_due(model, event->time_ns))
@@ -408,10 +428,12 @@ nm_status top_model_look(top_model *model, uint64_t native_depth, top_look *out,
     *out = (top_look){.time_ns = model->time_ns,
                       .process_count = model->process_count,
                       .over_count = count_over(model),
+                      .host_bytes = sum_host(model),
                       .watch = model->watch};
     before = model->time_ns == NM_NO_TIME ? NULL : sample_before(model);
     out->growth_ns = before == NULL ? 0 : model->time_ns - before->time_ns;
     before = before == NULL ? &none : before;
+    out->host_growth_bytes = before->host_bytes == 0 ? 0 : (int64_t)(out->host_bytes - before->host_bytes);
     if (status == NM_OK)
         status = show_heaps(model, before, out, err);
     if (status == NM_OK)

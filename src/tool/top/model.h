@@ -33,6 +33,8 @@ typedef struct top_look {
     const top_site
         *sites; /* that hold something, or have shrunk to nothing; no segment of a pool is in them; in no order */
     size_t site_count;
+    uint64_t host_bytes; /* anonymous host memory of the processes that run, or of all where none does; 0: not told */
+    int64_t host_growth_bytes;
     const nm_watch *watch;
 } top_look;
 

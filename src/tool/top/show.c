@@ -255,7 +255,7 @@ static void put_heap(text_lines *text, const top_heap *heap)
 static void put_heaps(text_lines *text, size_t most)
 {
     const top_look *look = text->frame->look;
-    char title[NM_HUMAN_BYTES + 8];
+    char title[NM_HUMAN_BYTES + 8], live[NM_HUMAN_BYTES], growth[NM_HUMAN_BYTES + 1];
     top_heap *heaps = NULL;
 
     if (look->heap_count == 0)
@@ -270,6 +270,9 @@ static void put_heaps(text_lines *text, size_t most)
             put_heap(text, &heaps[i]);
     }
     free(heaps);
+    if (look->host_bytes > 0)
+        put(text, "%11s%11s%11s%12s  %-10s %s", nm_human_bytes(live, (int64_t)look->host_bytes), "", "",
+            signed_bytes(growth, look->host_growth_bytes), "anonymous", "host memory");
 }
 
 static void put_sites(text_lines *text, show_order order, size_t most)
@@ -304,7 +307,8 @@ nm_status show_text(const show_frame *frame, nm_buffer *out, nm_error *err)
         size_t third = room / 3 > ROWS_MIN ? room / 3 : ROWS_MIN;
 
         heaps = heaps < third ? heaps : third;
-        size_t left = room > heaps ? room - heaps : 0;
+        size_t taken = heaps + (frame->look->host_bytes > 0);
+        size_t left = room > taken ? room - taken : 0;
         sites = sites < left - left / 2 ? sites : left - left / 2;
         growing = growing < left / 2 ? growing : left / 2;
     }

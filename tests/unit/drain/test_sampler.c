@@ -4,12 +4,14 @@
  * by a mebibyte, and when somebody wants it.
  */
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "drain/sampler.h"
 #include "support/hand_ring.h"
 #include "support/suites.h"
@@ -23,6 +25,30 @@ static size_t event_count;
 static nm_tracked tracked;
 static nm_processes processes;
 static nm_ring_process shared;
+
+static const char *cgroup_used = "";
+
+/* The cgroup of every process: what it uses is cgroup_used, its limit 1 GiB; empty: there is none. */
+static int open_cgroup(const char *path, int flags, mode_t mode)
+{
+    const char *name = strrchr(path, '/'), *text = NULL;
+    int ends[2];
+
+    if (strcmp(name, "/cgroup") == 0)
+        text = "0::/job\n";
+    else if (strncmp(path, "/sys/fs/cgroup/job/", 19) == 0)
+        text = strcmp(name, "/memory.max") == 0       ? "1073741824\n"
+               : strcmp(name, "/memory.events") == 0  ? "oom_kill 0\n"
+               : strcmp(name, "/memory.current") == 0 ? cgroup_used
+                                                      : NULL;
+    else if (strncmp(path, "/sys/fs/cgroup", 14) != 0)
+        return open(path, flags, mode);
+    if (text == NULL || cgroup_used[0] == 0 || pipe(ends) != 0)
+        return -1;
+    ck_assert_int_eq(write(ends[1], text, strlen(text)), (ssize_t)strlen(text));
+    close(ends[1]);
+    return ends[0];
+}
 
 static nm_status take(void *context, const nm_event *event, nm_error *err)
 {
@@ -63,6 +89,7 @@ static uint64_t kernel_says(const char *name)
 
 static void track_self(void)
 {
+    nm_io.open = open_cgroup;
     shared = (nm_ring_process){0};
     tracked = (nm_tracked){
         .shared = &shared, .number = 7, .pid = getpid(), .start_time = hand_start_time(getpid()), .was_alive = true};
@@ -81,7 +108,7 @@ START_TEST(what_the_kernel_says_is_told)
     track_self();
     nm_sampler_init(&sampler, ONE_HOUR_NS);
     pass(&sampler);
-    ck_assert_uint_eq(event_count, 5);
+    ck_assert_uint_eq(event_count, 6);
     expect_near(sample_of(NM_MEMORY_HOST_RESIDENT)->size_bytes, kernel_says("VmRSS:"));
     expect_near(sample_of(NM_MEMORY_HOST_ANONYMOUS)->size_bytes, kernel_says("RssAnon:"));
     expect_near(sample_of(NM_MEMORY_HOST_SHARED)->size_bytes, kernel_says("RssShmem:"));
@@ -92,6 +119,8 @@ START_TEST(what_the_kernel_says_is_told)
         ck_assert_int_eq(events[i].number, 7);
         ck_assert_uint_eq(events[i].total_bytes, sampler.machine_bytes);
     }
+    ck_assert_uint_gt(sample_of(NM_MEMORY_HOST_MACHINE)->size_bytes, sample_of(NM_MEMORY_HOST_ANONYMOUS)->size_bytes);
+    ck_assert_uint_lt(sample_of(NM_MEMORY_HOST_MACHINE)->size_bytes, sampler.machine_bytes);
     ck_assert_uint_gt(sampler.machine_bytes, 64 * MIB);
     nm_sampler_fini(&sampler);
 }
@@ -133,7 +162,7 @@ START_TEST(between_its_times_it_looks_only_when_wanted_or_at_somebody_new)
     track_self();
     nm_sampler_init(&sampler, ONE_HOUR_NS);
     pass(&sampler);
-    ck_assert_uint_eq(event_count, 5);
+    ck_assert_uint_eq(event_count, 6);
     memory = mmap(NULL, 32 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memset(memory, 1, 32 * MIB);
     pass(&sampler);
@@ -149,7 +178,37 @@ START_TEST(between_its_times_it_looks_only_when_wanted_or_at_somebody_new)
     ck_assert_uint_eq(event_count, 0);
     atomic_store(&shared.is_device_user, 1);
     pass(&sampler);
-    ck_assert_uint_eq(event_count, 5);
+    ck_assert_uint_eq(event_count, 6);
+    nm_sampler_fini(&sampler);
+}
+END_TEST
+
+/* What is around a process is moved by others, too: a 256th of the limit, 4 MiB, is what counts. */
+START_TEST(what_the_cgroup_has_is_told_with_its_limit)
+{
+    nm_sampler sampler;
+
+    track_self();
+    nm_sampler_init(&sampler, 1);
+    cgroup_used = "104857600\n";
+    pass(&sampler);
+    ck_assert_ptr_ne(sample_of(NM_MEMORY_HOST_CGROUP), NULL);
+    ck_assert_uint_eq(sample_of(NM_MEMORY_HOST_CGROUP)->size_bytes, 104857600);
+    ck_assert_uint_eq(sample_of(NM_MEMORY_HOST_CGROUP)->total_bytes, 1073741824);
+    ck_assert_int_eq(sample_of(NM_MEMORY_HOST_CGROUP)->number, 7);
+    cgroup_used = "109051903\n";
+    pass(&sampler);
+    ck_assert_ptr_eq(sample_of(NM_MEMORY_HOST_CGROUP), NULL);
+    cgroup_used = "109051904\n";
+    pass(&sampler);
+    ck_assert_ptr_ne(sample_of(NM_MEMORY_HOST_CGROUP), NULL);
+    tracked.number = 8; /* another process of the same */
+    atomic_store(&shared.is_device_user, 1);
+    pass(&sampler);
+    ck_assert_int_eq(sample_of(NM_MEMORY_HOST_CGROUP)->number, 8);
+    cgroup_used = "";
+    pass(&sampler);
+    ck_assert_ptr_eq(sample_of(NM_MEMORY_HOST_CGROUP), NULL);
     nm_sampler_fini(&sampler);
 }
 END_TEST
@@ -190,6 +249,7 @@ TEST_SUITE(test_sampler)
     tcase_add_test(tests, what_the_kernel_says_is_told);
     tcase_add_test(tests, only_what_has_moved_by_a_mebibyte_is_told_again);
     tcase_add_test(tests, between_its_times_it_looks_only_when_wanted_or_at_somebody_new);
+    tcase_add_test(tests, what_the_cgroup_has_is_told_with_its_limit);
     tcase_add_test(tests, the_dead_and_those_whose_pid_is_anothers_now_are_left_alone);
     suite_add_tcase(suite, tests);
     return suite;

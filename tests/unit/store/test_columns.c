@@ -190,7 +190,7 @@ static const char *const others[] = {
     "z_site_lifetime",    "z_site_step",
     "z_site_verdict",     "z_step_stride",
     "z_step_trend",       "finding",
-    "finding_group",
+    "finding_group",      "z_object_kind",
 };
 
 static bool is_declared(const char *table)

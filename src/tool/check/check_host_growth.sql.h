@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of check_host_growth.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_CHECK_CHECK_HOST_GROWTH_SQL_H
+#define NM_TOOL_CHECK_CHECK_HOST_GROWTH_SQL_H
+
+#include "store/question.h"
+
+#define NM_CHECK_HOST_GROWTH_SQL \
+    "SELECT host, rank, pid, device, heap, 'host memory' AS level, growth_bytes_per_hour AS measured_value, NULL " \
+    "AS limit_value, printf('over the last %.3g s', window_ns / 1e9) AS note FROM host_growth WHERE :rank IS NULL " \
+    "OR rank IS :rank ORDER BY growth_bytes_per_hour DESC, host, rank, pid;"
+#define NM_CHECK_HOST_GROWTH_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) \
+    INTEGER(device) TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
+#define NM_CHECK_HOST_GROWTH_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank)
+NM_QUESTION_ROW(check_host_growth, NM_CHECK_HOST_GROWTH_COLUMNS)
+NM_QUESTION_ASK(check_host_growth, NM_CHECK_HOST_GROWTH_SQL, NM_CHECK_HOST_GROWTH_PARAMETERS)
+
+#endif
