@@ -497,21 +497,43 @@ SELECT
         WHEN t.freed_count > 0 THEN ', in what was kept'
         ELSE '; no other was freed in what was kept'
     END,
-    top.stack_id
+    a.stack_id
 FROM (
     SELECT
-        o.heap_id,
-        s.site_frame_id,
-        CASE WHEN o.graph_id IS NOT NULL THEN 'graph' WHEN o.is_private THEN 'pool' ELSE '' END AS held_by,
-        count(DISTINCT o.graph_id) AS graph_count,
-        sum(o.allocation_count) AS allocation_count,
-        sum(o.allocation_count * o.size_bytes) AS size_bytes,
-        count(DISTINCT o.generation) AS generation_count,
-        count(DISTINCT nullif(o.generation, 0)) AS late_generation_count -- with steps: but for what was there before them
-    FROM z_outstanding_sum AS o
-    LEFT JOIN stack AS s ON s.stack_id = o.stack_id
-    WHERE o.is_doubtful = 0
-    GROUP BY o.heap_id, s.site_frame_id, held_by
+        w.heap_id,
+        w.site_frame_id,
+        w.held_by,
+        count(DISTINCT w.graph_id) AS graph_count,
+        sum(w.allocation_count) AS allocation_count,
+        sum(w.size_bytes) AS size_bytes,
+        count(DISTINCT w.generation) AS generation_count,
+        count(DISTINCT nullif(w.generation, 0)) AS late_generation_count, -- with steps: but for what was there before them
+        min(CASE WHEN w.stack_bytes = w.most_bytes THEN w.stack_id END) AS stack_id
+    FROM (
+        SELECT
+            k.*,
+            max(k.stack_bytes) OVER (PARTITION BY k.heap_id, k.site_frame_id, k.held_by) AS most_bytes
+        FROM (
+            SELECT
+                g.*,
+                CASE WHEN g.stack_id IS NOT NULL THEN sum(g.size_bytes) OVER (PARTITION BY g.heap_id, g.stack_id, g.held_by) END AS stack_bytes
+            FROM (
+                SELECT
+                    o.heap_id,
+                    s.site_frame_id,
+                    o.stack_id,
+                    o.generation,
+                    o.graph_id,
+                    CASE WHEN o.graph_id IS NOT NULL THEN 'graph' WHEN o.is_private THEN 'pool' ELSE '' END AS held_by,
+                    o.allocation_count,
+                    o.allocation_count * o.size_bytes AS size_bytes
+                FROM z_outstanding_sum AS o
+                LEFT JOIN stack AS s ON s.stack_id = o.stack_id
+                WHERE o.is_doubtful = 0
+            ) AS g
+        ) AS k
+    ) AS w
+    GROUP BY w.heap_id, w.site_frame_id, w.held_by
 ) AS a
 JOIN z_heap_place AS p ON p.heap_id = a.heap_id
 LEFT JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.site_frame_id
@@ -519,22 +541,6 @@ LEFT JOIN z_warm_up AS steps ON steps.process_id = p.process_id
 LEFT JOIN z_site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
 LEFT JOIN input AS k ON k.input_id = p.input_id
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
-LEFT JOIN (
-    SELECT
-        q.heap_id,
-        z.site_frame_id,
-        q.stack_id,
-        CASE WHEN q.graph_id IS NOT NULL THEN 'graph' WHEN q.is_private THEN 'pool' ELSE '' END AS held_by,
-        row_number() OVER (
-            PARTITION BY q.heap_id, z.site_frame_id,
-                CASE WHEN q.graph_id IS NOT NULL THEN 'graph' WHEN q.is_private THEN 'pool' ELSE '' END
-            ORDER BY sum(q.allocation_count * q.size_bytes) DESC, q.stack_id
-        ) AS place
-    FROM z_outstanding_sum AS q
-    JOIN stack AS z ON z.stack_id = q.stack_id
-    WHERE q.is_doubtful = 0
-    GROUP BY q.heap_id, q.stack_id, held_by
-) AS top ON top.place = 1 AND top.heap_id = a.heap_id AND top.site_frame_id IS a.site_frame_id AND top.held_by = a.held_by
 WHERE a.held_by <> ''
     OR (v.verdict NOT IN ('growing', 'rising')
         AND NOT EXISTS (

@@ -116,17 +116,17 @@ START_TEST(chinese_says_the_same)
     nm_input_row input = load_whole_input(10);
     char *screen = show(LEAKY, &input, NM_CHINESE, false);
 
-    ck_assert_str_eq(screen,
-                     "run.zst  3 步，记录结束时仍在运行，无丢失\n"
-                     "1 泄漏   1.5 MiB，每步 +512 KiB：data.py:41 collate\n"
-                     "         3 个块，产生于 3 步中的 3 步，均未释放\n"
-                     "2 闲置   峰值时预留的 4.0 MiB 中 25 %（1.0 MiB）未使用，NPU 0 caching pool：用\n"
-                     "         npumem whatif --suggest 试验设置\n"
-                     "峰值     NPU 0  程序持有驱动内存 4.0 MiB / 8.0 MiB，时刻 0.0 ms = 程序 4.0 MiB；当时最多剩余 4.0 MiB\n"
-                     "         NPU 0 caching pool  3.0 MiB，时刻 8.0 s，预留 4.0 MiB：data.py:41 collate 1.5 MiB，\n"
-                     "         model.py:10 weights 1.5 MiB\n"
-                     "正常     内存池命中率 100 %，无失败，无误用\n"
-                     "下一步   npumem report run.db    npumem stack run.db leak    npumem whatif --suggest run.zst\n");
+    ck_assert_str_eq(
+        screen, "run.zst  3 步，记录结束时仍在运行，无丢失\n"
+                "1 泄漏   1.5 MiB，每步 +512 KiB：data.py:41 collate\n"
+                "         3 个块，产生于 3 步中的 3 步，均未释放\n"
+                "2 闲置   峰值时预留的 4.0 MiB 中 25 %（1.0 MiB）未使用，NPU 0 caching pool：用\n"
+                "         npumem whatif --suggest 试验设置\n"
+                "峰值     NPU 0  程序持有驱动内存 4.0 MiB / 8.0 MiB，时刻 0.0 ms = 程序 4.0 MiB；当时最多剩余 4.0 MiB\n"
+                "         NPU 0 caching pool  3.0 MiB，时刻 8.0 s，预留 4.0 MiB：data.py:41 collate 1.5 MiB，\n"
+                "         model.py:10 weights 1.5 MiB\n"
+                "正常     内存池命中率 100 %，无失败，无误用\n"
+                "下一步   npumem report run.db    npumem stack run.db leak    npumem whatif --suggest run.zst\n");
     free(screen);
 }
 END_TEST
