@@ -68,7 +68,7 @@ for name in $names; do
     write_page "$name" "as it is"
 done
 
-browser=$(command -v chromium || command -v chromium-browser) || { echo && echo "(no chromium here: the pages were not looked at)" && exit 0; }
+browser=$(command -v chromium || command -v chromium-headless-shell || command -v chromium-browser) || { echo && echo "(no chromium here: the pages were not looked at)" && exit 0; }
 modules=$here/../build/node/node_modules
 [ -d "$modules/playwright-core" ] || { echo && echo "(no playwright-core in build/node: the pages were not looked at)" && exit 0; }
 echo '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>empty</title></head><body></body></html>' >"$work/empty.html"

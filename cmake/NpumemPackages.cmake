@@ -2,7 +2,7 @@
 # `cmake --build BUILD --target packages`: that, and a .deb and an .rpm of the same programs. All need nothing but libc
 # (NpumemPortable.cmake). They are built apart, in BUILD/portable, since their programs are linked in another way; from one
 # to the next little is built anew: what knows where libraries lie. CPack makes the files; .rpm wants rpmbuild.
-# Targets `quick_tarball` and `quick_packages` are for tests, in BUILD/quick: no .rpm, programs optimized file by file, packed fast.
+# Targets `quick_tarball` and `quick_packages` are for tests, in BUILD/quick: no .rpm, programs optimized little and file by file, packed fast.
 
 # Which one the build in BUILD/portable is for: TGZ, DEB or RPM. Those of a system lie where it looks.
 set(NPUMEM_PACKAGE TGZ CACHE STRING "With NPUMEM_PORTABLE: TGZ, DEB or RPM")
@@ -53,7 +53,7 @@ function(npumem_add_packages target folder options)
 endfunction()
 
 if(NOT NPUMEM_PORTABLE)
-  set(quick_options -DNPUMEM_WHOLE_PROGRAM=OFF -DNPUMEM_DEBIAN_COMPRESSION=gzip)
+  set(quick_options -DNPUMEM_WHOLE_PROGRAM=OFF "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG" -DNPUMEM_DEBIAN_COMPRESSION=gzip)
   npumem_add_packages(tarball ${PROJECT_BINARY_DIR} "" TGZ)
   npumem_add_packages(packages ${PROJECT_BINARY_DIR} "" DEB RPM TGZ)
   npumem_add_packages(quick_tarball ${PROJECT_BINARY_DIR}/quick "${quick_options}" TGZ)

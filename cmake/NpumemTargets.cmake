@@ -26,7 +26,7 @@ set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_C_EXTENSIONS ON)
 
-# What each byte of a trace goes through is optimized in a debug build, too: the sweeps of the tests read millions of traces, and
+# What each byte and each event goes through is optimized in a debug build, too: the sweeps of the tests read millions of traces, and
 # take half the time. For the rest compiling would take longer than the tests gain, with the address sanitizer for all.
 function(npumem_optimize_anyway)
   if(NOT NPUMEM_SANITIZE MATCHES "address" AND NOT NPUMEM_COVERAGE)

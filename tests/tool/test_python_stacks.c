@@ -2,9 +2,10 @@
  *
  * Python stacks, end to end: python_lines.py writes down, for each allocation, the frames that the interpreter itself shows
  * (sys._getframe); it is recorded and the trace ingested; each frame of each recorded stack must be that one. Once for
- * every CPython from 3.8 to 3.13 that is here: on PATH, below ~/.pyenv, or named in NPUMEM_PYTHONS (paths with colons).
+ * every CPython from 3.8 to 3.13 that is here: on PATH, below ~/.pyenv, or named in NPUMEM_PYTHONS (paths with colons). MINOR: those
+ * of 3.MINOR alone.
  *
- *     test_python_stacks NPUMEM_RECORD NPUMEM_INGEST FOLDER_OF_PROGRAMS ASCENDCL
+ *     test_python_stacks NPUMEM_RECORD NPUMEM_INGEST FOLDER_OF_PROGRAMS ASCENDCL [MINOR]
  */
 #include <check.h>
 #include <glob.h>
@@ -17,14 +18,13 @@
 #include "support/ask.h"
 #include "support/run.h"
 
-#define VERSION_MIN     8 /* 3.8 */
-#define VERSION_MAX     13
 #define PYTHONS_MAX     16
 #define DEPTH_DEFAULT   64
 #define NO_PYTHON_FRAME (-1)
 #define FIRST_SIZE      4096
 
 static const char *recorder, *ingest, *programs, *acl;
+static int minor_min = 8, minor_max = 13; /* 3.8 to 3.13 */
 static char folder[64];
 
 /* ---- Interpreters -------------------------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static void add_python(const char *path)
 {
     int minor = minor_of(path);
 
-    if (minor < VERSION_MIN || minor > VERSION_MAX || python_count == PYTHONS_MAX)
+    if (minor < minor_min || minor > minor_max || python_count == PYTHONS_MAX)
         return;
     snprintf(pythons[python_count].path, sizeof pythons[0].path, "%s", path);
     pythons[python_count++].minor = minor;
@@ -99,7 +99,7 @@ static void find_pythons(void)
     }
     find_below_home();
     add_python("/usr/bin/python3"); /* a distribution's has the interpreter in the program itself */
-    for (int minor = VERSION_MIN; minor <= VERSION_MAX; minor++) {
+    for (int minor = minor_min; minor <= minor_max; minor++) {
         snprintf(text, sizeof text, "python3.%d", minor);
         if (!has_minor(minor))
             add_python(text);
@@ -246,26 +246,31 @@ static void compare_all(sqlite3 *db, size_t depth, bool wants_native)
 
 /* ---- Runs ---------------------------------------------------------------------------------------------------------- */
 
-/* Runs python_lines.py with and without the recorder: what can be seen of it must be the same. */
-static void record(const char *python, const char *options)
+/* Runs python_lines.py behind `before`, the recorder or nothing, with its truth in a file of that name. */
+static nm_run run_lines(const char *python, const char *before, const char *truth_name)
 {
-    char command[2048], program[1024];
-    nm_run plain, recorded;
+    char command[2048];
+    nm_run run;
 
-    snprintf(
-        program, sizeof program,
-        "PYTHONWARNINGS=ignore '%s' %s/python_lines.py --library %s/libpython_lines.so --exit-status 7 --truth %s/",
-        python, programs, programs, folder);
-    snprintf(command, sizeof command, "rm -f %s/truth; %splain", folder, program);
-    plain = run_shell(command, 120);
-    snprintf(command, sizeof command, "%s --quiet --force %s -o %s/t.zst -- env %struth", recorder, options, folder,
-             program);
-    recorded = run_shell(command, 120);
-    ck_assert_msg(recorded.exit_code == 7, "%s: %s", python, run_err(&recorded));
-    ck_assert_int_eq(plain.exit_code, 7);
-    ck_assert_str_eq(run_out(&recorded), run_out(&plain));
-    ck_assert_str_eq(run_err(&recorded), run_err(&plain));
-    run_free(&plain);
+    snprintf(command, sizeof command,
+             "rm -f %s/%s; %s env PYTHONWARNINGS=ignore '%s' %s/python_lines.py --library %s/libpython_lines.so"
+             " --exit-status 7 --truth %s/%s",
+             folder, truth_name, before, python, programs, programs, folder, truth_name);
+    run = run_shell(command, 120);
+    ck_assert_msg(run.exit_code == 7, "%s: %s", python, run_err(&run));
+    return run;
+}
+
+/* What can be seen of a program that is recorded must be what is seen of it else, `plain`. */
+static void record(const char *python, const nm_run *plain, const char *options)
+{
+    char before[512];
+    nm_run recorded;
+
+    snprintf(before, sizeof before, "%s --quiet --force %s -o %s/t.zst --", recorder, options, folder);
+    recorded = run_lines(python, before, "truth");
+    ck_assert_str_eq(run_out(&recorded), run_out(plain));
+    ck_assert_str_eq(run_err(&recorded), run_err(plain));
     run_free(&recorded);
 }
 
@@ -282,12 +287,12 @@ static sqlite3 *open_database(const char *step_at)
     return ask_open(folder, "t.db");
 }
 
-static void hold_run(int index, const char *options, size_t depth, bool wants_native)
+static void hold_run(int index, const nm_run *plain, const char *options, size_t depth, bool wants_native)
 {
     char path[128];
     sqlite3 *db;
 
-    record(pythons[index].path, options);
+    record(pythons[index].path, plain, options);
     db = open_database("none");
     snprintf(path, sizeof path, "%s/truth", folder);
     read_truth(path);
@@ -302,15 +307,20 @@ START_TEST(every_frame_is_what_the_interpreter_says)
 {
     printf("CPython 3.%d: %s\n", pythons[_i].minor, pythons[_i].path);
     fflush(stdout);
-    hold_run(_i, "", DEPTH_DEFAULT, true);
+    nm_run plain = run_lines(pythons[_i].path, "", "plain");
+    hold_run(_i, &plain, "", DEPTH_DEFAULT, true);
+    run_free(&plain);
 }
 END_TEST
 
 START_TEST(without_native_frames_and_of_any_depth)
 {
-    hold_run(_i, "--stacks python", DEPTH_DEFAULT, false);
-    hold_run(_i, "--stacks both --stack-depth 7", 7, true);
-    hold_run(_i, "--stacks python --stack-depth 1", 1, false);
+    nm_run plain = run_lines(pythons[_i].path, "", "plain");
+
+    hold_run(_i, &plain, "--stacks python", DEPTH_DEFAULT, false);
+    hold_run(_i, &plain, "--stacks both --stack-depth 7", 7, true);
+    hold_run(_i, &plain, "--stacks python --stack-depth 1", 1, false);
+    run_free(&plain);
 }
 END_TEST
 
@@ -343,9 +353,11 @@ END_TEST
 
 START_TEST(native_stacks_have_no_python)
 {
+    nm_run plain = run_lines(pythons[_i].path, "", "plain");
     sqlite3 *db;
 
-    record(pythons[_i].path, "--stacks native");
+    record(pythons[_i].path, &plain, "--stacks native");
+    run_free(&plain);
     db = open_database("none");
     ck_assert_int_eq(ask(db, "SELECT count(*) FROM frame WHERE module GLOB 'python3.*'"), 0);
     ck_assert_int_gt(ask(db, "SELECT count(*) FROM frame"), 0);
@@ -462,12 +474,14 @@ static Suite *make_suite(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 5)
+    if (argc != 5 && argc != 6)
         return 2;
     recorder = argv[1];
     ingest = argv[2];
     programs = argv[3];
     acl = argv[4];
+    if (argc == 6)
+        minor_min = minor_max = atoi(argv[5]);
     find_pythons();
     if (python_count == 0)
         return 77;

@@ -52,8 +52,10 @@ async function goTo(page, hash) {
     }), hash);
 }
 
+/* For whoever looks at them: a whole page takes as long as to load one. */
 async function picture(page, name) {
-    await page.screenshot({path: `${folder}/${name}.png`, fullPage: true});
+    if (process.env.NPUMEM_NIGHTLY)
+        await page.screenshot({path: `${folder}/${name}.png`, fullPage: true});
 }
 
 /* The texts of a table's rows in a panel, cell by cell. */
@@ -524,9 +526,10 @@ async function testSlowSearch(browser) {
 const tests = [...(process.argv[4] === 'ON' ? sqlTests({open, ask, cellsOf, folder, queryFolder: process.argv[3]}) : []), testFigures, testTimeline, testDevice, testViews, testSteps, testMoments, testMap, testRange, testClicks, testNames, testOthers, testRanks, testClocks, testAgainst, testWindows, testAccess, testSlowSearch, ...PANEL_TESTS].filter((test) => new RegExp(process.argv[5] ?? '').test(test.name));
 let failed = 0;
 
-/* Several at once, for each waits most of its time; in a browser of their own, for what lies behind another page is seldom drawn. */
+/* Several at once, for each waits most of its time; in a browser of their own, for what lies behind another page is seldom drawn. Scripts are
+ * compiled when they are needed: to do it ahead, in threads, takes longer than these pages live. */
 async function runTests(waiting) {
-    const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']}), lane = {browser, plain: null};
+    const browser = await chromium.launch({executablePath: process.env.NPUMEM_BROWSER, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--js-flags=--single-threaded']}), lane = {browser, plain: null};
     for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
         const begin = Date.now();
         try {

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # browser.sh NODE BIN_FOLDER PROGRAM_FOLDER TEXT2TRACE SCRATCH ON|OFF: pages of runs whose truth is known, of hostile names and of a database
-# without rows of allocations, looked at in a real browser by browser.mjs, which compares them with SQL. ON: they can be asked in SQL. Pictures stay in SCRATCH.
+# without rows of allocations, looked at in a real browser by browser.mjs, which compares them with SQL. ON: they can be asked in SQL. Pictures stay in SCRATCH,
+# with NPUMEM_NIGHTLY of whole pages, too.
 set -u
 node=$1 bin=$2 programs=$3 text2trace=$4 scratch=$5 has_sql=$6 here=$(cd "${0%/*}" && pwd)
 modules=$here/../../build/node/node_modules
-browser=$(command -v chromium || command -v chromium-browser) || { echo "skipped: no chromium here: the page is not looked at (./test.sh installs it)" && exit 77; }
+browser=$(command -v chromium-headless-shell chromium chromium-browser | head -n 1)
+[ -n "$browser" ] || { echo "skipped: no chromium here: the page is not looked at (./test.sh installs it)" && exit 77; }
 [ -d "$modules/playwright-core" ] || { echo "skipped: no playwright-core in build/node: the page is not looked at (./test.sh installs it)" && exit 77; }
 
 die() {

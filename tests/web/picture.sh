@@ -10,5 +10,5 @@ cd "$scratch"
 PATH=$programs:$PATH
 "$bin/npumem-record" -o run.zst -- npu_train --steps 200 --leak --fragment >train.log
 "$bin/npumem-ingest" --quiet --report run.html run.zst
-NPUMEM_BROWSER=$(command -v chromium || command -v chromium-browser) NPUMEM_NODE_MODULES=$here/../../build/node/node_modules \
+NPUMEM_BROWSER=$(command -v chromium-headless-shell chromium chromium-browser | head -n 1) NPUMEM_NODE_MODULES=$here/../../build/node/node_modules \
     exec "$node" "$here/picture.mjs" "$scratch/run.html" "$out"

@@ -8,6 +8,7 @@ const fs = require('fs');
 const path = require('path');
 
 const [folder, file, ...queries] = process.argv.slice(2);
+require('v8').setFlagsFromString('--liftoff-only'); // to optimize it takes longer than it runs
 const trace = path.resolve(file);
 process.chdir(folder); // where its wasm is looked for
 

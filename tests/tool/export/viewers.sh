@@ -58,7 +58,8 @@ find_processor() {
 # Profiles and folded stacks, opened by speedscope.
 check_speedscope() {
     local package browser modules=$tests/../../../build/node/node_modules
-    browser=$(command -v chromium || command -v chromium-browser) && [ -d "$modules/playwright-core" ] || {
+    browser=$(command -v chromium-headless-shell chromium chromium-browser | head -n 1)
+    [ -n "$browser" ] && [ -d "$modules/playwright-core" ] || {
         echo "skipped: no chromium or no playwright-core here: speedscope does not open the profiles (./test.sh installs them)"
         return
     }

@@ -18,7 +18,7 @@ comm -23 <(rows README.md | sort) <(rows docs/clients.md | sort) | grep . >&2 &&
 ctest --test-dir "$build" -N | sed -n 's/^ *Test *#[0-9]*: //p' >"$build/clients.tests"
 [ "$(wc -l <"$build/clients.tests")" -gt 50 ] || fail "$build has no tests"
 while IFS= read -r row; do
-    mapfile -t tests < <(grep -oE '`(unit|sql|tool|meta|truth|faults)\.[a-z_0-9]+`' <<<"$row" | tr -d '`')
+    mapfile -t tests < <(grep -oE '`(unit|sql|tool|meta|truth|faults)\.[a-z_0-9.]+`' <<<"$row" | tr -d '`')
     [ "${#tests[@]}" -gt 0 ] || fail "no test: $row"
     for test in "${tests[@]}"; do
         grep -qxF "$test" "$build/clients.tests" || fail "docs/clients.md names $test, which is no test"
