@@ -56,6 +56,33 @@ WITH
         )
         GROUP BY out_of_memory_id
     ),
+    -- The two sites whose blocks kept most free memory from being in one piece.
+    pins AS (
+        SELECT
+            out_of_memory_id,
+            group_concat(
+                said_line(
+                    CASE place WHEN 1 THEN 'screen.label.pins' END,
+                    say('screen.pins', 'hostage_bytes', hostage_bytes, 'n', block_count, 'holder_site', site)
+                ),
+                ','
+            ) AS lines
+        FROM (
+            SELECT
+                c.out_of_memory_id AS out_of_memory_id,
+                b.site AS site,
+                b.hostage_bytes AS hostage_bytes,
+                b.block_count AS block_count,
+                row_number() OVER (PARTITION BY c.out_of_memory_id ORDER BY b.hostage_bytes DESC, b.site) AS place
+            FROM temp.said_case AS c
+            JOIN z_out_of_memory_chain AS o ON o.out_of_memory_chain_id = c.out_of_memory_id
+            JOIN fragmentation_blocker AS b ON b.moment_id = o.moment_id AND b.hostage_bytes > 0
+            WHERE c.cause = 'fragmentation' AND NOT c.is_recovered
+            ORDER BY out_of_memory_id, place
+        )
+        WHERE place <= 2
+        GROUP BY out_of_memory_id
+    ),
     -- What most of a device's memory was for at the peak: a third at least.
     most AS (
         SELECT
@@ -203,7 +230,8 @@ SELECT
             END
         ),
         CASE WHEN NOT c.is_recovered AND held.said IS NOT NULL THEN said_line('screen.label.held', held.said) END,
-        CASE WHEN NOT c.is_recovered THEN who.lines END
+        CASE WHEN NOT c.is_recovered THEN who.lines END,
+        pins.lines
     ),
     CASE
         WHEN c.cause = 'capacity' AND c.hccl_bytes >= c.lacked_bytes - c.free_bytes
@@ -238,5 +266,6 @@ SELECT
 FROM temp.said_case AS c
 LEFT JOIN held ON held.out_of_memory_id = c.out_of_memory_id
 LEFT JOIN who ON who.out_of_memory_id = c.out_of_memory_id
+LEFT JOIN pins ON pins.out_of_memory_id = c.out_of_memory_id
 ORDER BY c.is_recovered, c.device IS NULL, c.out_of_memory_id DESC;
 DROP TABLE temp.said_case;
