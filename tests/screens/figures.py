@@ -45,7 +45,7 @@ class Trace:
     def __init__(self, text):
         self.heaps, self.sites, self.sizes, self.times, self.shares, self.counts = {}, {}, set(), set(), {share(1)}, set()
         self.steps, self.processes, self.step_seen, self.costs, self.takes = 0, 0, {}, 0, 0
-        self.capacity, self.told, self.codes, self.grew = 0, [], set(), False
+        self.capacity, self.told, self.free, self.codes, self.grew = 0, [], 0, set(), False
         self.freed, self.last_ns = {}, 0  # blocks freed by site
         self.take_steps, self.grow_steps = [], []  # in which step each block was taken, and each segment
         for line in text.splitlines():
@@ -122,6 +122,7 @@ class Trace:
     def tell(self, ns, free, total):
         """The device's own word: what is in use, and what of that is not the program's."""
         self.told.append((total, total - free - self.reserved()))
+        self.free = free
         self.sizes |= {size(free), size(total), size(total - free), size(abs(total - free - self.reserved()))}
         self.times.add(f"{ns / 1e6:.1f} ms")
 
@@ -130,6 +131,8 @@ class Trace:
         self.times.add(f"{ns / 1e6:.1f} ms")
         self.codes.add(int(keys["error"]))
         self.sizes |= {size(self.largest_free())} | ({size(int(keys["requested"]))} if "requested" in keys else set())
+        if "requested" in keys:  # by how much less would have to be held
+            self.sizes.add(size(max(0, int(keys["requested"]) - self.free - (self.reserved() - self.pool().bytes()))))
         self.known_sites(self.pool().live)
         leaked = sum(total for count, total in by_site(self.pool().live).values() if count > 1)
         self.sizes |= {size(leaked), size(self.reserved() - leaked)}
