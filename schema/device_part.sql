@@ -98,8 +98,9 @@ FROM (
         w.name,
         CASE w.name
             WHEN 'whole' THEN d.bytes
-            WHEN 'used' THEN max(0, d.used_bytes - coalesce(c.private_occupied_bytes, 0))
-            WHEN 'pending' THEN d.pending_bytes - max(0, coalesce(c.private_occupied_bytes, 0) - d.used_bytes)
+            -- A snapshot's list of its end knows what blocks were given, where their births tell what was asked for.
+            WHEN 'used' THEN coalesce(max(0, d.bytes - c.cut_bytes - coalesce(d.pending_bytes, 0)), d.used_bytes)
+            WHEN 'pending' THEN min(d.pending_bytes, coalesce(d.bytes - c.cut_bytes, d.pending_bytes))
             WHEN 'new' THEN min(d.new_bytes, coalesce(c.empty_bytes + c.pinned_bytes, d.free_bytes))
             WHEN 'private' THEN c.private_bytes
             WHEN 'idle' THEN c.idle_bytes
@@ -117,7 +118,7 @@ FROM (
             k.moment_id AS moment_id,
             k.heap_id AS heap_id,
             sum(CASE WHEN k.place = 1 THEN k.reserved_bytes ELSE 0 END) AS private_bytes,
-            sum(CASE WHEN k.place = 1 THEN k.reserved_bytes - k.free_bytes ELSE 0 END) AS private_occupied_bytes,
+            sum(CASE WHEN k.place = 1 THEN k.reserved_bytes ELSE k.free_bytes END) AS cut_bytes,
             sum(CASE WHEN k.place = 2 THEN k.free_bytes ELSE 0 END) AS idle_bytes,
             sum(CASE WHEN k.place > 2 THEN k.free_bytes - k.stuck_bytes ELSE 0 END) AS empty_bytes,
             sum(CASE WHEN k.place = 3 THEN k.stuck_bytes ELSE 0 END) AS small_bytes,

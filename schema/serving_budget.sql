@@ -30,60 +30,71 @@ CREATE VIEW serving_budget (
 WITH
     part AS (
         SELECT
-            host,
-            rank,
-            pid,
-            device,
-            CASE
-                WHEN level = 'workspace' OR category = 'workspace' THEN 'workspaces'
-                WHEN category = 'weight' THEN 'weights'
-                WHEN category IN ('activation', 'temporary', 'input', 'gradient') THEN 'activations'
-                WHEN category = 'graph' THEN 'graphs'
-                WHEN category IN ('KV cache', 'communication') THEN category
-                ELSE 'other'
-            END AS part,
-            sum(live_bytes) AS bytes
-        FROM peak_by_category
-        WHERE device IS NOT NULL AND level IN ('pool', 'workspace', 'driver') AND category <> 'segment'
-        GROUP BY 1, 2, 3, 4, 5
+            device_id,
+            part,
+            sum(bytes) AS bytes
+        FROM (
+            SELECT
+                h.device_id AS device_id,
+                CASE
+                    WHEN h.level = 3 OR c.name = 'workspace' THEN 'workspaces'
+                    WHEN k.own_name IS NOT NULL THEN 'other'
+                    WHEN c.name = 'weight' THEN 'weights'
+                    WHEN c.name IN ('activation', 'temporary', 'input', 'gradient') THEN 'activations'
+                    WHEN c.name = 'graph' THEN 'graphs'
+                    WHEN c.name IN ('KV cache', 'communication') THEN c.name
+                    ELSE 'other'
+                END AS part,
+                CASE c.name WHEN 'segment' THEN 0 ELSE k.live_bytes END AS bytes
+            FROM z_peak_category AS k
+            JOIN z_category AS c ON c.category_id = k.category_id
+            JOIN heap AS h ON h.heap_id = k.heap_id
+            WHERE h.device_id IS NOT NULL AND h.level IN (1, 2, 3)
+            UNION ALL
+            SELECT
+                h.device_id,
+                'other',
+                s.peak_bytes - coalesce((SELECT sum(k.live_bytes) FROM z_peak_category AS k WHERE k.heap_id = h.heap_id), 0)
+            FROM z_heap_sum AS s
+            JOIN heap AS h ON h.heap_id = s.heap_id
+            WHERE h.device_id IS NOT NULL AND h.level IN (1, 2, 3)
+        )
+        GROUP BY device_id, part
     ),
     whole AS (
         SELECT
-            k.host AS host,
-            k.rank AS rank,
-            k.pid AS pid,
-            k.device AS device,
+            k.device_id AS device_id,
             k.bytes AS kv_bytes,
             (
-                SELECT coalesce(max(CASE WHEN m.component = 'DEVICE USED' THEN m.bytes END), sum(m.bytes))
-                FROM device_memory AS m
-                WHERE m.moment_kind = 'device peak' AND m.host IS k.host AND m.pid IS k.pid AND m.device = k.device
+                SELECT max(coalesce(b.used_bytes, b.recorded_bytes))
+                FROM z_device_moment AS b
+                WHERE b.moment_kind = 'device peak' AND b.device_id = k.device_id
             ) AS used_bytes,
             coalesce(
-                (
-                    SELECT max(m.total_bytes)
-                    FROM z_device_moment AS m
-                    WHERE m.moment_kind = 'device peak' AND m.host IS k.host AND m.pid IS k.pid AND m.device = k.device
-                ),
-                (SELECT max(d.capacity_bytes) FROM device_peak AS d WHERE d.host IS k.host AND d.device = k.device)
+                (SELECT max(b.total_bytes) FROM z_device_moment AS b WHERE b.moment_kind = 'device peak' AND b.device_id = k.device_id),
+                d.capacity_bytes
             ) AS capacity_bytes,
-            (
-                SELECT sum(q.bytes)
-                FROM part AS q
-                WHERE q.host IS k.host AND q.pid IS k.pid AND q.device = k.device
-            ) AS known_bytes
+            (SELECT sum(q.bytes) FROM part AS q WHERE q.device_id = k.device_id) AS known_bytes
         FROM part AS k
+        JOIN device AS d ON d.device_id = k.device_id
         WHERE k.part = 'KV cache'
     )
-SELECT p.host, p.rank, p.pid, p.device, NULL, NULL, p.part, p.bytes
-FROM part AS p
-JOIN whole AS w ON w.host IS p.host AND w.pid IS p.pid AND w.device = p.device
-UNION ALL
-SELECT host, rank, pid, device, NULL, NULL, 'rest', max(0, used_bytes - known_bytes)
-FROM whole
-UNION ALL
-SELECT host, rank, pid, device, NULL, NULL, 'free', max(0, capacity_bytes - max(used_bytes, known_bytes))
-FROM whole
-UNION ALL
-SELECT host, rank, pid, device, NULL, NULL, 'largest KV cache', kv_bytes + max(0, capacity_bytes - max(used_bytes, known_bytes))
-FROM whole;
+SELECT process.host, process.rank, process.pid, coalesce(d.physical_ordinal, d.ordinal), NULL, NULL, r.part, r.bytes
+FROM (
+    SELECT p.device_id, p.part, p.bytes
+    FROM part AS p
+    JOIN whole AS w ON w.device_id = p.device_id
+    WHERE p.bytes > 0
+    UNION ALL
+    SELECT device_id, 'rest', max(0, used_bytes - known_bytes)
+    FROM whole
+    UNION ALL
+    SELECT device_id, 'free', max(0, capacity_bytes - max(used_bytes, known_bytes))
+    FROM whole
+    UNION ALL
+    SELECT device_id, 'largest KV cache', kv_bytes + max(0, capacity_bytes - max(used_bytes, known_bytes))
+    FROM whole
+) AS r
+JOIN device AS d ON d.device_id = r.device_id
+LEFT JOIN process ON process.process_id = d.process_id
+ORDER BY r.device_id, r.part;
