@@ -19,7 +19,7 @@ record() {
     for wait_ms in 20 50 200 1000; do
         "$bin/npumem-record" --force -q -o $1.zst -- "$program" $1 $wait_ms >$1.txt 2>$1.err || [ $1 = kill ] || fail "$(cat $1.err)"
         "$bin/npumem-ingest" --force --lang en $1.zst >$1.screen || fail "ingest of $1"
-        [ "$(sqlite3 $1.db "SELECT max(is_rising) FROM z_object_count")" = 0 ] || break
+        [ "$(sqlite3 $1.db "SELECT verdict FROM object_count WHERE object = 'aclTensor'")" = kept ] || break
     done
 }
 
