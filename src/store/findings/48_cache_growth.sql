@@ -19,27 +19,25 @@ WITH
         GROUP BY u.heap_id
         HAVING count(*) >= 10
     ),
-    tenth AS (
-        SELECT
-            s.heap_id AS heap_id,
-            min(9, (u.last_seq - s.begin_seq) * 10 / (s.end_seq - s.begin_seq)) AS tenth,
-            min(u.last_seq) AS seq,
-            max(CASE WHEN s.is_pool THEN u.reserved_bytes ELSE u.live_bytes END) AS held_bytes,
-            max(CASE WHEN s.is_pool THEN u.max_live_bytes ELSE 0 END) AS live_bytes
-        FROM span AS s
-        JOIN usage AS u ON u.heap_id = s.heap_id AND u.last_seq > s.begin_seq
-        GROUP BY 1, 2
-    ),
     late AS (
         SELECT
             heap_id,
-            min(CASE WHEN tenth = 6 THEN seq END) AS seq,
+            min(CASE WHEN tenth = 6 THEN last_seq END) AS seq,
             max(CASE WHEN tenth = 6 THEN held_bytes END) AS held_6,
             max(CASE WHEN tenth = 7 THEN held_bytes END) AS held_7,
             max(CASE WHEN tenth = 8 THEN held_bytes END) AS held_8,
-            max(CASE WHEN tenth = 9 THEN held_bytes END) AS held_9,
-            max(CASE WHEN tenth = 9 THEN live_bytes END) - max(CASE WHEN tenth = 6 THEN live_bytes END) AS live_rise_bytes
-        FROM tenth
+            max(CASE WHEN tenth >= 9 THEN held_bytes END) AS held_9,
+            max(CASE WHEN tenth >= 9 THEN live_bytes END) - max(CASE WHEN tenth = 6 THEN live_bytes END) AS live_rise_bytes
+        FROM (
+            SELECT
+                s.heap_id AS heap_id,
+                u.last_seq AS last_seq,
+                (u.last_seq - s.begin_seq) * 10 / (s.end_seq - s.begin_seq) AS tenth,
+                CASE WHEN s.is_pool THEN u.reserved_bytes ELSE u.live_bytes END AS held_bytes,
+                CASE WHEN s.is_pool THEN u.max_live_bytes ELSE 0 END AS live_bytes
+            FROM span AS s
+            JOIN usage AS u ON u.heap_id = s.heap_id AND u.last_seq >= s.begin_seq + (s.end_seq - s.begin_seq) / 10 * 6
+        )
         GROUP BY heap_id
     ),
     growing AS (
