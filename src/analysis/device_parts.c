@@ -38,20 +38,28 @@ static nm_status copy_parts(hardware_room *room, const nm_heap *pool, nm_error *
     return status;
 }
 
-static nm_status take_peak(nm_run *run, const nm_heap *changed, nm_error *err)
+static nm_status take_peak(nm_run *run, const nm_device_group *group, nm_error *err)
 {
-    const nm_device_group *group =
-        changed->level == NM_LEVEL_DRIVER && changed->device != NULL ? changed->device->group : NULL;
-    hardware_room *room = group == NULL ? NULL : nm_hardware_room(run, group);
+    hardware_room *room = nm_hardware_room(run, group);
     nm_status status = NM_OK;
 
-    if (room == NULL || room->epoch == group->peak_epoch)
+    if (room->epoch == group->peak_epoch)
         return NM_OK;
     room->epoch = group->peak_epoch;
     room->count = 0;
     for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         if (nm_is_pool(heap) && heap->device != NULL && heap->device->group == group)
             status = copy_parts(room, heap, err);
+    return status;
+}
+
+/* What the baseline made is one moment: its segments come before their blocks. */
+static nm_status take_peaks(nm_run *run, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (const nm_device_group *group = run->replay->first_group; group != NULL && status == NM_OK; group = group->next)
+        status = take_peak(run, group, err);
     return status;
 }
 
@@ -79,7 +87,20 @@ static nm_status end(const nm_run *run, nm_error *err)
 
 static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 {
-    return change->kind == NM_CHANGE_SETTLED ? take_peak(run, change->heap, err) : end(run, err);
+    nm_status status = NM_OK;
+
+    switch (change->kind) {
+    case NM_CHANGE_SETTLED:
+        return run->replay->has_events && change->heap->level == NM_LEVEL_DRIVER && change->heap->device != NULL
+                   ? take_peak(run, change->heap->device->group, err)
+                   : NM_OK;
+    case NM_CHANGE_BEGUN:
+        return take_peaks(run, err);
+    default:
+        if (!run->replay->has_events)
+            status = take_peaks(run, err);
+        return status == NM_OK ? end(run, err) : status;
+    }
 }
 
 static void release(nm_run *run)
@@ -94,7 +115,7 @@ const nm_pass nm_device_parts_pass = {
     .name = "device parts",
     .gives = {[NM_ROW_PART_SAMPLE] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_SETTLED] = true, [NM_CHANGE_END] = true},
+    .wants = {[NM_CHANGE_SETTLED] = true, [NM_CHANGE_BEGUN] = true, [NM_CHANGE_END] = true},
     .room = {[NM_OWNER_HARDWARE] = sizeof(hardware_room)},
     .change = change,
     .release = release,

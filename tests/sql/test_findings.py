@@ -121,8 +121,8 @@ def hold_parts(db, name):
 
 def hold_cut(db, name):
     """The parts of a pool add up to it, and what is stuck of it is what its segments with a live block have outside their blocks."""
-    for moment, seq, heap, nbytes in db.execute(
-            "SELECT moment_id, seq, heap_id, bytes FROM device_memory WHERE used_bytes IS NOT NULL AND NOT is_estimate AND seq IS NOT NULL"):
+    for moment, kind, seq, heap, nbytes, used in db.execute(
+            "SELECT moment_id, moment_kind, seq, heap_id, bytes, used_bytes FROM device_memory WHERE used_bytes IS NOT NULL AND NOT is_estimate"):
         place = "moment_id = ? AND (host, rank, pid, device, heap, level) IS (SELECT host, rank, pid, device, heap, level FROM z_heap_place WHERE heap_id = ?)"
         twins = db.execute("SELECT count(*) FROM z_heap_place AS p JOIN z_heap_place AS q USING (pid, device, heap, level) WHERE p.heap_id = ?", (heap,)).fetchone()[0]
         parts = dict(db.execute(f"SELECT part, bytes FROM device_part WHERE {place}", (moment, heap)))
@@ -130,7 +130,9 @@ def hold_cut(db, name):
             continue
         if sum(parts.values()) != nbytes or min(parts.values()) < 0:
             fail(name, f"heap {heap} at {seq}: {parts} is not {nbytes}")
-        if {"idle", "private", "new", "free"} & set(parts) or db.execute("SELECT count(*) FROM z_pool_part WHERE heap_id = ? AND segment_kind = 3", (heap,)).fetchone()[0]:
+        if "private" not in parts and kind != "end" and parts.get("used", 0) != used:
+            fail(name, f"heap {heap} at {seq}: {parts}, and blocks hold {used}")
+        if seq is None or {"idle", "private", "new", "free"} & set(parts) or db.execute("SELECT count(*) FROM z_pool_part WHERE heap_id = ? AND segment_kind = 3", (heap,)).fetchone()[0]:
             continue
         if db.execute("SELECT count(*) FROM allocation AS a LEFT JOIN allocation AS g ON g.allocation_id = a.segment_id WHERE a.heap_id = ?"
                       " AND (a.alloc_seq IS NULL OR (a.address + a.block_bytes <= g.address + g.size_bytes) IS NOT 1)", (heap,)).fetchone()[0]:
