@@ -9,7 +9,8 @@ WITH
             coalesce(sum(CASE WHEN reason = 'stack cut' THEN size_bytes END), 0) AS cut_bytes,
             (SELECT coalesce(sum(outstanding_count), 0) FROM heap_total) AS outstanding_count,
             (SELECT coalesce(sum(outstanding_bytes), 0) FROM heap_total) AS outstanding_bytes,
-            coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0) AS step_count
+            coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0) AS step_count,
+            (SELECT coalesce(sum(allocation_count), 0) FROM heap_total) AS birth_count
         FROM suspect_by_site
     )
 SELECT
@@ -29,6 +30,18 @@ SELECT
     'suspect_by_site'
 FROM run
 WHERE early_count + stepless_count > 0
+UNION ALL
+SELECT
+    'not judged',
+    'leak',
+    'no history',
+    'exact',
+    NULL,
+    NULL,
+    said(say('screen.unjudged.history')),
+    'heap_total'
+FROM run
+WHERE birth_count = 0
 UNION ALL
 SELECT
     'not judged',
@@ -57,4 +70,4 @@ SELECT
     ),
     'leak_by_site'
 FROM run
-WHERE stepless_count = 0 AND early_count = 0 AND cut_bytes * 2 <= outstanding_bytes;
+WHERE stepless_count = 0 AND early_count = 0 AND birth_count > 0 AND cut_bytes * 2 <= outstanding_bytes;
