@@ -44,45 +44,29 @@ const char *nm_say_site(nm_language language, const char *site, size_t columns, 
     return nm_human_text(out, size, site, columns);
 }
 
-typedef struct word_code {
-    const char *word;
-    nm_sentence code;
-} word_code;
-
-/* 0: it is none of them. */
-static nm_sentence code_of(const word_code *codes, size_t count, const char *word)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(codes[i].word, word) == 0)
-            return codes[i].code;
-    return 0;
-}
-
 const char *nm_say_component(nm_language language, const char *component, const char *heap, const char *part,
                              size_t columns, char *out, size_t size)
 {
-    static const word_code components[] = {{"APP", NM_SAY_PART_PROGRAM},
-                                           {"PHYSICAL", NM_SAY_PART_PHYSICAL},
-                                           {"PAGE ROUNDING", NM_SAY_PART_PAGES},
-                                           {"RECORDED PROCESSES", NM_SAY_PART_RECORDED},
-                                           {"OTHER PROCESSES", NM_SAY_PART_OTHERS},
-                                           {"UNEXPLAINED", NM_SAY_PART_UNEXPLAINED},
-                                           {"REST", NM_SAY_PART_REST}};
-    static const word_code parts[] = {{"used", NM_SAY_PART_USED},   {"pending", NM_SAY_PART_PENDING},
-                                      {"new", NM_SAY_PART_NEW},     {"private", NM_SAY_PART_PRIVATE},
-                                      {"idle", NM_SAY_PART_IDLE},   {"empty", NM_SAY_PART_EMPTY},
-                                      {"small", NM_SAY_PART_SMALL}, {"pinned", NM_SAY_PART_PINNED}};
-    nm_sentence code = code_of(components, sizeof components / sizeof components[0], component);
+    static const struct {
+        const char *component;
+        nm_sentence code;
+    } names[] = {{"APP", NM_SAY_PART_PROGRAM},
+                 {"PHYSICAL", NM_SAY_PART_PHYSICAL},
+                 {"PAGE ROUNDING", NM_SAY_PART_PAGES},
+                 {"RECORDED PROCESSES", NM_SAY_PART_RECORDED},
+                 {"OTHER PROCESSES", NM_SAY_PART_OTHERS},
+                 {"UNEXPLAINED", NM_SAY_PART_UNEXPLAINED},
+                 {"REST", NM_SAY_PART_REST}};
+    char code_name[64], heap_name[NM_SAY_HEAP_BYTES];
+    nm_sentence code;
 
-    if (code != 0)
-        return nm_sentence_put(code, language, NULL, out, size);
-    nm_human_text(out, size, heap[0] == 0 ? component : heap, columns);
-    code = heap[0] == 0 ? 0 : code_of(parts, sizeof parts / sizeof parts[0], part);
-    if (code != 0) {
-        char name[NM_SAY_HEAP_BYTES];
-
-        snprintf(name, sizeof name, "%s", out);
-        nm_sentence_put(code, language, NM_WORDS({"heap", name}), out, size);
-    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i].component, component) == 0)
+            return nm_sentence_put(names[i].code, language, NULL, out, size);
+    snprintf(code_name, sizeof code_name, "screen.part.%s", part);
+    nm_human_text(heap_name, sizeof heap_name, heap[0] == 0 ? component : heap, columns);
+    if (heap[0] != 0 && nm_sentence_of(code_name, &code))
+        return nm_sentence_put(code, language, NM_WORDS({"heap", heap_name}), out, size);
+    snprintf(out, size, "%s", heap_name);
     return out;
 }

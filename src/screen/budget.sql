@@ -17,7 +17,8 @@ WITH
 SELECT
     b.device AS device,
     (SELECT upper(max(kind)) FROM device) AS device_kind,
-    b.part AS part,
+    b.part = 'largest KV cache' AS is_largest,
+    CASE b.part WHEN 'rest' THEN 'screen.part.rest' ELSE 'screen.budget.' || replace(lower(b.part), ' ', '_') END AS name,
     b.bytes AS bytes
 FROM b
 JOIN worst AS w ON w.host IS b.host AND w.pid IS b.pid AND w.device = b.device

@@ -189,46 +189,27 @@ static nm_status add_heaps(nm_screen *s, bool *is_begun, nm_error *err)
 
 /* ---- What a server's device is full of ---- */
 
-static const char *budget_name(const nm_screen *s, const char *part, char out[TEXT_BYTES])
-{
-    static const struct {
-        const char *part;
-        nm_sentence code;
-    } names[] = {{"weights", NM_SAY_BUDGET_WEIGHTS},
-                 {"KV cache", NM_SAY_BUDGET_KV},
-                 {"activations", NM_SAY_BUDGET_ACTIVATIONS},
-                 {"graphs", NM_SAY_BUDGET_GRAPHS},
-                 {"workspaces", NM_SAY_BUDGET_WORKSPACES},
-                 {"communication", NM_SAY_BUDGET_COMMUNICATION},
-                 {"other", NM_SAY_BUDGET_OTHER},
-                 {"rest", NM_SAY_PART_REST}};
-    size_t i = 0;
-
-    while (i + 1 < sizeof names / sizeof names[0] && strcmp(names[i].part, part) != 0)
-        i++;
-    return nm_sentence_put(names[i].code, s->language, NULL, out, TEXT_BYTES);
-}
-
 static nm_status add_budget(nm_screen *s, nm_error *err)
 {
     char bytes[NM_HUMAN_BYTES], name[TEXT_BYTES], device[64];
     sqlite3_stmt *rows = NULL;
     nm_budget_row row;
+    nm_sentence code;
     nm_status status = nm_budget_ask(s->db, &rows, err);
 
     for (int i = 0; status == NM_OK && nm_budget_next(rows, &row); i++) {
-        bool is_most = strcmp(row.part, "largest KV cache") == 0;
-
         if (i == 0) {
             nm_screen_begin(s, NM_SAY_NOTHING, NM_LINE_PLAIN, NM_RANK_PEAK, "serving_budget");
             nm_screen_rows(s, 2);
         }
+        nm_sentence_of(row.name, &code);
         nm_screen_say(s,
-                      i == 0    ? NM_SAY_BUDGET
-                      : is_most ? NM_SAY_BUDGET_MOST
-                                : NM_SAY_BUDGET_PART,
+                      i == 0           ? NM_SAY_BUDGET
+                      : row.is_largest ? NM_SAY_BUDGET_MOST
+                                       : NM_SAY_BUDGET_PART,
                       NM_WORDS({"device", device_name(s, row.device_kind, row.device, device)},
-                               {"bytes", nm_human_bytes(bytes, row.bytes)}, {"name", budget_name(s, row.part, name)}));
+                               {"bytes", nm_human_bytes(bytes, row.bytes)},
+                               {"name", nm_sentence_put(code, s->language, NULL, name, sizeof name)}));
     }
     return nm_question_end(rows, status, err);
 }

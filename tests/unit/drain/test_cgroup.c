@@ -3,44 +3,10 @@
  * What a memory cgroup leaves, from files laid out as the kernel lays out both versions.
  */
 #include <check.h>
-#include <fcntl.h>
-#include <stdio.h>
 
-#include "base/io.h"
 #include "drain/cgroup.h"
-#include "support/run.h"
+#include "support/machine.h"
 #include "support/suites.h"
-
-static char folder[64];
-
-static int open_below(const char *path, int flags, mode_t mode)
-{
-    char below[512];
-
-    snprintf(below, sizeof below, "%s%s", folder, path);
-    return open(below, flags, mode);
-}
-
-static void set_up(void)
-{
-    run_make_folder(folder);
-    nm_io.open = open_below;
-}
-
-static void tear_down(void)
-{
-    run_remove_folder(folder);
-}
-
-static void lay(const char *line)
-{
-    char command[2048];
-
-    snprintf(command, sizeof command, "cd %s && mkdir -p proc/7 sys/fs/cgroup && cd sys/fs/cgroup && %s", folder, line);
-    nm_run run = run_shell(command, 10);
-    ck_assert_int_eq(run.exit_code, 0);
-    run_free(&run);
-}
 
 static void expect_left(uint64_t used_bytes, uint64_t limit_bytes)
 {
@@ -58,23 +24,25 @@ START_TEST(the_one_that_leaves_least_counts)
 {
     nm_cgroup cgroup;
 
-    lay("echo 0::/pod/step >../../../proc/7/cgroup; mkdir -p pod/step; echo oom_kill 0 >pod/step/memory.events;"
-        "echo 1000 >pod/step/memory.max; echo 900 >pod/step/memory.current;"
-        "printf 'anon 500\\ninactive_file 300\\nactive_file 77\\n' >pod/step/memory.stat;"
-        "echo 5300 >pod/memory.max; echo 5000 >pod/memory.current");
+    machine_lay("cd sys/fs/cgroup; echo 0::/pod/step >../../../proc/7/cgroup; mkdir -p pod/step; echo oom_kill 0 "
+                ">pod/step/memory.events;"
+                "echo 1000 >pod/step/memory.max; echo 900 >pod/step/memory.current;"
+                "printf 'anon 500\\ninactive_file 300\\nactive_file 77\\n' >pod/step/memory.stat;"
+                "echo 5300 >pod/memory.max; echo 5000 >pod/memory.current");
     expect_left(5000, 5300);
     ck_assert(nm_cgroup_find("7", &cgroup));
     ck_assert_uint_eq(nm_cgroup_limit(&cgroup), 1000);
-    lay("echo 5500 >pod/memory.max");
+    machine_lay("cd sys/fs/cgroup; echo 5500 >pod/memory.max");
     expect_left(600, 1000);
-    lay("echo max >pod/step/memory.max");
+    machine_lay("cd sys/fs/cgroup; echo max >pod/step/memory.max");
     expect_left(5000, 5500);
 }
 END_TEST
 
 START_TEST(the_older_version_has_other_names)
 {
-    lay("printf '9:cpu:/\\n4:memory:/docker/1\\n0::/other\\n' >../../../proc/7/cgroup; mkdir memory;"
+    machine_lay(
+        "cd sys/fs/cgroup; printf '9:cpu:/\\n4:memory:/docker/1\\n0::/other\\n' >../../../proc/7/cgroup; mkdir memory;"
         "echo oom_kill 0 >memory/memory.oom_control; echo 2000 >memory/memory.limit_in_bytes;"
         "echo 1500 >memory/memory.usage_in_bytes; printf 'cache 9\\ninactive_file 11\\ntotal_inactive_file 100\\n' "
         ">memory/memory.stat");
@@ -88,15 +56,15 @@ START_TEST(without_a_limit_nothing_is_told)
     uint64_t used = 0, limit = 0;
 
     ck_assert(!nm_cgroup_find("7", &cgroup));
-    lay("echo 0::/ >../../../proc/7/cgroup");
+    machine_lay("cd sys/fs/cgroup; echo 0::/ >../../../proc/7/cgroup");
     ck_assert(!nm_cgroup_find("7", &cgroup)); /* the root of all */
-    lay("echo oom_kill 0 >memory.events; echo max >memory.max; echo 5 >memory.current");
+    machine_lay("cd sys/fs/cgroup; echo oom_kill 0 >memory.events; echo max >memory.max; echo 5 >memory.current");
     ck_assert(nm_cgroup_find("7", &cgroup));
     ck_assert(!nm_cgroup_memory(&cgroup, &used, &limit));
     ck_assert(nm_cgroup_limit(&cgroup) == NM_CGROUP_UNLIMITED);
-    lay("echo 9223372036854771712 >memory.max"); /* what version 1 says */
+    machine_lay("cd sys/fs/cgroup; echo 9223372036854771712 >memory.max"); /* what version 1 says */
     ck_assert(!nm_cgroup_memory(&cgroup, &used, &limit));
-    lay("echo 10 >memory.max; rm memory.current");
+    machine_lay("cd sys/fs/cgroup; echo 10 >memory.max; rm memory.current");
     ck_assert(!nm_cgroup_memory(&cgroup, &used, &limit));
 }
 END_TEST
@@ -106,7 +74,7 @@ TEST_SUITE(test_cgroup)
     Suite *suite = suite_create("cgroup");
     TCase *tests = tcase_create("cgroup");
 
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, machine_set_up, machine_tear_down);
     tcase_add_test(tests, the_one_that_leaves_least_counts);
     tcase_add_test(tests, the_older_version_has_other_names);
     tcase_add_test(tests, without_a_limit_nothing_is_told);

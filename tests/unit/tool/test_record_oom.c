@@ -3,61 +3,25 @@
  * Kills for want of memory, from files laid out as the kernel lays out cgroups of both versions.
  */
 #include <check.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/io.h"
-#include "support/run.h"
+#include "support/machine.h"
 #include "support/suites.h"
 #include "tool/record/oom.h"
-
-static char folder[64];
-
-static int open_below(const char *path, int flags, mode_t mode)
-{
-    char below[512];
-
-    snprintf(below, sizeof below, "%s%s", folder, path);
-    return open(below, flags, mode);
-}
-
-static void set_up(void)
-{
-    run_make_folder(folder);
-    nm_io.open = open_below;
-}
-
-static void tear_down(void)
-{
-    run_remove_folder(folder);
-}
-
-static void lay(const char *line)
-{
-    char command[2048];
-
-    snprintf(command, sizeof command, "cd %s && mkdir -p proc/self sys/fs/cgroup && %s", folder, line);
-    nm_run run = run_shell(command, 10);
-    ck_assert_int_eq(run.exit_code, 0);
-    run_free(&run);
-}
 
 START_TEST(a_new_kill_is_told_once_with_the_least_limit)
 {
     record_oom oom;
 
-    lay("echo 0::/job/step > proc/self/cgroup; mkdir -p sys/fs/cgroup/job/step; echo max > "
-        "sys/fs/cgroup/job/step/memory.max;"
-        "echo 1048576 > sys/fs/cgroup/job/memory.max;"
-        "printf 'low 0\\noom 5\\noom_kill 4\\noom_group_kill 9\\n' > sys/fs/cgroup/job/step/memory.events");
+    machine_lay("echo 0::/job/step > proc/self/cgroup; mkdir -p sys/fs/cgroup/job/step; echo max > "
+                "sys/fs/cgroup/job/step/memory.max;"
+                "echo 1048576 > sys/fs/cgroup/job/memory.max;"
+                "printf 'low 0\\noom 5\\noom_kill 4\\noom_group_kill 9\\n' > sys/fs/cgroup/job/step/memory.events");
     record_oom_begin(&oom);
     ck_assert_uint_eq(oom.limit_bytes, 1048576);
     ck_assert(!record_oom_has_killed(&oom));
-    lay("printf 'low 0\\noom 6\\noom_kill 4\\noom_group_kill 10\\n' > sys/fs/cgroup/job/step/memory.events");
+    machine_lay("printf 'low 0\\noom 6\\noom_kill 4\\noom_group_kill 10\\n' > sys/fs/cgroup/job/step/memory.events");
     ck_assert(!record_oom_has_killed(&oom));
-    lay("printf 'low 0\\noom 6\\noom_kill 5\\noom_group_kill 9\\n' > sys/fs/cgroup/job/step/memory.events");
+    machine_lay("printf 'low 0\\noom 6\\noom_kill 5\\noom_group_kill 9\\n' > sys/fs/cgroup/job/step/memory.events");
     ck_assert(record_oom_has_killed(&oom));
     ck_assert(!record_oom_has_killed(&oom));
 }
@@ -67,12 +31,13 @@ START_TEST(the_older_version_counts_elsewhere)
 {
     record_oom oom;
 
-    lay("printf '9:cpu:/\\n4:memory:/docker/1\\n0::/other\\n' > proc/self/cgroup; mkdir -p sys/fs/cgroup/memory;"
+    machine_lay(
+        "printf '9:cpu:/\\n4:memory:/docker/1\\n0::/other\\n' > proc/self/cgroup; mkdir -p sys/fs/cgroup/memory;"
         "echo 9223372036854771712 > sys/fs/cgroup/memory/memory.limit_in_bytes;"
         "printf 'oom_kill_disable 0\\nunder_oom 0\\noom_kill 0\\n' > sys/fs/cgroup/memory/memory.oom_control");
     record_oom_begin(&oom); /* of a container: its own path is not there, and it sees its own as the root */
     ck_assert(oom.limit_bytes == RECORD_OOM_UNLIMITED);
-    lay("printf 'oom_kill_disable 0\\nunder_oom 0\\noom_kill 1\\n' > sys/fs/cgroup/memory/memory.oom_control");
+    machine_lay("printf 'oom_kill_disable 0\\nunder_oom 0\\noom_kill 1\\n' > sys/fs/cgroup/memory/memory.oom_control");
     ck_assert(record_oom_has_killed(&oom));
 }
 END_TEST
@@ -83,9 +48,9 @@ START_TEST(without_a_cgroup_nothing_is_said)
 
     record_oom_begin(&oom);
     ck_assert(!record_oom_has_killed(&oom));
-    lay("echo 0::/ > proc/self/cgroup");
+    machine_lay("echo 0::/ > proc/self/cgroup");
     record_oom_begin(&oom);
-    lay("echo oom_kill 5 > sys/fs/cgroup/memory.events");
+    machine_lay("echo oom_kill 5 > sys/fs/cgroup/memory.events");
     ck_assert(!record_oom_has_killed(&oom)); /* what it was before is not known */
 }
 END_TEST
@@ -95,7 +60,7 @@ TEST_SUITE(test_record_oom)
     Suite *suite = suite_create("record_oom");
     TCase *tests = tcase_create("record_oom");
 
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, machine_set_up, machine_tear_down);
     tcase_add_test(tests, a_new_kill_is_told_once_with_the_least_limit);
     tcase_add_test(tests, the_older_version_counts_elsewhere);
     tcase_add_test(tests, without_a_cgroup_nothing_is_said);
