@@ -181,10 +181,12 @@ START_TEST(a_recording_is_found_by_a_process_a_socket_and_a_folder)
            "--once --pid $(cat pid) >by_pid; a=$?; $O --once $(cat folder) >by_folder; b=$?;"
            " $O --once $(cat folder)/ctl >by_socket; c=$?; $O --once $PWD/c.zst >by_file; : >go; wait; echo $a $b $c",
            0, "0 0 0\n");
-    expect("for i in pid folder socket; do sed 1d by_$i | "
-           "cut -c 1-22 >x; "
-           "sed 1d by_file | cut -c 1-22 | diff - x; head -n 1 by_$i | grep -c \"^$PWD/c.zst  recording\"; done",
-           0, "1\n1\n1\n");
+    /* Memory of the host is sampled by the clock: it may come between two looks, so its line is left out. */
+    expect("f() { sed -e 1d -e '/host memory$/d' \"$1\" | cut -c 1-22; }; f by_file >wanted; for i in pid folder "
+           "socket; do "
+           "f by_$i | diff wanted -; head -n 1 by_$i | grep -c \"^$PWD/c.zst  recording\"; done; wc -l <wanted | "
+           "awk '{ print ($1 > 3) }'",
+           0, "1\n1\n1\n1\n");
 }
 END_TEST
 
