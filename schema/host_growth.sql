@@ -144,7 +144,7 @@ SELECT
     CASE WHEN r.cgroup_bytes <= r.machine_bytes THEN 'cgroup' ELSE 'machine' END,
     CASE
         WHEN r.growth_bytes = 0 THEN 'flat'
-        WHEN r.window_ns < 1440000000000 AND r.growth_bytes >= max(104857600, r.end_bytes / 10) THEN 'growing'
+        WHEN r.window_ns < 1440000000000 AND r.growth_bytes >= max((SELECT least FROM minimum WHERE judgement = 'host growth'), r.end_bytes / 10) THEN 'growing'
         WHEN r.window_ns >= 1440000000000 AND r.hourly_bytes >= max(1073741824, r.headroom_bytes / 20) THEN 'growing'
         ELSE 'slow'
     END

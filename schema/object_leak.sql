@@ -65,7 +65,7 @@ SELECT
     f.label,
     sum(o.created_count),
     sum(o.late_count),
-    CASE WHEN sum(o.created_count) > 256 AND sum(o.late_count) * 5 >= sum(o.created_count) THEN 'leak' ELSE 'kept' END,
+    CASE WHEN sum(o.created_count) >= (SELECT least FROM minimum WHERE judgement = 'object leak') AND sum(o.late_count) * 5 >= sum(o.created_count) THEN 'leak' ELSE 'kept' END,
     min(o.first_seq),
     max(o.last_seq),
     max(o.stack_id)

@@ -202,7 +202,27 @@ START_TEST(growth_that_cannot_be_judged_is_said)
 {
     expect("sed '/stack=2/d; /step number=3/,$d' $T > few.txt && load few.txt few && $C few.db --no-growth "
            "--allow-partial",
-           0, "ok    no-growth                   0 B  (nothing is called so in fewer than 3 steps)");
+           5, "?     no-growth                     -  not judged: leaks: 2 of 3 steps seen, 1 more needed");
+    expect("$C few.db --no-growth --allow-partial --not-judged pass", 0, "?     no-growth");
+    expect("$C few.db --no-growth --allow-partial --not-judged fail --max-peak 1GiB", 5, "ok    max-peak");
+    expect("$C few.db --no-leak --allow-partial --max-peak 1B", 1, "not judged: leaks: 2 of 3 steps seen");
+    expect("$C few.db --no-rising --no-anomaly --allow-partial", 0, "ok    no-rising");
+    expect("$C few.db --no-growth --allow-partial --json", 5,
+           "\"rule\": \"no-growth\", \"is_ok\": false, \"state\": \"not judged\", \"value\": null");
+    expect("$C few.db --no-growth --allow-partial --json --not-judged pass", 0,
+           "\"rule\": \"no-growth\", \"is_ok\": true, \"state\": \"not judged\", \"value\": null");
+    expect("printf 'no-leak not-judged=pass\nno-growth\n' >rules; $C few.db --allow-partial --rules rules", 5,
+           "?     no-leak");
+    expect("printf 'no-leak not-judged=pass # so far\nno-growth not-judged=pass\n' >rules; $C few.db --allow-partial "
+           "--rules "
+           "rules",
+           0, "?     no-leak");
+    expect("printf 'not-judged=pass\nno-leak\nno-growth not-judged=fail\n' >rules; $C few.db --allow-partial --rules "
+           "rules",
+           5, "?     no-growth");
+    expect_failure("printf 'no-leak not-judged=maybe' > rules; $C few.db --rules rules", 2,
+                   "line 1: no-leak: not-judged=fail or not-judged=pass");
+    expect_failure("$C few.db --no-leak --not-judged no", 2, "must be fail or pass");
     expect("sed '/stack=2/d' $T > other.txt && load other.txt other && $C other.db --no-growth | grep -c '('", 1, "0");
     expect("cp other.db lossy2.db && sqlite3 lossy2.db 'UPDATE input SET is_complete = 0, events_dropped = 12,"
            " events_seen = events_seen + 12' && $C lossy2.db --no-growth --allow-partial",

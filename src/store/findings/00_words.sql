@@ -55,6 +55,7 @@ CREATE TEMP TABLE said_run AS
 SELECT
     (SELECT count(*) FROM completeness WHERE verdict NOT IN ('complete', 'begun', 'kept', 'contradictory')) AS partial_count,
     EXISTS (SELECT 1 FROM input WHERE state = 'running') AS is_running,
+    (SELECT sum(events_ingested) FROM input) AS event_count,
     EXISTS (SELECT 1 FROM z_heap_sum WHERE peak_bytes > 0) AS has_memory,
     (SELECT upper(max(kind)) FROM device) AS device_kind,
     (

@@ -91,7 +91,13 @@ SELECT
         WHEN h.verdict = 'minor' THEN said(say('screen.minor.zero_copy', 'ratio', h.value))
         ELSE said(say('screen.zero_copy', 'ratio', h.value, 'copied_bytes', h.amount))
     END,
-    CASE WHEN h.verdict = 'unknown' THEN said(said_line(NULL, say(coalesce(r.code, 'screen.reason.warm_up')))) END,
+    CASE
+        WHEN h.verdict = 'unknown' THEN said(said_line(NULL, say(coalesce(r.code, 'screen.reason.warm_up'))))
+        WHEN h.verdict <> 'good' THEN NULL
+        WHEN h.measure = 'pool hit rate' THEN said(said_line(NULL, say('screen.rests.requests', 'n', h.amount)))
+        WHEN h.measure = 'allocation cost' THEN said(said_line(NULL, say('screen.rests.cost', 'all_cost_ns', h.amount)))
+        WHEN h.measure = 'fragmentation' THEN said(said_line(NULL, say('screen.rests.unused', 'unused_bytes', h.amount)))
+    END,
     CASE
         WHEN h.verdict IN ('warning', 'danger') AND (h.measure = 'pool hit rate' OR (h.measure = 'fragmentation' AND m.heap IS NULL))
             THEN command('screen.next.whatif')

@@ -1,6 +1,6 @@
 -- Memory of a pool that the program had freed and that another stream still used, where it was much of the most that lived at once. Where
 -- memory ran out for it, that is told already.
--- Only if: SELECT EXISTS (SELECT 1 FROM z_pool_sum WHERE max_pending_bytes >= 67108864)
+-- Only if: SELECT EXISTS (SELECT 1 FROM z_pool_sum WHERE max_pending_bytes >= (SELECT least FROM minimum WHERE judgement = 'pending memory'))
 INSERT INTO finding (
     severity, kind, host, rank, pid, device, heap, level, site, verdict, basis, value, unit, bytes, count, seq, sentence, remedy, source_view
 )
@@ -35,7 +35,7 @@ SELECT
 FROM z_pool_sum AS s
 JOIN z_heap_sum AS h ON h.heap_id = s.heap_id
 JOIN z_heap_place AS p ON p.heap_id = s.heap_id
-WHERE s.max_pending_bytes >= 67108864 AND s.max_pending_bytes * 10 >= h.peak_bytes
+WHERE s.max_pending_bytes >= (SELECT least FROM minimum WHERE judgement = 'pending memory') AND s.max_pending_bytes * 10 >= h.peak_bytes
     AND NOT EXISTS (SELECT 1 FROM z_early_free AS e WHERE e.heap_id = s.heap_id)
     AND NOT EXISTS (
         SELECT 1

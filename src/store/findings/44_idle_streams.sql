@@ -33,7 +33,7 @@ WITH
             stream_count,
             row_number() OVER (PARTITION BY heap_id ORDER BY idle_bytes DESC, moment) AS place
         FROM held
-        WHERE idle_bytes >= 67108864 AND idle_bytes * 10 >= reserved_bytes
+        WHERE idle_bytes >= (SELECT least FROM minimum WHERE judgement = 'idle streams') AND idle_bytes * 10 >= reserved_bytes
     )
 SELECT
     'warning',

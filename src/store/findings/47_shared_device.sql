@@ -83,5 +83,5 @@ SELECT
     said(say('screen.shared.remedy')),
     'device_peak'
 FROM place AS p
-WHERE p.guest_bytes >= 67108864 OR p.peak_bytes > p.capacity_bytes
+WHERE p.guest_bytes >= (SELECT least FROM minimum WHERE judgement = 'shared device') OR p.peak_bytes > p.capacity_bytes
 ORDER BY p.peak_bytes > p.capacity_bytes DESC, p.peak_bytes DESC, p.host, p.device;

@@ -2,7 +2,7 @@
 -- has reserved rises from tenth to tenth, in the end by 64 MiB and a tenth at least, and the most that lives by less than a fifth of
 -- that. Memory that modules of CANN take for the process (HCCL, for each group) rises as a whole. What its sites leak is told, and what idle
 -- streams keep.
--- Only if: SELECT EXISTS (SELECT 1 FROM usage WHERE max_live_bytes >= 67108864 OR reserved_bytes >= 67108864)
+-- Only if: SELECT EXISTS (SELECT 1 FROM usage JOIN minimum ON judgement = 'cache growth' WHERE max_live_bytes >= least OR reserved_bytes >= least)
 INSERT INTO finding (
     severity, kind, host, rank, pid, device, heap, level, verdict, basis, value, unit, bytes, count, seq, sentence, remedy, source_view
 )
@@ -54,7 +54,7 @@ WITH
             ) AS step_count
         FROM late AS l
         WHERE l.held_6 <= l.held_7 AND l.held_7 <= l.held_8 AND l.held_8 <= l.held_9 AND l.held_6 < l.held_8 AND l.held_8 < l.held_9
-            AND l.held_9 - l.held_6 >= max(67108864, l.held_9 / 10)
+            AND l.held_9 - l.held_6 >= max((SELECT least FROM minimum WHERE judgement = 'cache growth'), l.held_9 / 10)
             AND l.live_rise_bytes * 5 <= l.held_9 - l.held_6
     )
 SELECT

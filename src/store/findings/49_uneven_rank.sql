@@ -288,8 +288,8 @@ WITH
         JOIN usual AS u ON u.job = o.job AND u.team = o.team
         WHERE (o.bytes - o.median_bytes) * 20 > o.median_bytes
             AND (
-                o.bytes - o.median_bytes >= 268435456
-                OR (o.bytes - o.median_bytes >= 16777216 AND (o.bytes - o.median_bytes) * 4 >= o.median_bytes)
+                o.bytes - o.median_bytes >= (SELECT least FROM minimum WHERE judgement = 'uneven rank')
+                OR (o.bytes - o.median_bytes >= (SELECT least FROM minimum WHERE judgement = 'uneven rank of a small run') AND (o.bytes - o.median_bytes) * 4 >= o.median_bytes)
             )
             AND o.bytes - o.median_bytes > u.off_bytes * 4
     )

@@ -9,6 +9,7 @@ SELECT
     CASE
         WHEN r.partial_count > 0
             THEN said(said_line(NULL, say(CASE WHEN r.is_running THEN 'screen.reason.running' ELSE 'screen.reason.partial' END)))
+        ELSE said(said_line(NULL, say('screen.rests.events', 'n', r.event_count)))
     END,
     k.source_view
 FROM temp.said_run AS r

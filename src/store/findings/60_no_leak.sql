@@ -1,64 +1,166 @@
--- No leak, or what keeps them from being judged, where all was recorded.
--- Only if: SELECT NOT EXISTS (SELECT 1 FROM finding WHERE kind = 'leak') AND has_memory FROM temp.said_run
-INSERT INTO finding (severity, kind, reason, basis, bytes, count, sentence, source_view)
+-- No leak, or what keeps them from being judged, where all was recorded. Of a process in which something grows it is known.
+-- Only if: SELECT partial_count = 0 AND has_memory FROM temp.said_run
+INSERT INTO finding (severity, kind, reason, host, rank, pid, device, heap, level, site, basis, bytes, count, sentence, evidence, source_view)
 WITH
+    -- A history is whole if it begins with the process, whatever pauses are among its steps.
+    begun AS (
+        SELECT
+            p.process_id AS process_id,
+            i.baseline = 'none' OR coalesce(q.is_late, 0) AS is_whole,
+            q.process_id IS NOT NULL AS is_paused
+        FROM process AS p
+        JOIN input AS i ON i.input_id = p.input_id
+        LEFT JOIN (
+            SELECT g.process_id, min(coalesce(g.begin_seq, -1)) > min(s.begin_seq) AS is_late
+            FROM z_pause AS g
+            JOIN step AS s ON s.process_id = g.process_id
+            GROUP BY g.process_id
+        ) AS q ON q.process_id = p.process_id
+    ),
+    -- Processes that allocated. Where it is not whole all steps are alike, unless there are so many that a warm-up would show; what lived
+    -- when a pause ended was born in it.
+    seen AS (
+        SELECT
+            h.process_id AS process_id,
+            p.host AS host,
+            p.rank AS rank,
+            p.pid AS pid,
+            coalesce(w.step_count, 0) AS step_count,
+            b.is_whole AS is_whole,
+            CASE WHEN b.is_whole OR w.step_count >= (SELECT least FROM minimum WHERE judgement = 'warm-up') THEN w.warm_up_count WHEN b.is_paused THEN 0 ELSE -1 END AS warm_up_count,
+            sum(t.allocation_count) AS birth_count,
+            sum(t.outstanding_count) AS outstanding_count,
+            sum(t.outstanding_bytes) AS outstanding_bytes,
+            sum(CASE WHEN h.level <> 1 THEN t.live_bytes END) AS live_bytes,
+            sum(CASE WHEN h.level <> 1 THEN t.outstanding_bytes END) AS born_bytes
+        FROM z_heap_sum AS t
+        JOIN heap AS h ON h.heap_id = t.heap_id
+        JOIN process AS p ON p.process_id = h.process_id
+        JOIN begun AS b ON b.process_id = p.process_id
+        LEFT JOIN z_warm_up AS w ON w.process_id = h.process_id
+        WHERE t.allocation_count > 0
+            AND NOT EXISTS (
+                SELECT 1
+                FROM finding AS f
+                WHERE f.kind = 'leak' AND f.verdict IN ('growing', 'rising') AND f.host IS p.host AND f.rank IS p.rank AND f.pid IS p.pid
+            )
+        GROUP BY h.process_id
+    ),
+    -- Where all that was born in a whole history was freed, that needs no steps.
+    short AS (SELECT * FROM seen WHERE step_count < (SELECT least FROM minimum WHERE judgement = 'leak') AND (outstanding_count > 0 OR NOT is_whole)),
+    -- Born in the history, behind the warm-up, and still there: older than all that was freed of the site, or what is freed lives about as
+    -- long as the history is. Nothing says that it ends, so nobody can say that it is no leak. In a whole history that shows it if none
+    -- was born in the last two fifths, and what was born in the last step alone may be in use.
+    open_site AS (
+        SELECT
+            a.heap_id AS heap_id,
+            s.site_frame_id AS site_frame_id,
+            sum(a.allocation_count) AS open_count,
+            sum(a.allocation_count * a.size_bytes) AS open_bytes
+        FROM z_outstanding_sum AS a
+        JOIN heap AS h ON h.heap_id = a.heap_id
+        JOIN seen AS w ON w.process_id = h.process_id
+        LEFT JOIN stack AS s ON s.stack_id = a.stack_id
+        LEFT JOIN z_site_lifetime AS l ON l.heap_id = a.heap_id AND l.site_frame_id IS s.site_frame_id
+        LEFT JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id
+        WHERE w.step_count >= (SELECT least FROM minimum WHERE judgement = 'leak')
+            AND a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0
+            AND a.generation > w.warm_up_count
+            AND (NOT w.is_whole OR coalesce(v.verdict, '') <> 'bounded')
+        GROUP BY a.heap_id, s.site_frame_id
+        HAVING (max(w.step_count - a.generation) > coalesce(l.max_steps, -1)
+            OR (l.max_steps * 2 >= w.step_count AND count(DISTINCT a.generation) >= CASE WHEN w.is_whole THEN 3 ELSE 1 END))
+            AND (NOT w.is_whole OR (max(a.generation) > 0.6 * w.step_count AND min(a.generation) < w.step_count))
+    ),
     run AS (
         SELECT
-            coalesce(sum(reason = 'no steps'), 0) AS stepless_count,
-            coalesce(sum(reason = 'too few steps'), 0) AS early_count,
-            coalesce(sum(CASE WHEN reason = 'stack cut' THEN size_bytes END), 0) AS cut_bytes,
-            (SELECT coalesce(sum(outstanding_count), 0) FROM heap_total) AS outstanding_count,
-            (SELECT coalesce(sum(outstanding_bytes), 0) FROM heap_total) AS outstanding_bytes,
-            coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0) AS step_count,
-            (SELECT coalesce(sum(allocation_count), 0) FROM heap_total) AS birth_count
-        FROM suspect_by_site
+            sum(birth_count) AS birth_count,
+            sum(outstanding_count) AS outstanding_count,
+            sum(outstanding_bytes) AS outstanding_bytes,
+            CASE WHEN min(is_whole) = 0 AND sum(live_bytes) > 0 THEN 1.0 * sum(born_bytes) / sum(live_bytes) END AS born_ratio,
+            min(step_count) AS least_step_count,
+            (SELECT max(step_count) FROM short) AS short_step_count,
+            coalesce((SELECT sum(size_bytes) FROM suspect_by_site WHERE reason = 'stack cut'), 0) AS cut_bytes,
+            (SELECT count(*) FROM open_site) AS open_site_count,
+            (SELECT least FROM minimum WHERE judgement = 'leak') AS needed_count,
+            EXISTS (SELECT 1 FROM finding WHERE kind = 'leak') AS has_leak
+        FROM seen
     )
 SELECT
     'not judged',
     'leak',
-    CASE WHEN early_count > 0 THEN 'too few steps' ELSE 'no steps' END,
+    CASE WHEN s.step_count > 0 THEN 'too few steps' ELSE 'no steps' END,
+    s.host, s.rank, s.pid, NULL, NULL, NULL, NULL,
     'exact',
     NULL,
     NULL,
     said(
         CASE
-            WHEN early_count > 0
-                THEN say('screen.unjudged.early', 'seen', step_count, 'needed', 3, 'more', max(3 - step_count, 0))
-            ELSE say('screen.unjudged.stepless', 'needed', 3)
+            WHEN short_step_count > 0
+                THEN say('screen.unjudged.early', 'seen', short_step_count, 'needed', needed_count, 'more', needed_count - short_step_count)
+            ELSE say('screen.unjudged.stepless', 'needed', needed_count)
         END
     ),
+    NULL,
     'suspect_by_site'
-FROM run
-WHERE early_count + stepless_count > 0
+FROM short AS s
+JOIN run
 UNION ALL
 SELECT
     'not judged',
     'leak',
     'no history',
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     'exact',
     NULL,
     NULL,
     said(say('screen.unjudged.history')),
+    NULL,
     'heap_total'
 FROM run
-WHERE birth_count = 0
+WHERE birth_count IS NULL AND NOT has_leak
 UNION ALL
 SELECT
     'not judged',
     'leak',
     'stack cut',
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     'exact',
     cut_bytes,
     NULL,
     said(say('screen.unjudged.cut', 'part_bytes', cut_bytes, 'all_bytes', outstanding_bytes)),
+    NULL,
     'suspect_by_site'
 FROM run
-WHERE cut_bytes > 0
+WHERE cut_bytes > 0 AND NOT has_leak
+UNION ALL
+SELECT
+    'not judged',
+    'leak',
+    'not seen to end',
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
+    coalesce(f.label, '(no stack)'),
+    'exact',
+    o.open_bytes,
+    o.open_count,
+    said(
+        say(
+            'screen.unjudged.open',
+            'n', (SELECT sum(open_count) FROM open_site),
+            'open_bytes', (SELECT sum(open_bytes) FROM open_site)
+        )
+    ),
+    NULL,
+    'outstanding_by_site'
+FROM open_site AS o
+JOIN z_heap_place AS p ON p.heap_id = o.heap_id
+LEFT JOIN frame AS f ON f.frame_id = o.site_frame_id
 UNION ALL
 SELECT
     'good',
     'leak',
     NULL,
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     'exact',
     outstanding_bytes,
     outstanding_count,
@@ -68,6 +170,14 @@ SELECT
             ELSE say('screen.fine.leaks_of', 'n', outstanding_count, 'all_bytes', outstanding_bytes)
         END
     ),
+    said(
+        said_line(
+            NULL,
+            CASE WHEN least_step_count > 0 THEN say('screen.rests.steps', 'n', least_step_count) END,
+            say('screen.rests.births', 'n', birth_count),
+            CASE WHEN born_ratio IS NOT NULL THEN say('screen.rests.born', 'ratio', born_ratio) END
+        )
+    ),
     'leak_by_site'
 FROM run
-WHERE stepless_count = 0 AND early_count = 0 AND birth_count > 0 AND cut_bytes * 2 <= outstanding_bytes;
+WHERE short_step_count IS NULL AND birth_count > 0 AND open_site_count = 0 AND NOT has_leak AND cut_bytes * 2 <= outstanding_bytes;

@@ -1,10 +1,10 @@
--- Each finding's text in English; of what is not judged with the reason.
+-- Each finding's text in English; of what is not judged with the reason, of what is good with what that rests on.
 UPDATE finding
 SET text = (
     SELECT
         said_text(0, sentence, rank, pid, device, r.device_kind, r.is_shared, heap, site)
         || CASE
-            WHEN severity = 'not judged' AND evidence IS NOT NULL
+            WHEN severity IN ('good', 'not judged') AND evidence IS NOT NULL
                 THEN ': ' || said_lines(0, evidence, rank, pid, device, r.device_kind, r.is_shared, heap, site)
             ELSE ''
         END

@@ -9,13 +9,16 @@
 #include "store/question.h"
 
 #define NM_CHECK_UNJUDGED_SQL \
-    "SELECT ( SELECT count(*) FROM (SELECT process_id FROM step GROUP BY process_id HAVING max(generation) < 3) ) " \
-    "AS few_step_count, coalesce(sum(reason = 'no steps'), 0) AS stepless_count, coalesce(sum(reason = " \
-    "'stack cut'), 0) AS cut_count FROM suspect_by_site;"
-#define NM_CHECK_UNJUDGED_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(few_step_count) INTEGER(stepless_count) \
-    INTEGER(cut_count)
+    "SELECT f.text AS text FROM finding AS f WHERE f.kind = replace(:kind, '_', ' ') AND f.severity = 'not judged' " \
+    "AND (:rank IS NULL OR f.rank IS NULL OR f.rank = :rank) AND (:heap IS NULL OR f.heap IS NULL OR f.heap = " \
+    ":heap OR f.level = :heap) AND (:allows_partial = 0 OR f.reason NOT IN ('not all was recorded', " \
+    "'still recording')) AND (:of_rising = 0 OR ( f.reason IN ('no steps', 'no history', 'not all was recorded', " \
+    "'still recording') AND NOT EXISTS (SELECT 1 FROM z_site_floor WHERE minute >= 30) )) ORDER BY f.finding_id " \
+    "LIMIT 1;"
+#define NM_CHECK_UNJUDGED_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(text)
+#define NM_CHECK_UNJUDGED_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) INTEGER(rank) TEXT(heap) \
+    TEXT(allows_partial) TEXT(of_rising)
 NM_QUESTION_ROW(check_unjudged, NM_CHECK_UNJUDGED_COLUMNS)
-NM_QUESTION_ASK(check_unjudged, NM_CHECK_UNJUDGED_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(check_unjudged, NM_QUESTION_NONE)
+NM_QUESTION_ASK(check_unjudged, NM_CHECK_UNJUDGED_SQL, NM_CHECK_UNJUDGED_PARAMETERS)
 
 #endif

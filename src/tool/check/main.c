@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * npumem-check: holds a database of npumem-ingest to rules, for the last step of a test run. It measures (check/rules.c),
- * prints (check/results.c) and ends with 0 or 1; its command line is in check/options.c.
+ * prints (check/results.c) and ends with 0, 1 or 5; its command line is in check/options.c.
  */
 #include <errno.h>
 #include <limits.h>
@@ -28,10 +28,11 @@ static int report_error(const char *subject, const nm_error *err)
 
 static int report_results(const check_options *options, const check_result *results)
 {
-    bool is_ok = true;
+    exit_code code = EXIT_DONE;
 
     for (size_t i = 0; i < options->rules.count; i++) {
-        is_ok = is_ok && results[i].is_ok;
+        if (!results[i].is_ok && code != EXIT_NO)
+            code = results[i].is_unjudged ? EXIT_UNJUDGED : EXIT_NO;
         if (!options->is_json)
             check_write_line(&results[i], stdout);
     }
@@ -41,7 +42,7 @@ static int report_results(const check_options *options, const check_result *resu
         nm_shown_print(stderr, "npumem-check: %s: cannot write: %s\n", answer_name(), strerror(errno));
         return EXIT_UNUSABLE;
     }
-    return is_ok ? EXIT_DONE : EXIT_NO;
+    return (int)code;
 }
 
 static int run_check(const void *context)

@@ -116,6 +116,18 @@ static nm_status take_complete(const option_row *row, const char *argument, void
     return NM_OK;
 }
 
+static nm_status read_not_judged(const char *text, check_not_judged *said, nm_error *err)
+{
+    *said = strcmp(text, "fail") == 0 ? CHECK_FAILS : strcmp(text, "pass") == 0 ? CHECK_PASSES : CHECK_NOT_SAID;
+    return *said != CHECK_NOT_SAID ? NM_OK : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "must be fail or pass");
+}
+
+static nm_status take_not_judged(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    (void)row;
+    return read_not_judged(argument, &((check_options *)into)->filter.not_judged, err);
+}
+
 #define RULE(NAME, ARGUMENT, HELP, KIND)                                                                               \
     {                                                                                                                  \
         .name = (NAME), .kind = (ARGUMENT) == NULL ? OPTION_FLAG : OPTION_TEXT, .argument = (ARGUMENT),                \
@@ -173,6 +185,11 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "a recording of which something is missing may pass",
      .field = OPTION_FIELD(check_options, filter.allows_partial)},
+    {.name = "not-judged",
+     .kind = OPTION_TEXT,
+     .argument = "WHAT",
+     .help = "what becomes of a rule that what was recorded does not tell of: fail (exit status 5) or pass",
+     .take = take_not_judged},
     OPTIONS_THRESHOLDS(
         check_options, filter.thresholds,
         "how little of a measure passes: fragmentation (a size) or pool-hit-rate (requests); allocation-cost and "
@@ -197,7 +214,8 @@ static const options_program program = {
         "Holds a database of npumem-ingest to rules: one line a rule, with what was measured, and an exit status for "
         "CI.",
     .ends = {"every rule holds", "one does not", "wrong usage, also where no rule is given or a file of rules is wrong",
-             [EXIT_UNUSABLE] = "failed: a database cannot be read, or an output not written"},
+             [EXIT_UNUSABLE] = "failed: a database cannot be read, or an output not written",
+             [EXIT_UNJUDGED] = "every rule that is judged holds, but one is not judged"},
     OPTIONS_ROWS(rows),
 };
 
@@ -212,9 +230,12 @@ static const option_row *find_rule(const char *name)
 }
 
 /* No text of the file is repeated. */
-static nm_status take_team_rule(const char *name, char *argument, void *context, nm_error *err)
+static nm_status take_team_rule(const char *name, char *argument, const char *not_judged, void *context, nm_error *err)
 {
     const option_row *row = find_rule(name);
+    check_options *options = context;
+    size_t rule_count = options->rules.count;
+    check_not_judged said = CHECK_NOT_SAID;
 
     if (row == NULL)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "no such rule: one a line, as max-peak=60GiB or no-leak");
@@ -223,7 +244,11 @@ static nm_status take_team_rule(const char *name, char *argument, void *context,
     if (row->argument != NULL && argument[0] == 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s needs a value, as %s=%s", row->name, row->name,
                        row->argument);
+    if (not_judged != NULL && read_not_judged(not_judged, &said, NULL) != NM_OK)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s: not-judged=fail or not-judged=pass", row->name);
     nm_status status = row->take(row, argument, context, NULL);
+    if (status == NM_OK && options->rules.count > rule_count)
+        options->rules.items[rule_count].not_judged = said;
     if (status == NM_OK)
         return NM_OK;
     return status == NM_ERR_MEMORY

@@ -53,8 +53,12 @@ void check_write_line(const check_result *result, FILE *out)
 {
     char number[NM_HUMAN_BYTES], limit[NM_HUMAN_BYTES] = "";
 
-    fprintf(out, "%-4s  %-*s  %*s", result->is_ok ? "ok" : "FAIL", NAME_COLUMNS, result->name, VALUE_COLUMNS,
-            result->has_value ? show(number, result->unit, result->value) : "-");
+    fprintf(out, "%-4s  %-*s  %*s",
+            result->is_unjudged ? "?"
+            : result->is_ok     ? "ok"
+                                : "FAIL",
+            NAME_COLUMNS, result->name, VALUE_COLUMNS,
+            result->has_value && !result->is_unjudged ? show(number, result->unit, result->value) : "-");
     if (result->has_limit && result->is_limit_known && result->has_value)
         fprintf(out, "  limit %*s", VALUE_COLUMNS, show(limit, result->unit, result->limit));
     if (result->place[0] != 0)
@@ -63,7 +67,7 @@ void check_write_line(const check_result *result, FILE *out)
     if (result->failed_count > 1)
         fprintf(out, "  and %s more", nm_human_count(number, result->failed_count - 1));
     if (result->note[0] != 0)
-        fprintf(out, "  (%s)", result->note);
+        fprintf(out, result->is_unjudged ? "  not judged: %s" : "  (%s)", result->note);
     fputc('\n', out);
 }
 
@@ -100,7 +104,8 @@ static void write_result(const check_result *result, FILE *out)
                                         [CHECK_BYTES_PER_HOUR] = "bytes_per_hour"};
 
     fprintf(out, "    {\"rule\": \"%s\", \"is_ok\": %s", result->name, result->is_ok ? "true" : "false");
-    write_number("value", result->has_value, result->value, out);
+    fprintf(out, ", \"state\": \"%s\"", result->is_unjudged ? "not judged" : result->is_ok ? "holds" : "broken");
+    write_number("value", result->has_value && !result->is_unjudged, result->value, out);
     fprintf(out, ", \"unit\": \"%s\"", units[result->unit]);
     write_number("limit", result->has_limit && result->is_limit_known, result->limit, out);
     fprintf(out, ", \"is_minimum\": %s", result->is_minimum ? "true" : "false");

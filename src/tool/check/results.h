@@ -12,7 +12,7 @@
 /* "FAIL  max-peak  61.2 GiB  limit 60.0 GiB  device 0 driver" */
 void check_write_line(const check_result *result, FILE *out);
 
-/* {"database": PATH, "is_ok": false, "rules": [{"rule": "max-peak", "is_ok": false, "value": N, "unit": "bytes", ...}]} */
+/* {"database": PATH, "is_ok": false, "rules": [{"rule": "max-peak", "is_ok": false, "state": "broken", "value": N, "unit": "bytes", ...}]} */
 void check_write_json(const char *database, const check_result *results, size_t count, FILE *out);
 
 #endif

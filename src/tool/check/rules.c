@@ -33,32 +33,35 @@ static const struct {
     const char *name;
     const char *sql;     /* with the rows of check_peaks.sql; NULL: completeness */
     const char *verdict; /* of check_leaks.sql; NULL: any */
+    const char
+        *finding; /* kind, with _ for blanks, of the findings that say why it is not judged; NULL: it is, where anything is measured */
     check_unit unit;
     bool is_minimum;
     bool is_count; /* rows are what is wrong: none of them is good news */
     bool has_limit;
     const char *nothing; /* what it means when there is no row */
 } questions[CHECK_KIND_COUNT] = {
-    [CHECK_COMPLETE] = {"complete", NULL, NULL, CHECK_COUNT, false, true, false, ""},
-    [CHECK_MAX_PEAK] = {"max-peak", NM_CHECK_PEAKS_SQL, NULL, CHECK_BYTES, false, false, true,
-                        "no device memory was recorded"},
-    [CHECK_MAX_RESERVED] = {"max-reserved", NM_CHECK_RESERVED_SQL, NULL, CHECK_BYTES, false, false, true,
-                            "no pool is known to hold anything"},
-    [CHECK_MAX_FRAGMENTATION] = {"max-fragmentation", NM_CHECK_FRAGMENTATION_SQL, NULL, CHECK_RATIO, false, false, true,
-                                 "no pool is known to hold anything"},
-    [CHECK_MIN_HIT_RATE] = {"min-hit-rate", NM_CHECK_HIT_RATES_SQL, NULL, CHECK_RATIO, true, false, true,
-                            "no pool served anything"},
-    [CHECK_MAX_MISSES_PER_STEP] = {"max-misses-per-step", NM_CHECK_MISSES_SQL, NULL, CHECK_COUNT, false, false, true,
-                                   "no step after the warm-up is known of a process with a pool"},
-    [CHECK_MAX_HOST_GROWTH] = {"max-host-growth", NM_CHECK_HOST_GROWTH_SQL, NULL, CHECK_BYTES_PER_HOUR, false, false,
-                               true, "no host memory was recorded: npumem-record --sample-interval"},
-    [CHECK_NO_GROWTH] = {"no-growth", NM_CHECK_LEAKS_SQL, "growing", CHECK_BYTES, false, true, false, ""},
-    [CHECK_NO_RISING] = {"no-rising", NM_CHECK_LEAKS_SQL, "rising", CHECK_BYTES, false, true, false, ""},
-    [CHECK_NO_LEAK] = {"no-leak", NM_CHECK_LEAKS_SQL, NULL, CHECK_BYTES, false, true, false, ""},
-    [CHECK_NO_ANOMALY] = {"no-anomaly", NM_CHECK_ANOMALIES_SQL, NULL, CHECK_COUNT, false, true, false, ""},
-    [CHECK_NO_OOM] = {"no-oom", NM_CHECK_FAILURES_SQL, NULL, CHECK_COUNT, false, true, false, ""},
-    [CHECK_BASELINE] = {"baseline", NM_CHECK_BASELINE_SQL, NULL, CHECK_BYTES, false, false, true,
-                        "no device memory was recorded"},
+    [CHECK_COMPLETE] = {"complete", .unit = CHECK_COUNT, .is_count = true},
+    [CHECK_MAX_PEAK] = {"max-peak", NM_CHECK_PEAKS_SQL, .unit = CHECK_BYTES, .has_limit = true,
+                        .nothing = "no device memory was recorded"},
+    [CHECK_MAX_RESERVED] = {"max-reserved", NM_CHECK_RESERVED_SQL, .unit = CHECK_BYTES, .has_limit = true,
+                            .nothing = "no pool is known to hold anything"},
+    [CHECK_MAX_FRAGMENTATION] = {"max-fragmentation", NM_CHECK_FRAGMENTATION_SQL, .unit = CHECK_RATIO,
+                                 .has_limit = true, .nothing = "no pool is known to hold anything"},
+    [CHECK_MIN_HIT_RATE] = {"min-hit-rate", NM_CHECK_HIT_RATES_SQL, .unit = CHECK_RATIO, .is_minimum = true,
+                            .has_limit = true, .nothing = "no pool served anything"},
+    [CHECK_MAX_MISSES_PER_STEP] = {"max-misses-per-step", NM_CHECK_MISSES_SQL, .unit = CHECK_COUNT, .has_limit = true,
+                                   .nothing = "no step after the warm-up is known of a process with a pool"},
+    [CHECK_MAX_HOST_GROWTH] = {"max-host-growth", NM_CHECK_HOST_GROWTH_SQL, .unit = CHECK_BYTES_PER_HOUR,
+                               .has_limit = true,
+                               .nothing = "no host memory was recorded: npumem-record --sample-interval"},
+    [CHECK_NO_GROWTH] = {"no-growth", NM_CHECK_LEAKS_SQL, "growing", "leak", CHECK_BYTES, .is_count = true},
+    [CHECK_NO_RISING] = {"no-rising", NM_CHECK_LEAKS_SQL, "rising", "leak", CHECK_BYTES, .is_count = true},
+    [CHECK_NO_LEAK] = {"no-leak", NM_CHECK_LEAKS_SQL, NULL, "leak", CHECK_BYTES, .is_count = true},
+    [CHECK_NO_ANOMALY] = {"no-anomaly", NM_CHECK_ANOMALIES_SQL, NULL, "misuse", CHECK_COUNT, .is_count = true},
+    [CHECK_NO_OOM] = {"no-oom", NM_CHECK_FAILURES_SQL, NULL, "out_of_memory", CHECK_COUNT, .is_count = true},
+    [CHECK_BASELINE] = {"baseline", NM_CHECK_BASELINE_SQL, .unit = CHECK_BYTES, .has_limit = true,
+                        .nothing = "no device memory was recorded"},
 };
 
 /* ---- Measuring ----------------------------------------------------------------------------------------------------- */
@@ -169,7 +172,7 @@ static nm_status walk(sqlite3 *db, const check_rule *rule, const check_filter *f
 
 static void fail_with(check_result *out, const char *why)
 {
-    out->is_ok = false;
+    out->is_ok = out->is_unjudged = false;
     snprintf(out->note, sizeof out->note, "%s", why);
 }
 
@@ -253,27 +256,38 @@ static nm_status measure_baseline(const check_rule *rule, const check_filter *fi
     return NM_OK;
 }
 
-/* Where too little is known for anything to be called so, that nothing is means little: it is said. */
-static nm_status say_unjudged(sqlite3 *db, bool goes_by_steps, check_result *out, nm_error *err)
+/* What keeps a rule about what is wrong from being judged, where nothing wrong was found. What is missing may pass. */
+static nm_status say_unjudged(sqlite3 *db, const check_rule *rule, const check_filter *filter, check_result *out,
+                              nm_error *err)
 {
+    sqlite3_stmt *rows = NULL;
     nm_check_unjudged_row unjudged = {0};
     nm_check_gaps_row gaps = {0};
     check_result partial = {0};
     nm_status status = say_partial(db, NM_CHECK_PARTIAL_SQL, &partial, err);
 
-    if (status == NM_OK && goes_by_steps)
-        status = nm_check_unjudged_get(db, &unjudged, err);
+    if (status == NM_OK)
+        status = nm_db_prepare(db, NM_CHECK_UNJUDGED_SQL, &rows, err);
+    if (status != NM_OK)
+        return status;
+    nm_question_bind_integer(rows, ":rank", rank_of(filter));
+    nm_question_bind_text(rows, ":heap", filter->heap);
+    nm_question_bind_text(rows, ":kind", questions[rule->kind].finding);
+    nm_question_bind_integer(rows, ":of_rising", rule->kind == CHECK_NO_RISING);
+    nm_question_bind_integer(rows, ":allows_partial", filter->allows_partial);
+    if (nm_check_unjudged_next(rows, &unjudged)) {
+        check_not_judged said = rule->not_judged == CHECK_NOT_SAID ? filter->not_judged : rule->not_judged;
+
+        out->is_unjudged = true;
+        out->is_ok = said == CHECK_PASSES;
+        nm_human_text(out->note, sizeof out->note, unjudged.text, 200);
+    }
+    status = nm_question_end(rows, status, err);
     if (status == NM_OK)
         status = nm_check_gaps_get(db, &gaps, err);
-    if (status == NM_OK && partial.note[0] != 0)
+    if (out->note[0] == 0 && partial.note[0] != 0)
         snprintf(out->note, sizeof out->note, "%.200s, so that less may be called so", partial.note);
-    else if (unjudged.few_step_count > 0)
-        snprintf(out->note, sizeof out->note, "nothing is called so in fewer than 3 steps");
-    else if (unjudged.stepless_count > 0)
-        snprintf(out->note, sizeof out->note, "without steps nothing is called growing");
-    else if (unjudged.cut_count > 0)
-        snprintf(out->note, sizeof out->note, "what has no site, for its stack is cut, is not called so");
-    else if (gaps.paused_count > 0)
+    else if (out->note[0] == 0 && gaps.paused_count > 0)
         snprintf(out->note, sizeof out->note, "what was born in a pause is not called so");
     return status;
 }
@@ -306,9 +320,8 @@ nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter 
         out->limit = rule->limit;
         out->is_limit_known = true;
     }
-    if ((rule->kind == CHECK_NO_GROWTH || rule->kind == CHECK_NO_LEAK || rule->kind == CHECK_NO_ANOMALY) &&
-        out->place_count == 0)
-        status = say_unjudged(db, rule->kind != CHECK_NO_ANOMALY, out, err);
+    if (questions[rule->kind].finding != NULL && out->place_count == 0)
+        status = say_unjudged(db, rule, filter, out, err);
     if (status != NM_OK)
         return status;
     if (chosen.heap_count == 0 && (filter->heap != NULL || filter->has_rank))

@@ -2,7 +2,7 @@
  *
  * The rules that a database can be held to: what each is called, what it measures, and the measuring. A rule looks at
  * several places (devices, heaps) and keeps the worst of them; where there is nothing to measure it fails, so that a typing
- * error in a filter is not taken for good news.
+ * error in a filter is not taken for good news. Where what was recorded does not tell, it is not judged.
  */
 #ifndef NM_TOOL_CHECK_RULES_H
 #define NM_TOOL_CHECK_RULES_H
@@ -36,13 +36,16 @@ typedef enum check_kind {
     CHECK_KIND_COUNT
 } check_kind;
 
+/* What becomes of a rule that is not judged. */
+typedef enum check_not_judged { CHECK_NOT_SAID, CHECK_FAILS, CHECK_PASSES } check_not_judged;
+
 typedef struct check_rule {
     check_kind kind;
     double limit;         /* bytes, ratio or count */
     const char *baseline; /* borrowed: path of the other database */
     double more_ratio;    /* of a baseline: how much more is allowed, as a share */
     double more_bytes;    /* or in bytes */
-    const char *argument; /* borrowed: as it was given, for messages; NULL: none */
+    check_not_judged not_judged;
 } check_rule;
 
 typedef struct check_filter { /* which places count */
@@ -50,13 +53,15 @@ typedef struct check_filter { /* which places count */
     bool has_rank;
     int64_t rank;
     bool allows_partial;
-    nm_thresholds thresholds; /* a limit counts however little there is, unless a floor is set here */
+    check_not_judged not_judged; /* of rules that say nothing of it */
+    nm_thresholds thresholds;    /* a limit counts however little there is, unless a floor is set here */
 } check_filter;
 
 typedef struct check_result {
     const char *name; /* of the rule, as its option without the dashes */
     check_unit unit;
-    bool is_ok;
+    bool is_ok;          /* it holds, or what is not judged passes */
+    bool is_unjudged;    /* nobody can say whether it holds; `note` says why */
     bool has_value;      /* something was measured: */
     double value;        /* the worst place's */
     bool has_limit;      /* the rule compares: */

@@ -107,16 +107,32 @@ static void cut_comment(char *line)
         }
 }
 
+/* "no-leak not-judged=pass": what stands behind the last of a rule; NULL: nothing does. */
+static char *cut_not_judged(char *line)
+{
+    static const char name[] = "not-judged=";
+    char *last = NULL;
+
+    for (char *at = strstr(line, name); at != NULL; at = strstr(at + 1, name))
+        last = at;
+    if (last == NULL || last == line || !isspace((unsigned char)last[-1]))
+        return NULL;
+    last[-1] = 0;
+    return last + sizeof name - 1;
+}
+
 /* *is_rule: it is none where nothing stands in it. */
 static nm_status take_line(char *line, check_take_rule *take, void *context, bool *is_rule, nm_error *err)
 {
     cut_comment(line);
-    char *name = trimmed(line), *equals = strchr(name, '=');
+    line = trimmed(line);
+    char *not_judged = cut_not_judged(line), *name = trimmed(line), *equals = strchr(name, '=');
 
     if (equals != NULL)
         *equals = 0;
     *is_rule = name[0] != 0 || equals != NULL;
-    return *is_rule ? take(trimmed(name), equals == NULL ? name + strlen(name) : trimmed(equals + 1), context, err)
+    return *is_rule ? take(trimmed(name), equals == NULL ? name + strlen(name) : trimmed(equals + 1), not_judged,
+                           context, err)
                     : NM_OK;
 }
 

@@ -4,7 +4,7 @@
  *
  *     # what every nightly run is held to
  *     max-peak=60GiB
- *     no-leak
+ *     no-leak not-judged=pass
  *
  * What follows a '#' at the beginning of a line or behind a blank is left out.
  */
@@ -17,8 +17,9 @@
  * rules, no link, of the user's, root's or the folder's owner, that not everybody may write to. */
 #define CHECK_TEAM_FILE ".npumem-check"
 
-/* Takes one rule; `argument` "" when the line has none. Both lie in the text of the file, and no error may repeat them. */
-typedef nm_status check_take_rule(const char *name, char *argument, void *context, nm_error *err);
+/* Takes one rule; `argument` "" when the line has none, `not_judged` NULL when nothing is said of it. All lie in the text of the file, and no error may repeat them. */
+typedef nm_status check_take_rule(const char *name, char *argument, const char *not_judged, void *context,
+                                  nm_error *err);
 
 /*
  * Gives each line's rule to `take`: of a file that the user named, whoever's it is, or with NULL of CHECK_TEAM_FILE. NM_END: there is no such file. Otherwise *text is what was read, NULL or owned by the

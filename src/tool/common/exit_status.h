@@ -12,6 +12,7 @@ typedef enum exit_code {
     EXIT_USAGE = 2,    /* wrong usage */
     EXIT_PARTIAL = 3,  /* done, but of a part: something was lost or missing */
     EXIT_UNUSABLE = 4, /* failed, where 1 is an answer: an input cannot be used */
+    EXIT_UNJUDGED = 5, /* no answer: what was recorded does not tell */
     EXIT_CODE_COUNT
 } exit_code;
 

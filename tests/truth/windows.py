@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""windows.py INGEST WORK_DIR [--seeds N] [--first N] [--in-turn] [--only NAME] [--jobs N] [--floors]: is good news true where the
+history is cut?
+
+Of each program whose truth is known the last 2 to 12 steps alone, as a snapshot's ring of entries keeps them, one entry, and
+none. Where the window holds a block that leaked, "no leak" is false; where it holds none, a leak is. Programs that don't leak
+tell, whole, how often good news is kept from them. Prints a table; with --floors the exit status says whether it is good enough.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import random
+import subprocess
+import sys
+
+import database as loaded
+from program import Program
+import frameworks  # noqa: F401  (its scenarios are in ALL, too)
+from scenarios import ALL, RANKS
+
+STYLES = ("python", "all")
+WINDOWS = (12, 8, 5, 4, 3, 2)  # steps; from the largest on, since each is cut from the one before
+RECALL_WINDOWS = (12, 8, 5)
+FLOORS = {"false ok": 0, "false leak": 0, "window recall": 0.8, "whole ok kept": 0.9}
+
+
+def labels_of(block):
+    return {f"{frame['filename'].split('/')[-1]}:{frame['line']} {frame['name']}" for frame in block["frames"]}
+
+
+def leaked_blocks(program):
+    """What is live at the end, was born in the window, and has a line that leaks."""
+    born = {entry["addr"] for entry in program.pool.entries if entry["action"] == "alloc"}
+    wanted = set().union(*program.leaks) if program.leaks else set()
+    live = [block for segment in program.pool.state() for block in segment["blocks"] if block["state"] != "inactive"]
+    return sum(block["address"] in born and bool(labels_of(block) & wanted) for block in live)
+
+
+def verdict_of(options, program, path):
+    """'ok', 'leak' or 'not judged: why' of what is said, and whether a line is called a leak that is none."""
+    database = path + ".db"
+    program.write(path)
+    loaded.forget()
+    done = subprocess.run([options.ingest, "--quiet", "--force", "-o", database, path], capture_output=True, text=True)
+    if done.returncode not in (0, 3):
+        return f"exit {done.returncode}: {done.stderr.strip()}", False, set()
+    said = loaded.rows(database, "SELECT severity, reason, site FROM finding WHERE kind = 'leak' ORDER BY finding_id")
+    severities = {row[0] for row in said}
+    is_ok = "good" in severities and severities <= {"good"}
+    sites = {row[2] for row in said if row[0] == "fault"}
+    false = {site for site in sites if not any(site in wanted for wanted in program.leaks)}
+    if not options.keep:
+        os.remove(database)
+        os.remove(path)
+    if sites:
+        return "leak", false, sites
+    return ("ok" if is_ok else "not judged: " + ", ".join(sorted({str(row[1]) for row in said if row[0] == "not judged"}))), false, sites
+
+
+def note(figures, wrong, where, program, verdict, false, sites):
+    count = leaked_blocks(program)
+    figures[f"{where} {'leaking' if count else 'clean'}: {verdict}"] += 1
+    figures["false leak"] += len(false)
+    if count and verdict == "ok":
+        figures["false ok"] += 1
+        wrong.append(f"{where}: ok, with {count} leaked blocks")
+    wrong.extend(f"{where}: called a leak: {site}" for site in sorted(false))
+    if verdict.startswith("exit"):
+        figures["false ok"] += 1
+        wrong.append(f"{where}: {verdict}")
+    return count, sites
+
+
+def run(options, name, style, seed):
+    figures, wrong = collections.Counter(), []
+    path = f"{options.work}/{name}-{style}-{seed}.pickle"
+    program = Program(random.Random(f"{name} {seed}"), style)
+    ALL[name](program)
+    verdict, false, sites = verdict_of(options, program, path)
+    note(figures, wrong, "whole", program, verdict, false, sites)
+    if not program.leaks and program.steps is not None and len(program.steps) > 3 and verdict != "not judged: no steps":
+        figures["whole clean"] += 1
+        figures["whole clean ok"] += verdict == "ok"
+        wrong += [] if verdict == "ok" else [f"whole: {verdict}"]
+    if program.steps is None:
+        return wrong, figures
+    step_count = len(program.steps) - 1
+    for window in WINDOWS:
+        if step_count < window + 2:  # a window is no window where it holds nearly all
+            continue
+        program.cut(program.steps[-(window + 1)])
+        verdict, false, sites = verdict_of(options, program, path)
+        count, _ = note(figures, wrong, f"window {window}", program, verdict, false, sites)
+        if window in RECALL_WINDOWS and count >= 0.8 * window:
+            figures["window true"] += 1
+            figures["window found"] += bool(sites)
+    for left in (1, 0):
+        del program.pool.entries[:len(program.pool.entries) - left]
+        verdict, false, sites = verdict_of(options, program, path)
+        figures[f"of {left} entries: {verdict}"] += 1
+        if verdict == "ok":
+            figures["false ok"] += 1
+            wrong.append(f"of {left} entries: ok")
+    return wrong, figures
+
+
+def write_table(figures):
+    ratio = lambda part, whole: figures[part] / figures[whole] if figures[whole] else 1.0  # noqa: E731
+    values = {"false ok": figures["false ok"], "false leak": figures["false leak"],
+              "window recall": ratio("window found", "window true"), "whole ok kept": ratio("whole clean ok", "whole clean")}
+    is_good = True
+    for key, floor in FLOORS.items():
+        is_good &= values[key] <= floor if key.startswith("false") else values[key] >= floor
+        print(f"{key:20}{values[key]:9.3f}{floor:9.2f}")
+    for key in sorted(figures):
+        print(f"  {key:70}{figures[key]:6}")
+    return is_good
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ingest")
+    parser.add_argument("work")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--in-turn", action="store_true")
+    parser.add_argument("--only")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--floors", action="store_true")
+    options = parser.parse_args()
+    os.makedirs(options.work, exist_ok=True)
+    names = [name for name in ALL if name not in RANKS] if options.only is None else options.only.split(",")
+    seeds = range(options.first, options.first + options.seeds)
+    figures = collections.Counter()
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        runs = [(name, style, seed, pool.submit(run, options, name, style, seed)) for at, name in enumerate(names)
+                for style in STYLES for seed in ([seeds[at % len(seeds)]] if options.in_turn else seeds)]
+        for name, style, seed, future in runs:
+            wrong, found = future.result()
+            figures.update(found)
+            for text in wrong:
+                print(f"  {name}, {style}, seed {seed}: {text}")
+    return 0 if write_table(figures) or not options.floors else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
