@@ -33,8 +33,8 @@ static const struct {
     const char *name;
     const char *sql;     /* with the rows of check_peaks.sql; NULL: completeness */
     const char *verdict; /* of check_leaks.sql; NULL: any */
-    const char
-        *finding; /* kind, with _ for blanks, of the findings that say why it is not judged; NULL: it is, where anything is measured */
+    const char *
+        finding; /* kind, with _ for blanks, of the findings that say why it is not judged; NULL: it is, where anything is measured */
     check_unit unit;
     bool is_minimum;
     bool is_count; /* rows are what is wrong: none of them is good news */
