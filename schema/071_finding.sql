@@ -10,7 +10,7 @@ CREATE TABLE finding (
     finding_id INTEGER PRIMARY KEY,
     -- 'fault', 'warning', 'minor' (not good, but too little to matter), 'good' or 'not judged'.
     severity TEXT NOT NULL,
-    -- 'out of memory', 'leak', 'misuse', a measure of view health ('fragmentation', 'pool hit rate', 'allocation cost', 'zero
+    -- 'out of memory', 'leak', 'suspect' (of a process without steps: it may be a leak), 'misuse', a measure of view health ('fragmentation', 'pool hit rate', 'allocation cost', 'zero
     -- copy'), 'pending memory', 'idle streams', 'object leak', 'host growth', 'cache growth', 'shared device' or 'uneven rank'.
     kind TEXT NOT NULL,
     -- The same as a sentence, in English; of what is not judged with the reason, of what is good with what that rests on.

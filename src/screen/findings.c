@@ -23,6 +23,7 @@ static const finding_look *look_of(const char *kind)
     static const finding_look looks[] = {
         {"out of memory", "out_of_memory", NM_SAY_LABEL_ASKED, 2, 44},
         {"leak", "leak_by_site", NM_SAY_LABEL_LEAK, 2, 48},
+        {"suspect", "suspect_by_site", NM_SAY_LABEL_SUSPECT, 2, 40},
         {"misuse", "misuse", NM_SAY_LABEL_MISUSE, 1, 44},
         {"fragmentation", "health", NM_SAY_LABEL_FRAGMENTED, 2, 44},
         {"pool hit rate", "health", NM_SAY_LABEL_MISSES, 2, 44},

@@ -18,8 +18,8 @@ SELECT
     sum(severity = 'warning') OVER () AS warning_count,
     sum(bytes) OVER () AS all_bytes
 FROM finding
-WHERE CASE WHEN :kind IS NULL THEN kind NOT IN ('leak', 'misuse', 'out of memory') ELSE kind = :kind END
-    AND severity IN ('fault', 'warning', 'minor')
+WHERE CASE WHEN :kind IS NULL THEN kind NOT IN ('leak', 'suspect', 'misuse', 'out of memory') ELSE kind = :kind END
+    AND (severity IN ('fault', 'warning', 'minor') OR kind = 'suspect')
     AND (severity = 'minor') = :is_minor
 ORDER BY source_id IS NOT :first_id, finding_id
 LIMIT :most_count;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is fine, on one line, and what cannot be judged, with the reason and what is still needed. Where nothing is wrong, nothing is
+ * What is suspected, what is fine, on one line, and what cannot be judged, with the reason and what is still needed. Where nothing is wrong, nothing is
  * lost and nothing is left unjudged, the first line says so.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "report/rank_list.h"
 #include "say/said.h"
 #include "screen/findings.h"
@@ -75,6 +76,26 @@ static nm_status add_unjudged(nm_screen *s, unjudged *u, nm_error *err)
     return nm_question_end(rows, status, err);
 }
 
+/* At most one line: what would be judged if the iterations were known. */
+static nm_status add_suspect(nm_screen *s, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_findings_row row;
+    char count[NM_HUMAN_BYTES];
+    nm_status status = nm_findings_ask(s->db, "suspect", false, NM_NULL, 1, &rows, err);
+
+    if (status == NM_OK && nm_findings_next(rows, &row)) {
+        const char *json = row.sentence;
+
+        nm_screen_begin(s, NM_SAY_LABEL_SUSPECT, NM_LINE_PLAIN, NM_RANK_NOTE, "suspect_by_site");
+        nm_screen_rows(s, 2);
+        nm_screen_say_json(s, &row, &json);
+        if (row.all_count > 1)
+            nm_screen_say(s, NM_SAY_SUSPECT_MORE, NM_WORDS({"n", nm_human_count(count, row.all_count - 1)}));
+    }
+    return nm_question_end(rows, status, err);
+}
+
 /* ---- What is fine ---- */
 
 static nm_status add_fine(nm_screen *s, nm_error *err)
@@ -120,7 +141,9 @@ nm_status nm_screen_fine_lines(nm_screen *s, nm_error *err)
 
     if (s->holder_count == 0)
         return NM_OK;
-    status = add_fine(s, err);
+    status = add_suspect(s, err);
+    if (status == NM_OK)
+        status = add_fine(s, err);
     if (status == NM_OK)
         status = add_unjudged(s, &u, err);
     return status == NM_OK && u.count == 0 ? say_no_fault(s, err) : status;

@@ -5,7 +5,7 @@ SELECT
     sentence,
     evidence
 FROM finding
-WHERE severity = 'not judged'
+WHERE severity = 'not judged' AND kind <> 'suspect'
 GROUP BY kind, sentence, evidence, reason
 ORDER BY
     evidence IS NOT NULL,

@@ -9,9 +9,10 @@
 #include "store/question.h"
 
 #define NM_UNJUDGED_FINDINGS_SQL \
-    "SELECT kind, sentence, evidence FROM finding WHERE severity = 'not judged' GROUP BY kind, sentence, evidence, " \
-    "reason ORDER BY evidence IS NOT NULL, CASE kind WHEN 'leak' THEN 0 WHEN 'out of memory' THEN 1 WHEN 'misuse' " \
-    "THEN 2 ELSE 3 END, reason = 'stack cut', reason <> 'not all was recorded', reason, kind;"
+    "SELECT kind, sentence, evidence FROM finding WHERE severity = 'not judged' AND kind <> 'suspect' GROUP BY " \
+    "kind, sentence, evidence, reason ORDER BY evidence IS NOT NULL, CASE kind WHEN 'leak' THEN 0 WHEN " \
+    "'out of memory' THEN 1 WHEN 'misuse' THEN 2 ELSE 3 END, reason = 'stack cut', reason <> " \
+    "'not all was recorded', reason, kind;"
 #define NM_UNJUDGED_FINDINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) TEXT(sentence) TEXT(evidence)
 NM_QUESTION_ROW(unjudged_findings, NM_UNJUDGED_FINDINGS_COLUMNS)
 NM_QUESTION_ASK(unjudged_findings, NM_UNJUDGED_FINDINGS_SQL, NM_QUESTION_NONE)

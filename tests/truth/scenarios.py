@@ -515,6 +515,46 @@ def kv_server_that_leaks_for_hours(p):
     p.leaks.append(frozenset(("kv.py:44 allocate_page",)))
 
 
+def cached_server(p, entries, capacity, evicts):
+    """Each request computes, and keeps what it has computed of a prompt that is new; `entries` says how many are known."""
+    net = Net(p, 3, 96 * KB)
+    count, cache, known = p.random.randint(150, 400), [], set()
+    capacity = int(capacity * count)
+    with p.call("/w/serve.py", "<module>", 70), p.call("/w/serve.py", "handle", 20):
+        net.build()
+        for request in range(count):
+            p.begin_step()
+            out = p.at(24) and net.forward(1, grad=False)
+            key = p.random.randrange(entries(request / count))
+            if key not in known and (evicts or len(cache) < capacity):
+                known.add(key)
+                with p.at(27).call("/w/prefix.py", "insert", 33):
+                    cache.append((key, p.new(256 * KB, "empty")))
+            if evicts and len(cache) > capacity:
+                old, tensor = cache.pop(0)
+                known.discard(old)
+                with p.at(29).call("/w/prefix.py", "evict", 41):
+                    p.drop(tensor)
+            p.at(31).drop(*out)
+        p.end_steps()
+    p.is_steps_open = True
+
+
+@scenario
+def server_with_a_warm_cache(p):
+    cached_server(p, lambda part: 40, 1, False)
+
+
+@scenario
+def server_with_a_prefix_cache(p):
+    cached_server(p, lambda part: 100000, p.random.uniform(0.05, 0.2), True)
+
+
+@scenario
+def server_whose_pool_fills(p):
+    cached_server(p, lambda part: 100000, p.random.uniform(0.3, 0.5), False)
+
+
 @scenario
 def graphs_captured_per_batch_size(p):
     """One graph a batch size, with memory of its own; then long replays with little of it."""

@@ -24,7 +24,7 @@ from scenarios import ALL, RANKS
 STYLES = ("python", "all")
 WINDOWS = (12, 8, 5, 4, 3, 2)  # steps; from the largest on, since each is cut from the one before
 RECALL_WINDOWS = (12, 8, 5)
-FLOORS = {"false ok": 0, "false leak": 0, "window recall": 0.8, "whole ok kept": 0.9}
+FLOORS = {"false ok": 0, "false leak": 0, "false suspect": 0, "window recall": 0.8, "whole ok kept": 0.9}
 
 
 def labels_of(block):
@@ -40,14 +40,15 @@ def leaked_blocks(program):
 
 
 def verdict_of(options, program, path):
-    """'ok', 'leak' or 'not judged: why' of what is said, and whether a line is called a leak that is none."""
+    """'ok', 'leak' or 'not judged: why' of what is said; lines that are falsely called a leak, all that are, and suspects."""
     database = path + ".db"
     program.write(path)
     loaded.forget()
     done = subprocess.run([options.ingest, "--quiet", "--force", "-o", database, path], capture_output=True, text=True)
     if done.returncode not in (0, 3):
-        return f"exit {done.returncode}: {done.stderr.strip()}", False, set()
+        return f"exit {done.returncode}: {done.stderr.strip()}", set(), set(), set()
     said = loaded.rows(database, "SELECT severity, reason, site FROM finding WHERE kind = 'leak' ORDER BY finding_id")
+    suspects = {row[0] for row in loaded.rows(database, "SELECT site FROM finding WHERE kind = 'suspect'")}
     severities = {row[0] for row in said}
     is_ok = "good" in severities and severities <= {"good"}
     sites = {row[2] for row in said if row[0] == "fault"}
@@ -56,8 +57,9 @@ def verdict_of(options, program, path):
         os.remove(database)
         os.remove(path)
     if sites:
-        return "leak", false, sites
-    return ("ok" if is_ok else "not judged: " + ", ".join(sorted({str(row[1]) for row in said if row[0] == "not judged"}))), false, sites
+        return "leak", false, sites, suspects
+    reasons = sorted({str(row[1]) for row in said if row[0] == "not judged"})
+    return "ok" if is_ok else "not judged: " + ", ".join(reasons), false, sites, suspects
 
 
 def note(figures, wrong, where, program, verdict, false, sites):
@@ -79,8 +81,12 @@ def run(options, name, style, seed):
     path = f"{options.work}/{name}-{style}-{seed}.pickle"
     program = Program(random.Random(f"{name} {seed}"), style)
     ALL[name](program)
-    verdict, false, sites = verdict_of(options, program, path)
+    verdict, false, sites, suspects = verdict_of(options, program, path)
     note(figures, wrong, "whole", program, verdict, false, sites)
+    unjust = {site for site in suspects if not any(site in wanted for wanted in program.leaks)}
+    figures["suspects"] += len(suspects)
+    figures["false suspect"] += len(unjust)
+    wrong += [f"whole: suspected: {site}" for site in sorted(unjust)]
     if not program.leaks and program.steps is not None and len(program.steps) > 3 and verdict != "not judged: no steps":
         figures["whole clean"] += 1
         figures["whole clean ok"] += verdict == "ok"
@@ -92,14 +98,14 @@ def run(options, name, style, seed):
         if step_count < window + 2:  # a window is no window where it holds nearly all
             continue
         program.cut(program.steps[-(window + 1)])
-        verdict, false, sites = verdict_of(options, program, path)
+        verdict, false, sites, suspects = verdict_of(options, program, path)
         count, _ = note(figures, wrong, f"window {window}", program, verdict, false, sites)
         if window in RECALL_WINDOWS and count >= 0.8 * window:
             figures["window true"] += 1
             figures["window found"] += bool(sites)
     for left in (1, 0):
         del program.pool.entries[:len(program.pool.entries) - left]
-        verdict, false, sites = verdict_of(options, program, path)
+        verdict, false, sites, suspects = verdict_of(options, program, path)
         figures[f"of {left} entries: {verdict}"] += 1
         if verdict == "ok":
             figures["false ok"] += 1
@@ -110,6 +116,7 @@ def run(options, name, style, seed):
 def write_table(figures):
     ratio = lambda part, whole: figures[part] / figures[whole] if figures[whole] else 1.0  # noqa: E731
     values = {"false ok": figures["false ok"], "false leak": figures["false leak"],
+              "false suspect": figures["false suspect"],
               "window recall": ratio("window found", "window true"), "whole ok kept": ratio("whole clean ok", "whole clean")}
     is_good = True
     for key, floor in FLOORS.items():
