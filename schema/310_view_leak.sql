@@ -254,6 +254,11 @@ CREATE VIEW leak_by_site (
     leak_count,
     -- Their size. Unit: bytes.
     leak_bytes,
+    -- Blocks of the site from before the recording began that live at its end, as far as their stacks are known: they are no
+    -- part of leak_count. Unit: allocations.
+    older_count,
+    -- Their size. Unit: bytes.
+    older_bytes,
     -- In how many steps (twentieths of the trace, where steps are unknown) they were born. Unit: generations.
     generation_count,
     -- leak_bytes over the steps from the first leaked birth to the last. Unit: bytes. NULL: steps are unknown.
@@ -308,6 +313,8 @@ SELECT
     l.verdict,
     l.allocation_count,
     l.size_bytes,
+    coalesce(older.live_count, 0),
+    coalesce(older.live_bytes, 0),
     l.generation_count,
     CASE WHEN steps.step_count IS NOT NULL THEN l.size_bytes / (l.last_generation - l.first_generation + 1) END,
     l.first_seq,
@@ -411,6 +418,16 @@ LEFT JOIN (
     JOIN stack AS z ON z.stack_id = q.stack_id
     GROUP BY q.heap_id, q.verdict, q.stack_id
 ) AS top ON top.heap_id = l.heap_id AND top.site_frame_id IS l.site_frame_id AND top.verdict = l.verdict AND top.place = 1
+LEFT JOIN (
+    SELECT
+        q.heap_id,
+        z.site_frame_id,
+        sum(q.live_count) AS live_count,
+        sum(q.live_bytes) AS live_bytes
+    FROM z_older_blocks AS q
+    JOIN stack AS z ON z.stack_id = q.stack_id
+    GROUP BY q.heap_id, z.site_frame_id
+) AS older ON older.heap_id = l.heap_id AND older.site_frame_id IS l.site_frame_id
 LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id
 ORDER BY l.size_bytes DESC, l.first_seq;
 
@@ -496,6 +513,12 @@ SELECT
         WHEN a.held_by <> '' OR k.detail_begin_seq IS NULL THEN ''
         WHEN t.freed_count > 0 THEN ', in what was kept'
         ELSE '; no other was freed in what was kept'
+    END || CASE
+        WHEN older.live_count > 0
+            THEN printf('; %d older block%s of the site, %d bytes, %s there before the recording began', older.live_count,
+                CASE older.live_count WHEN 1 THEN '' ELSE 's' END, older.live_bytes,
+                CASE older.live_count WHEN 1 THEN 'was' ELSE 'were' END)
+        ELSE ''
     END,
     a.stack_id
 FROM (
@@ -540,6 +563,16 @@ LEFT JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.
 LEFT JOIN z_warm_up AS steps ON steps.process_id = p.process_id
 LEFT JOIN z_site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
 LEFT JOIN input AS k ON k.input_id = p.input_id
+LEFT JOIN (
+    SELECT
+        q.heap_id,
+        z.site_frame_id,
+        sum(q.live_count) AS live_count,
+        sum(q.live_bytes) AS live_bytes
+    FROM z_older_blocks AS q
+    JOIN stack AS z ON z.stack_id = q.stack_id
+    GROUP BY q.heap_id, z.site_frame_id
+) AS older ON older.heap_id = a.heap_id AND older.site_frame_id IS a.site_frame_id
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
 WHERE a.held_by <> ''
     OR (v.verdict NOT IN ('growing', 'rising')
