@@ -83,7 +83,7 @@ FROM (
         a.size_bytes,
         s.moment_ns - a.alloc_ns,
         a.alloc_seq IS NULL,
-        CASE WHEN a.alloc_seq IS NULL AND a.stack_id IS NULL THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END,
+        coalesce(f.label, '(no stack)'),
         a.allocation_id
     FROM allocation AS a
     CROSS JOIN span AS s ON s.heap_id = a.heap_id

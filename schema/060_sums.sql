@@ -145,7 +145,7 @@ CREATE TABLE z_peak_stack (
     live_count INTEGER NOT NULL,
     -- Their size. Unit: bytes.
     live_bytes INTEGER NOT NULL,
-    -- What of live_bytes was there before the recording began, without what graphs hold. Unit: bytes.
+    -- What of live_bytes was there before the recording began, as far as that is known, without what graphs hold. Unit: bytes.
     older_bytes INTEGER NOT NULL
 );
 

@@ -254,11 +254,6 @@ CREATE VIEW leak_by_site (
     leak_count,
     -- Their size. Unit: bytes.
     leak_bytes,
-    -- Blocks of the site from before the recording began that live at its end, as far as their stacks are known: they are no
-    -- part of leak_count. Unit: allocations.
-    older_count,
-    -- Their size. Unit: bytes.
-    older_bytes,
     -- In how many steps (twentieths of the trace, where steps are unknown) they were born. Unit: generations.
     generation_count,
     -- leak_bytes over the steps from the first leaked birth to the last. Unit: bytes. NULL: steps are unknown.
@@ -305,7 +300,12 @@ CREATE VIEW leak_by_site (
     -- freed are of a part; 0: all is here.
     is_partial,
     -- The stack of the site by which most of them was allocated: view stack_text, npumem stack. NULL: no stack was recorded.
-    top_stack_id
+    top_stack_id,
+    -- Blocks of the site from before the recording began that live at its end, as far as their stacks are known: they are no
+    -- part of leak_count. Unit: allocations.
+    older_count,
+    -- Their size. Unit: bytes.
+    older_bytes
 ) AS
 SELECT
     p.host, p.rank, p.pid, p.device, p.heap, p.level,
@@ -313,8 +313,6 @@ SELECT
     l.verdict,
     l.allocation_count,
     l.size_bytes,
-    coalesce(older.live_count, 0),
-    coalesce(older.live_bytes, 0),
     l.generation_count,
     CASE WHEN steps.step_count IS NOT NULL THEN l.size_bytes / (l.last_generation - l.first_generation + 1) END,
     l.first_seq,
@@ -377,7 +375,9 @@ SELECT
             END
     END,
     input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL,
-    top.stack_id
+    top.stack_id,
+    coalesce(older.live_count, 0),
+    coalesce(older.live_bytes, 0)
 FROM z_leak_sum AS l
 JOIN z_heap_place AS p ON p.heap_id = l.heap_id
 JOIN process ON process.process_id = p.process_id
