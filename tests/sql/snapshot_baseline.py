@@ -74,7 +74,7 @@ def own_snapshot(seed):
                 live[address]["frames"] = frames_of([3, 30], style)
         blocks = [{"address": address, "size": 2048, "requested_size": live[address]["size"], "frames": live[address]["frames"],
                    "state": "active_pending_free" if live[address].get("pending") else "active_allocated"} for address in sorted(live)]
-        segments.append({"device": device, "address": base, "total_size": 2048 * 600, "stream": 0, "segment_type": "large", "blocks": blocks,
+        segments.append({"device": device, "address": base, "total_size": 2048 * 600, "stream": 0, "segment_type": "large", "frames": stack_of(), "blocks": blocks,
                          "segment_pool_id": (0, 1) if seed % 5 == 4 else (0, 0)})
         traces.append(trace)
     return {"segments": segments, "device_traces": traces}
@@ -88,12 +88,14 @@ def stack_of(of):
     return tuple(tuple(None if part in ("", "??", 0) else part for part in (f["name"], f["filename"], f["line"])) for f in frames)
 
 
-def list_of(snapshot, device):
-    """address -> (bytes, stack, is it in a private pool) of what lives at the end."""
+def list_of(snapshot, device, level):
+    """address -> (bytes, stack, is it a segment, or in a private pool) of what lives at the end."""
     found = {}
     for segment in snapshot["segments"]:
         address = segment["address"]
-        for block in segment["blocks"] if segment["device"] == device else ():
+        if level == 1 and segment["device"] == device:
+            found[address] = (segment["total_size"], stack_of(segment), True)
+        for block in segment["blocks"] if level == 2 and segment["device"] == device else ():
             address = block.get("address", address)
             if block["state"] != "inactive":
                 found[address] = (block.get("requested_size") or block["size"], stack_of(block), tuple(segment.get("segment_pool_id", (0, 0))) != (0, 0))
@@ -101,13 +103,14 @@ def list_of(snapshot, device):
     return found
 
 
-def moments_of(snapshot, device):
+def moments_of(snapshot, device, level):
     """For begin, peak and end: Counter of bytes by (stack, is it older). And what is older and lives at the end: stack -> [blocks, bytes]."""
+    birth, death = {1: ("segment_alloc", "segment_free"), 2: ("alloc", "free_completed")}[level]
     traces = snapshot.get("device_traces") or []
-    entries = [e for e in traces[device] if e["action"] in ("alloc", "free_completed")] if device < len(traces) else []
-    live = {address: (size, stack, True, is_private) for address, (size, stack, is_private) in list_of(snapshot, device).items()}
+    entries = [e for e in traces[device] if e["action"] in (birth, death)] if device < len(traces) else []
+    live = {address: (size, stack, True, is_private) for address, (size, stack, is_private) in list_of(snapshot, device, level).items()}
     for entry in reversed(entries):
-        if entry["action"] == "alloc":
+        if entry["action"] == birth:
             live.pop(entry["addr"], None)
         else:
             live[entry["addr"]] = (entry["size"], (), True, False)
@@ -122,7 +125,7 @@ def moments_of(snapshot, device):
         if old is not None:
             sums[old[1], old[2]] -= old[0]
             total -= old[0]
-        if entry["action"] == "alloc":
+        if entry["action"] == birth:
             live[entry["addr"]] = (entry["size"], stack_of(entry), False, False)
             sums[stack_of(entry), False] += entry["size"]
             total += entry["size"]
@@ -182,12 +185,19 @@ def equal(path, what, is_there, expected):
         print(f"{path}: {what}: {[(key, is_there[key]) for key in differing]} there, in the file {[(key, expected[key]) for key in differing]}", file=sys.stderr)
 
 
-def hold_device(path, db, snapshot, device, heap_id, heap, is_only):
+def is_mapped(snapshot, device):
+    """Segments that grow and shrink are not looked at."""
+    traces = snapshot.get("device_traces") or []
+    return any(one.get("is_expandable") for one in snapshot["segments"] if one["device"] == device) or any(
+        entry["action"] in ("segment_map", "segment_unmap") for entry in (traces[device] if device < len(traces) else ()))
+
+
+def hold_heap(path, db, snapshot, device, level, heap_id, heap, is_only):
     """live_by_site tells heaps by their names alone."""
-    moments, older = moments_of(snapshot, device)
+    moments, older = moments_of(snapshot, device, level)
     sites = sites_of(db)
     for moment, sums in moments.items():
-        looked[moment] += 1
+        looked[f"{moment} of level {level}"] += 1
         looked["older bytes with a stack"] += sum(size for (stack, is_older), size in sums.items() if is_older and stack)
         if is_only:
             equal(path, f"{heap} of device {device} at the {moment}", live_by_site(db, moment)[heap], by_site(sums, sites))
@@ -218,9 +228,10 @@ def hold(ingest, path, database, *options):
     if done.returncode not in (0, 3):
         sys.exit(f"{path}: {done.stderr}")
     db = sqlite3.connect(database)
-    pools = db.execute("SELECT d.ordinal, h.heap_id, h.name FROM heap AS h JOIN device AS d ON d.device_id = h.device_id WHERE h.level = 2").fetchall()
-    for device, heap_id, heap in pools:
-        hold_device(path, db, snapshot, device, heap_id, heap, len(pools) == 1)
+    heaps = db.execute("SELECT d.ordinal, h.level, h.heap_id, h.name FROM heap AS h JOIN device AS d ON d.device_id = h.device_id WHERE h.level IN (1, 2)").fetchall()
+    for device, level, heap_id, heap in heaps:
+        if level == 2 or not is_mapped(snapshot, device):
+            hold_heap(path, db, snapshot, device, level, heap_id, heap, len(heaps) <= 2)
     db.close()
 
 
