@@ -104,7 +104,8 @@ def list_of(snapshot, device, level):
 
 
 def moments_of(snapshot, device, level):
-    """For begin, peak and end: Counter of bytes by (stack, is it older). And what is older and lives at the end: stack -> [blocks, bytes]."""
+    """For begin, peak and end: Counter of bytes by (stack, is it older). And what is older and lives at the end: stack -> [blocks, bytes].
+    And of what came later the same as of the three."""
     birth, death = {1: ("segment_alloc", "segment_free"), 2: ("alloc", "free_completed")}[level]
     traces = snapshot.get("device_traces") or []
     entries = [e for e in traces[device] if e["action"] in (birth, death)] if device < len(traces) else []
@@ -136,7 +137,8 @@ def moments_of(snapshot, device, level):
         if is_older and stack and not is_private:
             older[stack][0] += 1
             older[stack][1] += size
-    return {"begin": begin, "peak": peak, "end": Counter(sums)}, older
+    own = Counter({key: size for key, size in sums.items() if not key[1]})
+    return {"begin": begin, "peak": peak, "end": Counter(sums)}, older, own
 
 
 # ---- What the database says -------------------------------------------------------------------------------------------
@@ -194,7 +196,7 @@ def is_mapped(snapshot, device):
 
 def hold_heap(path, db, snapshot, device, level, heap_id, heap, is_only):
     """live_by_site tells heaps by their names alone."""
-    moments, older = moments_of(snapshot, device, level)
+    moments, older, own = moments_of(snapshot, device, level)
     sites = sites_of(db)
     for moment, sums in moments.items():
         looked[f"{moment} of level {level}"] += 1
@@ -206,6 +208,11 @@ def hold_heap(path, db, snapshot, device, level, heap_id, heap, is_only):
                                  " WHERE p.heap_id = ?", (heap_id,)):
         view[site] += size
     equal(path, f"view peak_by_site of device {device}", view, by_site(moments["peak"], sites))
+    if level == 2 and db.execute("SELECT 1 FROM step").fetchone():
+        looked["growths"] += 1
+        equal(path, f"what grows of device {device}", Counter({site: size for site, size in db.execute(
+            "SELECT coalesce(label, '(no stack)'), live_bytes FROM z_site_step LEFT JOIN frame ON frame_id = site_frame_id WHERE until_generation IS NULL AND live_count > 0"
+            " AND heap_id = ?", (heap_id,))}), by_site(own, sites))
     there, expected = Counter(), Counter()
     for stack, (count, size) in older.items():
         expected[sites.get(stack), "blocks"] += count
