@@ -3,9 +3,9 @@
 -- Columns:    pid process; heap name; step number of the step that holds the peak, NULL before the first or where steps
 --             are unknown; peak_bytes bytes; other_peak_bytes the highest peak of any other step, bytes, NULL where there
 --             is none; site file, line and function; live_count allocations; live_bytes bytes; share_ratio 0 to 1;
---             carried_bytes what of the site was live already at the end of the step before, bytes, 0 for nothing, NULL
---             where there is no step before or it is the baseline (in runs of more than 1024 steps: at the end of the
---             last one before that view step_growth knows)
+--             carried_bytes what of the site was live already at the end of the step before, the baseline included, bytes,
+--             0 for nothing, NULL where there is no step before (in runs of more than 1024 steps: at the end of the last
+--             one before that view step_growth knows)
 SELECT
     p.pid AS pid,
     p.heap AS heap,
@@ -21,12 +21,13 @@ SELECT
     g.live_bytes AS live_bytes,
     CAST(g.live_bytes AS REAL) / g.peak_bytes AS share_ratio,
     CASE
-        WHEN g.generation > 1 AND g.is_baseline = 0
-            THEN coalesce(
+        WHEN g.generation > 1
+            THEN g.older_bytes + coalesce(
                 (
                     SELECT max(b.live_bytes)
                     FROM z_site_step AS b
-                    WHERE b.heap_id = g.heap_id
+                    WHERE g.is_baseline = 0
+                        AND b.heap_id = g.heap_id
                         AND b.site_frame_id IS g.site_frame_id
                         AND b.generation < g.generation
                         AND (b.until_generation IS NULL OR b.until_generation >= g.generation)
@@ -43,7 +44,8 @@ FROM (
         k.is_baseline,
         s.site_frame_id,
         sum(k.live_count) AS live_count,
-        sum(k.live_bytes) AS live_bytes
+        sum(k.live_bytes) AS live_bytes,
+        sum(k.older_bytes) AS older_bytes
     FROM z_heap_sum AS w
     JOIN z_peak_stack AS k ON k.heap_id = w.heap_id
     LEFT JOIN stack AS s ON s.stack_id = k.stack_id

@@ -39,7 +39,7 @@ WITH
     by_site (heap_id, site, live_count, live_bytes) AS (
         SELECT
             a.heap_id,
-            CASE WHEN a.alloc_seq IS NULL THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END AS site,
+            CASE WHEN a.alloc_seq IS NULL AND a.stack_id IS NULL THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END AS site,
             count(*),
             sum(a.size_bytes)
         FROM allocation AS a

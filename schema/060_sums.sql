@@ -137,14 +137,16 @@ CREATE TABLE z_peak_stack (
     --
     -- The heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
-    -- Where it was allocated. NULL: no stack was recorded, or baseline.
+    -- Where it was allocated. NULL: no stack was recorded.
     stack_id INTEGER REFERENCES stack (stack_id),
-    -- 1: what was there before the recording began; 0: allocated in the trace.
+    -- 1: what was there before the recording began, and has no stack; 0: all else.
     is_baseline INTEGER NOT NULL,
     -- Allocations. Unit: allocations.
     live_count INTEGER NOT NULL,
     -- Their size. Unit: bytes.
-    live_bytes INTEGER NOT NULL
+    live_bytes INTEGER NOT NULL,
+    -- What of live_bytes was there before the recording began, as far as that is known, without what graphs hold. Unit: bytes.
+    older_bytes INTEGER NOT NULL
 );
 
 CREATE TABLE z_peak_category (

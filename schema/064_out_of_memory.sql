@@ -83,9 +83,9 @@ CREATE TABLE z_out_of_memory_stack (
     out_of_memory_chain_id INTEGER NOT NULL REFERENCES z_out_of_memory_chain (out_of_memory_chain_id),
     -- The heap: a pool, or driver memory that is no pool's.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
-    -- Where it was allocated. NULL: no stack was recorded, baseline, or the rest.
+    -- Where it was allocated. NULL: no stack was recorded, or the rest.
     stack_id INTEGER REFERENCES stack (stack_id),
-    -- 1: what was there before the recording began; 0: allocated in the trace.
+    -- 1: what was there before the recording began, and has no stack; 0: all else.
     is_baseline INTEGER NOT NULL,
     -- 1: the sum of all smaller ones of the heap; 0: not.
     is_rest INTEGER NOT NULL,

@@ -300,7 +300,12 @@ CREATE VIEW leak_by_site (
     -- freed are of a part; 0: all is here.
     is_partial,
     -- The stack of the site by which most of them was allocated: view stack_text, npumem stack. NULL: no stack was recorded.
-    top_stack_id
+    top_stack_id,
+    -- Blocks of the site from before the recording began that live at its end, as far as their stacks are known: they are no
+    -- part of leak_count. Unit: allocations.
+    older_count,
+    -- Their size. Unit: bytes.
+    older_bytes
 ) AS
 SELECT
     p.host, p.rank, p.pid, p.device, p.heap, p.level,
@@ -370,7 +375,9 @@ SELECT
             END
     END,
     input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL,
-    top.stack_id
+    top.stack_id,
+    coalesce(older.live_count, 0),
+    coalesce(older.live_bytes, 0)
 FROM z_leak_sum AS l
 JOIN z_heap_place AS p ON p.heap_id = l.heap_id
 JOIN process ON process.process_id = p.process_id
@@ -411,6 +418,16 @@ LEFT JOIN (
     JOIN stack AS z ON z.stack_id = q.stack_id
     GROUP BY q.heap_id, q.verdict, q.stack_id
 ) AS top ON top.heap_id = l.heap_id AND top.site_frame_id IS l.site_frame_id AND top.verdict = l.verdict AND top.place = 1
+LEFT JOIN (
+    SELECT
+        q.heap_id,
+        z.site_frame_id,
+        sum(q.live_count) AS live_count,
+        sum(q.live_bytes) AS live_bytes
+    FROM z_older_blocks AS q
+    JOIN stack AS z ON z.stack_id = q.stack_id
+    GROUP BY q.heap_id, z.site_frame_id
+) AS older ON older.heap_id = l.heap_id AND older.site_frame_id IS l.site_frame_id
 LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id
 ORDER BY l.size_bytes DESC, l.first_seq;
 
@@ -496,6 +513,12 @@ SELECT
         WHEN a.held_by <> '' OR k.detail_begin_seq IS NULL THEN ''
         WHEN t.freed_count > 0 THEN ', in what was kept'
         ELSE '; no other was freed in what was kept'
+    END || CASE
+        WHEN older.live_count > 0
+            THEN printf('; %d older block%s of the site, %d bytes, %s there before the recording began', older.live_count,
+                CASE older.live_count WHEN 1 THEN '' ELSE 's' END, older.live_bytes,
+                CASE older.live_count WHEN 1 THEN 'was' ELSE 'were' END)
+        ELSE ''
     END,
     a.stack_id
 FROM (
@@ -540,6 +563,16 @@ LEFT JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.
 LEFT JOIN z_warm_up AS steps ON steps.process_id = p.process_id
 LEFT JOIN z_site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
 LEFT JOIN input AS k ON k.input_id = p.input_id
+LEFT JOIN (
+    SELECT
+        q.heap_id,
+        z.site_frame_id,
+        sum(q.live_count) AS live_count,
+        sum(q.live_bytes) AS live_bytes
+    FROM z_older_blocks AS q
+    JOIN stack AS z ON z.stack_id = q.stack_id
+    GROUP BY q.heap_id, z.site_frame_id
+) AS older ON older.heap_id = a.heap_id AND older.site_frame_id IS a.site_frame_id
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
 WHERE a.held_by <> ''
     OR (v.verdict NOT IN ('growing', 'rising')

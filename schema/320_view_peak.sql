@@ -93,7 +93,7 @@ CREATE VIEW peak_by_site (
     level,
     -- end place
     -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)', with the thread's name, where callers are
-    -- missing and all that is there is plumbing, '(no stack)', or '(baseline)' for what was there before.
+    -- missing and all that is there is plumbing, '(no stack)', or '(baseline)' for what was there before and has no stack.
     site,
     -- Allocations of the site that were live at the peak. Unit: allocations.
     live_count,
@@ -330,7 +330,7 @@ CREATE VIEW z_peak_by_package (
     -- end place
     -- Name of an installed Python package ('transformers'), '(program)' for Python code outside site-packages, the name of the
     -- program or library for native code, '(source)' where only its source file is known, '(stack cut)', '(no stack)', or
-    -- '(baseline)' for what was there before.
+    -- '(baseline)' for what was there before and has no stack.
     package,
     -- Of an installed package the module by its path ('transformers.models.llama.modeling_llama'); else the file without its
     -- folders. NULL: not known.

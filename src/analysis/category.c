@@ -2,7 +2,7 @@
  *
  * At a birth it is noted in which part of an iteration it lies, and what its thread was told to be making; at its end, or the
  * end of the stream, that is judged. What is told goes before what is known by the heap, and that before what is inferred.
- * Of what was there before the recording, and of what is read from a keyframe, the birth is not known.
+ * Of what was there before the recording nothing but the stack tells of the birth; of what is read from a keyframe nothing.
  */
 #include "analysis/category_rules.h"
 #include "analysis/passes.h"
@@ -166,13 +166,40 @@ static nm_status count_birth(nm_run *run, const nm_live *live, live_room *room, 
     nm_status status = NM_OK;
 
     room->is_counted = true;
-    enter_site(&((process_room *)nm_process_room(run, live->heap->process))->clock,
-               &((site_room *)nm_site_room(run, live->site))->site, room->birth.phase);
+    if (!live->is_baseline)
+        enter_site(&((process_room *)nm_process_room(run, live->heap->process))->clock,
+                   &((site_room *)nm_site_room(run, live->site))->site, room->birth.phase);
     if (room->birth.is_early)
         status = count_up(&own->early, live, err);
     if (status == NM_OK && room->birth.phase == NM_PHASE_BACKWARD)
         status = count_up(&own->in_backward, live, err);
     return status;
+}
+
+/* What the stack, or the thread, says of a birth that was not seen. */
+static nm_status be_known(nm_run *run, const nm_context *context, const nm_live *live, nm_error *err)
+{
+    static const nm_category_clock unknown;
+    const replay_room *own = nm_replay_room(run);
+    live_room *room = nm_live_room(run, live);
+    uint64_t thread_id = context->thread == NULL ? 0 : context->thread->id;
+    const nm_category_stack *stack;
+    nm_status status = nm_category_names_stack(own->names, context->stack_id, &stack, err);
+
+    if (status != NM_OK)
+        return status;
+    nm_phase phase =
+        nm_category_phase(&unknown, stack, NM_PHASE_NONE, nm_category_names_is_autograd(own->names, thread_id));
+    room->init_file = stack->init_file;
+    room->birth = (nm_category_birth){
+        .phase = phase,
+        .is_early = phase == NM_PHASE_NONE,
+        .is_baseline = true,
+        .makes_weights = stack->makes_weights,
+        .makes_cache = stack->makes_cache,
+        .communicates = stack->communicates,
+    };
+    return count_birth(run, live, room, err);
 }
 
 static nm_status be_born(nm_run *run, const nm_change *change, nm_error *err)
@@ -187,10 +214,8 @@ static nm_status be_born(nm_run *run, const nm_change *change, nm_error *err)
     room->told = context->event->kind == NM_EVENT_ALLOC ? context->event->name_id : 0;
     if (room->told == 0)
         room->told = room_around(run, context)->told;
-    if (change->live->is_baseline) {
-        room->birth = (nm_category_birth){.is_early = true};
-        return count_birth(run, change->live, room, err);
-    }
+    if (change->live->is_baseline)
+        return be_known(run, context, change->live, err);
     if (context->event->kind == NM_EVENT_KEYFRAME || change->live->is_unseen)
         return NM_OK;
     status = see_event(run, context, &stack, &phase, err);
@@ -318,9 +343,11 @@ static nm_status end(nm_run *run, const nm_live *live, nm_error *err)
 
     if (!room->is_counted)
         return status;
-    site->activations += category == NM_CATEGORY_ACTIVATION;
-    site->others += category != NM_CATEGORY_ACTIVATION;
-    leave_site(&((process_room *)nm_process_room(run, live->heap->process))->clock, site);
+    if (!live->is_baseline) {
+        site->activations += category == NM_CATEGORY_ACTIVATION;
+        site->others += category != NM_CATEGORY_ACTIVATION;
+        leave_site(&((process_room *)nm_process_room(run, live->heap->process))->clock, site);
+    }
     if (room->birth.is_early)
         count_down(&own->early, live);
     if (room->birth.phase == NM_PHASE_BACKWARD)

@@ -69,7 +69,7 @@ static nm_category judge_forward(const nm_category_clock *clock, const nm_catego
     uint32_t optimizers = end->place.optimizers - birth->place.optimizers;
 
     if (end->is_live)
-        return judge_live_forward(clock, site, birth);
+        return birth->is_baseline ? NM_CATEGORY_UNKNOWN : judge_live_forward(clock, site, birth);
     if (end->phase == NM_PHASE_BACKWARD && optimizers == 0 && (backwards > 0 || birth->phase != end->phase))
         return NM_CATEGORY_ACTIVATION;
     if (backwards == 1 && optimizers <= 1 && end->phase != NM_PHASE_FORWARD) /* there, a buffer may be made anew */
@@ -120,8 +120,8 @@ static nm_category judge_other(const nm_category_birth *birth, const nm_category
                                                                                    : NM_CATEGORY_UNKNOWN;
 }
 
-nm_category nm_category_judge(const nm_category_clock *clock, const nm_category_site *site,
-                              const nm_category_birth *birth, const nm_category_end *end)
+static nm_category judge(const nm_category_clock *clock, const nm_category_site *site, const nm_category_birth *birth,
+                         const nm_category_end *end)
 {
     if (birth->makes_cache)
         return NM_CATEGORY_KV_CACHE;
@@ -137,4 +137,13 @@ nm_category nm_category_judge(const nm_category_clock *clock, const nm_category_
     default:
         return judge_other(birth, end);
     }
+}
+
+nm_category nm_category_judge(const nm_category_clock *clock, const nm_category_site *site,
+                              const nm_category_birth *birth, const nm_category_end *end)
+{
+    nm_category category = judge(clock, site, birth, end);
+
+    /* How often the parts of an iteration have begun since is not known: it may be from an earlier one. */
+    return birth->is_baseline && category == NM_CATEGORY_TEMPORARY ? NM_CATEGORY_UNKNOWN : category;
 }

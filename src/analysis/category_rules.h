@@ -42,8 +42,8 @@ typedef struct nm_category_site {
 typedef struct nm_category_birth {
     nm_category_place place;
     nm_phase phase;
-    bool is_early; /* before the first backward pass, and in no part of an iteration; or of the baseline */
-    bool is_baseline;
+    bool is_early;      /* before the first backward pass, and in no part of an iteration */
+    bool is_baseline;   /* `place` is not known, and all zero */
     bool makes_weights; /* by its stack */
     bool makes_cache, communicates;
 } nm_category_birth;

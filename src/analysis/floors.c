@@ -36,7 +36,7 @@ static void take_site(const nm_run *run, const nm_heap *heap, const nm_site *sit
 {
     site_room *room = nm_site_room(run, site);
     heap_room *list = nm_heap_room(run, heap);
-    uint64_t bytes = nm_graph_not_of(site->live_bytes, site->graph_bytes);
+    uint64_t bytes = nm_site_own_bytes(site);
 
     if (site == heap->baseline_site)
         return;
@@ -64,7 +64,7 @@ static nm_status end_window_of(const nm_run *run, const nm_heap *heap, int64_t w
         if (room->floor_bytes != room->told_floor_bytes)
             status = nm_give_site_floor(&run->replay->sink, &row, err);
         room->told_floor_bytes = room->floor_bytes;
-        room->floor_bytes = nm_graph_not_of(site->live_bytes, site->graph_bytes);
+        room->floor_bytes = nm_site_own_bytes(site);
         if (room->floor_bytes == room->told_floor_bytes) {
             room->is_in_window = false;
             *link = room->next;

@@ -44,8 +44,8 @@ static nm_status end_step_of(const nm_run *run, const nm_heap *heap, nm_error *e
     while (list->first_touched != NULL && status == NM_OK) {
         const nm_site *site = list->first_touched;
         site_room *room = nm_site_room(run, site);
-        int64_t live_bytes = shown(nm_graph_not_of(site->live_bytes, site->graph_bytes));
-        int64_t live_count = shown(nm_graph_not_of(site->live_count, site->graph_count));
+        int64_t live_bytes = shown(nm_site_own_bytes(site));
+        int64_t live_count = shown(nm_site_own_count(site));
         nm_step_site_row row = {.heap_id = heap->id,
                                 .stack_id = site->stack_id,
                                 .generation = (int64_t)heap->process->step_count,

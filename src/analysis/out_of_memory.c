@@ -61,7 +61,7 @@ typedef enum episode_turn { TURN_GOES_ON, TURN_SERVED, TURN_LEFT } episode_turn;
 typedef struct stack_list {
     nm_out_of_memory_stack_row *items;
     size_t count, capacity;
-    nm_map by_stack; /* of driver memory: (heap, stack) -> index + 1; the baseline has stack UINT64_MAX */
+    nm_map by_stack; /* of driver memory: (heap, stack) -> index + 1; the baseline without one has stack UINT64_MAX */
 } stack_list;
 
 static thread_room *room_of(const nm_run *run, const nm_context *context)
@@ -182,13 +182,14 @@ static nm_status add_pool(stack_list *list, const nm_episode *episode, const nm_
 
 static nm_status add_range(stack_list *list, const nm_episode *episode, const nm_live *range, nm_error *err)
 {
-    nm_key key = {range->heap->id, range->is_baseline ? UINT64_MAX : range->row.stack_id};
+    bool is_baseline = range->is_baseline && range->row.stack_id == 0;
+    nm_key key = {range->heap->id, is_baseline ? UINT64_MAX : range->row.stack_id};
     const uint64_t *known = nm_map_get(&list->by_stack, key);
     nm_out_of_memory_stack_row row = {
         .out_of_memory_id = episode->row.out_of_memory_id,
         .heap_id = range->heap->id,
-        .stack_id = range->is_baseline ? 0 : range->row.stack_id,
-        .is_baseline = range->is_baseline,
+        .stack_id = range->row.stack_id,
+        .is_baseline = is_baseline,
     };
     nm_status status = NM_OK;
     nm_out_of_memory_stack_row *sum;

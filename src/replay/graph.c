@@ -192,7 +192,7 @@ static nm_status let_go(nm_replay *replay, nm_graph *graph, nm_error *err)
     while (graph->first != NULL && status == NM_OK) {
         nm_live *live = graph->first->live;
         nm_site *site = live->site;
-        uint64_t before_bytes = nm_graph_not_of(site->live_bytes, site->graph_bytes);
+        uint64_t before_bytes = nm_site_own_bytes(site);
 
         nm_graph_reserve(live, 0, live->node.value - live->node.key);
         nm_graph_subtract(live);

@@ -340,7 +340,7 @@ static nm_status take_site(nm_replay *replay, const nm_context *context, nm_erro
     nm_sum_add(&site->allocated_bytes, event->block_bytes);
     nm_sum_add(&site->freed_bytes, event->free_bytes);
     if (site->epoch != context->heap->peak_epoch)
-        site->at_peak_bytes = site->at_peak_count = 0;
+        site->at_peak_bytes = site->at_peak_count = site->at_peak_older_bytes = 0;
     nm_sum_add(&site->at_peak_bytes, event->peak_bytes);
     nm_sum_add(&site->at_peak_count, event->live_count);
     site->epoch = context->heap->peak_epoch;

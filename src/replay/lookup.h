@@ -47,10 +47,17 @@ static inline uint64_t nm_live_extent(const nm_live *live) /* how much of its po
     return live->node.value - live->node.key;
 }
 
-/* What of a site no graph holds. */
-static inline uint64_t nm_graph_not_of(uint64_t all, uint64_t of_graphs)
+/* What is live of a site, allocated in the stream, and no graph holds. */
+static inline uint64_t nm_site_own_bytes(const nm_site *site)
 {
-    return all > of_graphs ? all - of_graphs : 0;
+    uint64_t others = site->graph_bytes + site->older_bytes;
+
+    return site->live_bytes > others ? site->live_bytes - others : 0;
+}
+
+static inline uint64_t nm_site_own_count(const nm_site *site)
+{
+    return site->live_count - site->graph_count - site->older_count;
 }
 
 /* ---- Pools --------------------------------------------------------------------------------------------------------- */

@@ -44,8 +44,9 @@ typedef struct nm_sub_pool nm_sub_pool;
 typedef struct nm_site {
     uint64_t stack_id;
     uint64_t live_bytes, live_count;
-    uint64_t graph_bytes, graph_count; /* of these, held by graphs */
-    uint64_t at_peak_bytes, at_peak_count;
+    uint64_t graph_bytes, graph_count; /* of these, held by graphs; */
+    uint64_t older_bytes, older_count; /* or of the baseline, and held by none */
+    uint64_t at_peak_bytes, at_peak_count, at_peak_older_bytes;
     uint64_t allocation_count, free_count, allocated_bytes, freed_bytes; /* ever, without the baseline */
     uint64_t in_step_bytes;                                              /* of allocated_bytes, inside steps */
     uint64_t epoch;                                                      /* heap->peak_epoch when it last changed */
@@ -233,7 +234,7 @@ struct nm_heap {
     bool has_kept_total;     /* a keyframe has brought its sums */
     bool is_peak_kept;       /* its peak was before what was kept */
     uint64_t peak_epoch;
-    nm_site *baseline_site; /* owned */
+    nm_site *baseline_site; /* owned; of the baseline without a stack */
     nm_site *sites;
     nm_usage usage;
     nm_replay *replay;

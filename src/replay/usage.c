@@ -23,6 +23,7 @@ static void keep_peak(const nm_heap *heap, nm_site *site)
         return;
     site->at_peak_bytes = site->live_bytes;
     site->at_peak_count = site->live_count;
+    site->at_peak_older_bytes = site->older_bytes;
     site->epoch = heap->peak_epoch;
 }
 
@@ -51,7 +52,7 @@ nm_status nm_usage_site_of(nm_replay *replay, nm_heap *heap, uint64_t stack_id, 
 
 nm_status nm_usage_site(nm_replay *replay, nm_live *live, nm_error *err)
 {
-    if (!live->is_baseline)
+    if (!live->is_baseline || live->row.stack_id != 0)
         return nm_usage_site_of(replay, live->heap, live->row.stack_id, &live->site, err);
     live->site = live->heap->baseline_site;
     return NM_OK;
@@ -92,6 +93,19 @@ static uint64_t page_bytes_of(const nm_live *live)
     return live->row.block_bytes != 0 ? live->row.block_bytes : live->row.size_bytes;
 }
 
+/* The baseline's share of a site, when it comes or goes; what graphs hold of it is theirs. */
+static void count_older(const nm_live *live, bool is_more)
+{
+    nm_site *site = live->site;
+    uint64_t bytes = live->row.size_bytes;
+
+    if (!live->is_baseline || live->is_held)
+        return;
+    site->older_bytes =
+        is_more ? nm_add_saturated(site->older_bytes, bytes) : nm_subtract_saturated(site->older_bytes, bytes);
+    site->older_count += is_more ? 1 : -1;
+}
+
 static nm_status tell_site(const nm_live *live, uint64_t before_bytes, nm_error *err)
 {
     return NM_TELL(live->heap->replay, NM_CHANGE_SITE, err, .heap = live->heap, .site = live->site,
@@ -105,11 +119,12 @@ nm_status nm_usage_add(nm_live *live, int64_t seq, int64_t ns, nm_error *err)
 
     /* What it takes of its pool is out of the gaps before a peak looks at them. */
     assert(!nm_is_pool(heap) || live->part == NULL || live->is_covering || heap->overlapping_count > 0);
-    uint64_t before_bytes = nm_graph_not_of(live->site->live_bytes, live->site->graph_bytes);
+    uint64_t before_bytes = nm_site_own_bytes(live->site);
     keep_peak(heap, live->site);
     nm_sum_add(&live->site->live_bytes, bytes);
     live->site->live_count++;
     nm_graph_add(live);
+    count_older(live, true);
     nm_sum_add(&heap->total.live_bytes, bytes);
     nm_sum_add(&heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
@@ -132,10 +147,11 @@ nm_status nm_usage_subtract(nm_live *live, nm_error *err)
     uint64_t bytes = live->row.size_bytes;
 
     assert(heap->live_count > 0 && live->site->live_count > 0); /* it was added, once */
-    uint64_t before_bytes = nm_graph_not_of(live->site->live_bytes, live->site->graph_bytes);
+    uint64_t before_bytes = nm_site_own_bytes(live->site);
     keep_peak(heap, live->site);
     live->site->live_bytes = nm_subtract_saturated(live->site->live_bytes, bytes);
     live->site->live_count--;
+    count_older(live, false);
     nm_graph_subtract(live);
     heap->total.live_bytes = nm_subtract_saturated(heap->total.live_bytes, bytes);
     heap->page_bytes = nm_subtract_saturated(heap->page_bytes, page_bytes_of(live));
@@ -321,6 +337,7 @@ static nm_status write_peak_site(nm_replay *replay, const nm_heap *heap, nm_site
     keep_peak(heap, site);
     row.live_bytes = site->at_peak_bytes;
     row.live_count = site->at_peak_count;
+    row.older_bytes = is_baseline ? row.live_bytes : site->at_peak_older_bytes;
     if (row.live_count == 0 || !replay->sink.wants[NM_ROW_PEAK_STACK])
         return NM_OK;
     return nm_give_peak_stack(&replay->sink, &row, err);

@@ -102,14 +102,19 @@ static nm_status take_workspace(nm_snapshot_baseline *baseline, nm_baseline_devi
 
 static nm_status take_block(nm_snapshot_baseline *baseline, const nm_snapshot_entry *entry, nm_error *err)
 {
+    nm_key key = {entry->device, entry->address};
     bool is_first;
     nm_status status = note_block(baseline, entry->device, entry->address, &is_first, err);
 
+    if (baseline->requested.count > 0 && entry->action != NM_SNAPSHOT_FREE_REQUESTED)
+        nm_map_remove(&baseline->requested, key, NULL);
     if (status != NM_OK || !is_first || entry->action == NM_SNAPSHOT_ALLOC)
         return status;
     nm_baseline_item item = item_of(entry, NM_BASELINE_BLOCK);
     item.is_pending = entry->action == NM_SNAPSHOT_FREE_COMPLETED;
-    return add(baseline, item, err);
+    if (entry->action == NM_SNAPSHOT_FREE_REQUESTED)
+        status = nm_map_put(&baseline->requested, key, baseline->items.count, err);
+    return status == NM_OK ? add(baseline, item, err) : status;
 }
 
 nm_status nm_snapshot_baseline_entry(nm_snapshot_baseline *baseline, const nm_snapshot_entry *entry, nm_error *err)
@@ -145,6 +150,18 @@ nm_status nm_snapshot_baseline_entry(nm_snapshot_baseline *baseline, const nm_sn
 
 /* ---- The state at the end ---------------------------------------------------------------------------------------- */
 
+/* Of a block of the baseline that is still there, though its free has been requested, the list knows more. */
+static void complete(nm_snapshot_baseline *baseline, const nm_snapshot_segment *segment, const nm_snapshot_block *block)
+{
+    const uint64_t *index = nm_map_get(&baseline->requested, (nm_key){segment->device, block->address});
+
+    if (index == NULL)
+        return;
+    baseline->items.items[*index].stack = block->stack;
+    baseline->items.items[*index].block_bytes = block->size_bytes;
+    baseline->items.items[*index].pool = segment->pool;
+}
+
 static nm_status take_state_block(nm_snapshot_baseline *baseline, const nm_snapshot_segment *segment,
                                   const nm_snapshot_block *block, nm_error *err)
 {
@@ -154,6 +171,8 @@ static nm_status take_state_block(nm_snapshot_baseline *baseline, const nm_snaps
     if (block->state == NM_SNAPSHOT_INACTIVE)
         return NM_OK;
     status = note_block(baseline, segment->device, block->address, &is_first, err);
+    if (status == NM_OK && !is_first)
+        complete(baseline, segment, block);
     if (status != NM_OK || !is_first)
         return status;
     return add(baseline,
@@ -266,5 +285,6 @@ void nm_snapshot_baseline_free(nm_snapshot_baseline *baseline)
     free(baseline->news.items);
     nm_map_free(&baseline->seen);
     nm_map_free(&baseline->workspaces);
+    nm_map_free(&baseline->requested);
     *baseline = (nm_snapshot_baseline){0};
 }

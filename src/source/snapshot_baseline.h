@@ -49,6 +49,7 @@ typedef struct nm_snapshot_baseline { /* a zeroed one is empty */
     } devices;
     nm_map seen;       /* (device, place) -> bits: where blocks of the trace began */
     nm_map workspaces; /* (device, address) -> 1 */
+    nm_map requested; /* (device, address) -> index into items: blocks whose free was requested, and has not come yet */
     nm_range_list news;
 } nm_snapshot_baseline;
 

@@ -94,6 +94,40 @@ load bare
 expect 1 bare.db oom <<<'no request for memory failed'
 expect 0 bare.db <<<'1.0 KiB in 1 allocation, live at the peak; no stack was recorded, pid 7, NPU 1, memory'
 
+# What lived before the recording is live at the peak: by its stack, or without one.
+cat >older.txt <<'END'
+process 1 pid=7
+device 1 process=1 ordinal=1 kind=npu
+heap 1 process=1 device=1 level=driver basis=block name=memory
+thread 1 process=1 tid=7
+stack 1: /src/model.py:10:weights
+stack 2: /src/model.py:20:gone
+- alloc baseline heap=1 address=0x1000 block=2048 stack=1
+- alloc baseline heap=1 address=0x2000 block=1024
+- alloc baseline heap=1 address=0x3000 block=512 stack=2
+@0 free heap=1 address=0x3000 thread=1
+@1 alloc heap=1 address=0x4000 block=1024 thread=1 stack=1
+END
+load older
+expect 0 older.db peak <<'END'
+3.0 KiB in 2 allocations, live at the peak; stack 1, pid 7, NPU 1, memory
+  > model.py:10 weights
+
+1.0 KiB in 1 allocation, live at the peak, from before the recording; no stack was recorded, pid 7, NPU 1, memory
+END
+expect 0 older.db model.py <<'END'
+2.0 KiB in 1 allocation, from before the recording; stack 1, pid 7, NPU 1, memory
+1.0 KiB in 1 allocation, allocated; stack 1, pid 7, NPU 1, memory
+  > model.py:10 weights
+
+512 B in 1 allocation, from before the recording; stack 2, pid 7, NPU 1, memory
+  > model.py:20 gone
+END
+expect 0 older.db 2 <<'END'
+512 B in 1 allocation, from before the recording; stack 2, pid 7, NPU 1, memory
+  > model.py:20 gone
+END
+
 # Plumbing is dim and the site bold, where that is asked for; a pipe has no colours by itself.
 "$stack" run.db --color always pin | tail -n 2 >out
 printf '    \033[2mlibtorch_npu.so+0x40\033[0m\n  > \033[1mtrain.py:12 pin\033[0m\n' | cmp - out || fail "colours are others"

@@ -71,13 +71,13 @@ test('blocks are grouped as each of them is called', () => {
 });
 
 test('sites of two files of one name stay apart, and so does what is told from what is inferred', () => {
-    const rows = [{heap_id: 1, born: 1, size_bytes: 4, stack_id: 1, category_id: 2}, {heap_id: 1, born: 2, size_bytes: 2, stack_id: 3, category_id: 3}, {heap_id: 1, born: 3, size_bytes: 1, stack_id: 2, category_id: 24, own_category: 'tables'}, {heap_id: 1, born: -1, size_bytes: 8}];
-    const {model} = makeWorld(rows), found = (kind, ...keys) => groupRows(model, [0, 1, 2, 3], kind).map((row) => keys.map((key) => row[key]));
-    assert.deepEqual(found('site', 'name', 'bytes', 'count', 'stack'), [['(baseline)', 8, 1, null], ['one.py:1 f', 5, 2, 1], ['one.py:1 f', 2, 1, 3]]);
-    assert.deepEqual(found('file', 'name', 'bytes'), [['(baseline)', 8], ['/a/one.py', 5], ['/b/one.py', 2]]);
-    assert.deepEqual(found('stack', 'name', 'stack', 'bytes'), [['(baseline)', null, 8], ['one.py:1 f', 1, 4], ['one.py:1 f', 3, 2], ['one.py:1 f', 2, 1]]);
-    assert.deepEqual(found('category', 'name', 'isEstimate', 'bytes'), [['unknown', false, 8], ['weight', false, 4], ['weight', true, 2], ['tables', false, 1]]);
-    assert.deepEqual(found('stream', 'name', 'bytes'), [['stream not known', 15]]);
+    const rows = [{heap_id: 1, born: 1, size_bytes: 4, stack_id: 1, category_id: 2}, {heap_id: 1, born: 2, size_bytes: 2, stack_id: 3, category_id: 3}, {heap_id: 1, born: 3, size_bytes: 1, stack_id: 2, category_id: 24, own_category: 'tables'}, {heap_id: 1, born: -1, size_bytes: 8}, {heap_id: 1, born: -1, size_bytes: 16, stack_id: 3, category_id: 3}];
+    const {model} = makeWorld(rows), found = (kind, ...keys) => groupRows(model, [0, 1, 2, 3, 4], kind).map((row) => keys.map((key) => row[key]));
+    assert.deepEqual(found('site', 'name', 'bytes', 'count', 'stack'), [['one.py:1 f', 18, 2, 3], ['(baseline)', 8, 1, null], ['one.py:1 f', 5, 2, 1]]);
+    assert.deepEqual(found('file', 'name', 'bytes'), [['/b/one.py', 18], ['(baseline)', 8], ['/a/one.py', 5]]);
+    assert.deepEqual(found('stack', 'name', 'stack', 'bytes'), [['one.py:1 f', 3, 18], ['(baseline)', null, 8], ['one.py:1 f', 1, 4], ['one.py:1 f', 2, 1]]);
+    assert.deepEqual(found('category', 'name', 'isEstimate', 'bytes'), [['weight', true, 18], ['unknown', false, 8], ['weight', false, 4], ['tables', false, 1]]);
+    assert.deepEqual(found('stream', 'name', 'bytes'), [['stream not known', 31]]);
 });
 
 test('segments are among what the driver gave, and all of them have to be here', () => {

@@ -72,6 +72,10 @@ SELECT
             CASE
                 WHEN l.freed_count = 0 THEN say('screen.leak.none_freed')
                 WHEN l.freed_count IS NOT NULL THEN say('screen.leak.freed', 'n', l.freed_count)
+            END,
+            CASE
+                WHEN l.older_count > 0
+                    THEN say('screen.leak.older', 'n', l.older_count, 'older_bytes', l.older_bytes)
             END
         )
     ),

@@ -1,5 +1,5 @@
--- asked_stacks.sql: stacks and what is known of each: what was ever allocated (:has_allocated), what was live at the
--- peak (:has_live), what leaked (:has_leaked). Of one stack, :stack_id, all of it by heap, or just that it is there;
+-- asked_stacks.sql: stacks and what is known of each: what was ever allocated and what was there before
+-- (:has_allocated), what was live at the peak (:has_live), what leaked (:has_leaked). Of one stack, :stack_id, all of it by heap, or just that it is there;
 -- else the largest first, of a :rank and of a :site, a part of its name, where one is asked for.
 SELECT
     stack_id,
@@ -30,7 +30,7 @@ FROM (
         q.stack_id,
         sum(q.live_bytes),
         sum(q.live_count),
-        'live at the peak',
+        CASE q.is_baseline WHEN 1 THEN 'live at the peak, from before the recording' ELSE 'live at the peak' END,
         p.rank,
         p.pid,
         p.device,
@@ -38,8 +38,8 @@ FROM (
         q.heap_id
     FROM z_peak_stack AS q
     JOIN z_heap_place AS p ON p.heap_id = q.heap_id
-    WHERE :has_live AND q.is_baseline = 0
-    GROUP BY q.heap_id, q.stack_id
+    WHERE :has_live
+    GROUP BY q.heap_id, q.stack_id, q.is_baseline
     UNION ALL
     SELECT
         q.stack_id,
@@ -56,9 +56,26 @@ FROM (
     WHERE :has_leaked
     GROUP BY q.heap_id, q.stack_id, q.verdict
     UNION ALL
+    SELECT
+        q.stack_id,
+        q.block_bytes,
+        q.block_count,
+        'from before the recording',
+        p.rank,
+        p.pid,
+        p.device,
+        coalesce(p.heap, p.level),
+        q.heap_id
+    FROM z_older_blocks AS q
+    JOIN z_heap_place AS p ON p.heap_id = q.heap_id
+    WHERE :has_allocated
+    UNION ALL
     SELECT stack_id, NULL, NULL, 'no sum is kept of it', NULL, NULL, NULL, NULL, NULL
     FROM stack
-    WHERE stack_id = :stack_id AND NOT EXISTS (SELECT 1 FROM z_stack_sum WHERE stack_id = :stack_id)
+    WHERE stack_id = :stack_id
+        AND NOT EXISTS (SELECT 1 FROM z_stack_sum WHERE stack_id = :stack_id)
+        AND NOT EXISTS (SELECT 1 FROM z_peak_stack WHERE stack_id = :stack_id)
+        AND NOT EXISTS (SELECT 1 FROM z_older_blocks WHERE stack_id = :stack_id)
 )
 WHERE heap_id IS NULL OR (
     (:rank IS NULL OR rank IS :rank)

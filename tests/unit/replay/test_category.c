@@ -199,6 +199,37 @@ START_TEST(what_lives_at_the_end_is_judged_by_where_the_program_was)
 }
 END_TEST
 
+/* Of a birth before the recording the part of an iteration is known, but not how often these have begun since. */
+START_TEST(what_is_older_than_the_recording_is_judged_by_its_stack_alone)
+{
+    const struct {
+        nm_phase birth, end, last;
+        bool makes_weights, is_live;
+        nm_category category;
+    } cases[] = {
+        {NM_PHASE_OPTIMIZER, NM_PHASE_NONE, NM_PHASE_NONE, false, true, NM_CATEGORY_OPTIMIZER_STATE},
+        {NM_PHASE_BACKWARD, NM_PHASE_NONE, NM_PHASE_NONE, false, true, NM_CATEGORY_GRADIENT},
+        {NM_PHASE_NONE, NM_PHASE_NONE, NM_PHASE_NONE, true, true, NM_CATEGORY_WEIGHT},
+        {NM_PHASE_NONE, NM_PHASE_NONE, NM_PHASE_NONE, false, true, NM_CATEGORY_UNKNOWN},
+        {NM_PHASE_FORWARD, NM_PHASE_NONE, NM_PHASE_FORWARD, false, true, NM_CATEGORY_UNKNOWN},
+        {NM_PHASE_FORWARD, NM_PHASE_BACKWARD, NM_PHASE_BACKWARD, false, false, NM_CATEGORY_ACTIVATION},
+        {NM_PHASE_FORWARD, NM_PHASE_FORWARD, NM_PHASE_FORWARD, false, false, NM_CATEGORY_UNKNOWN},
+        {NM_PHASE_OPTIMIZER, NM_PHASE_OPTIMIZER, NM_PHASE_OPTIMIZER, false, false, NM_CATEGORY_UNKNOWN},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        /* So many lines of a forward have something live that what one has made is an activation. */
+        nm_category_clock clock = {.last = cases[i].last, .forward_sites = 20, .forward_live_sites = 9};
+        nm_category_site site = {0};
+        nm_category_birth birth = {
+            .is_baseline = true, .phase = cases[i].birth, .makes_weights = cases[i].makes_weights};
+        nm_category_end end = {.phase = cases[i].end, .is_live = cases[i].is_live};
+
+        ck_assert_msg(nm_category_judge(&clock, &site, &birth, &end) == cases[i].category, "case %zu", i);
+    }
+}
+END_TEST
+
 START_TEST(a_forward_without_backward_keeps_what_that_would_need)
 {
     nm_category_clock clock = {
@@ -289,6 +320,7 @@ TEST_SUITE(test_category)
     tcase_add_test(tcase, words_of_programs_and_of_torchs_profiler_are_known);
     tcase_add_test(tcase, both_ends_have_to_fit);
     tcase_add_test(tcase, what_lives_at_the_end_is_judged_by_where_the_program_was);
+    tcase_add_test(tcase, what_is_older_than_the_recording_is_judged_by_its_stack_alone);
     tcase_add_test(tcase, a_forward_without_backward_keeps_what_that_would_need);
     tcase_add_test(tcase, weights_are_as_many_as_gradients_of_their_size);
     tcase_add_test(tcase, the_clock_counts_parts_and_autograd_needs_no_stack);

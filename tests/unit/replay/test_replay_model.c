@@ -45,7 +45,8 @@ typedef struct figures {
 } figures;
 
 typedef struct peak {
-    uint64_t bytes, count, reserved, stack_bytes[STACKS], stack_count[STACKS], baseline_bytes, baseline_count;
+    uint64_t bytes, count, reserved, stack_bytes[STACKS], stack_count[STACKS], older_bytes[STACKS], baseline_bytes,
+        baseline_count;
     int64_t seq;
     figures figures;
 } peak;
@@ -170,8 +171,11 @@ static void note_peak(uint64_t heap, int64_t event_seq)
         if (!one->is_live || one->heap != heap)
             continue;
         best->count++;
-        *(one->is_baseline ? &best->baseline_bytes : &best->stack_bytes[one->stack]) += one->size;
-        *(one->is_baseline ? &best->baseline_count : &best->stack_count[one->stack]) += 1;
+        bool is_nameless = one->is_baseline && one->stack == 0;
+        *(is_nameless ? &best->baseline_bytes : &best->stack_bytes[one->stack]) += one->size;
+        *(is_nameless ? &best->baseline_count : &best->stack_count[one->stack]) += 1;
+        if (one->is_baseline && !is_nameless)
+            best->older_bytes[one->stack] += one->size;
     }
 }
 
@@ -653,12 +657,14 @@ static void check_figures(const nm_fragmentation_row *row, const figures *want)
     ck_assert_uint_eq(row->gap_count, want->gap_count);
 }
 
-static void check_share(uint64_t heap, uint64_t stack, bool is_baseline, uint64_t bytes, uint64_t count)
+static void check_share(uint64_t heap, uint64_t stack, bool is_baseline, uint64_t bytes, uint64_t count,
+                        uint64_t older_bytes)
 {
     const nm_peak_stack_row *row = nm_row_list_peak_stack(&list, heap, stack, is_baseline);
 
     ck_assert_uint_eq(row == NULL ? 0 : row->live_bytes, bytes);
     ck_assert_uint_eq(row == NULL ? 0 : row->live_count, count);
+    ck_assert_uint_eq(row == NULL ? 0 : row->older_bytes, older_bytes);
 }
 
 static void check_heap(uint64_t heap)
@@ -676,8 +682,8 @@ static void check_heap(uint64_t heap)
     if (model.peak_reserved[heap] > 0)
         ck_assert_int_eq(row->peak_reserved_seq, model.peak_reserved_seq[heap]);
     for (uint64_t stack = 0; stack < STACKS; stack++)
-        check_share(heap, stack, false, want->stack_bytes[stack], want->stack_count[stack]);
-    check_share(heap, 0, true, want->baseline_bytes, want->baseline_count);
+        check_share(heap, stack, false, want->stack_bytes[stack], want->stack_count[stack], want->older_bytes[stack]);
+    check_share(heap, 0, true, want->baseline_bytes, want->baseline_count, want->baseline_bytes);
     if (heap != DRIVER && want->bytes > 0)
         check_figures(nm_row_list_figures(&list, NM_MOMENT_PEAK, 0, heap), &want->figures);
 }

@@ -172,14 +172,15 @@ END_TEST
 
 START_TEST(a_pending_free_is_live_until_it_is_completed)
 {
+    static const snapshot_frame kept[] = {{"keep", "a.py", 5}, {0}}, gone[] = {{"drop", "a.py", 6}, {0}};
     static const snapshot_entry entries[] = {
         {.action = "alloc", .address = 0x1000, .size = 100},
         {.action = "free_requested", .address = 0x1000, .size = 100},
-        {.action = "free_requested", .address = 0x1200, .size = 110},
+        {.action = "free_requested", .address = 0x1200, .size = 110, .frames = gone},
     };
     static const snapshot_block blocks[] = {
         {0x1000, 512, 100, "active_pending_free", NULL},
-        {0x1200, 512, 110, "active_awaiting_free", NULL},
+        {0x1200, 512, 110, "active_awaiting_free", kept},
         {0x1400, 512, 120, "active_pending_free", NULL},
     };
     static const block_list segments[] = {{{0, 0x1000, 1536, 0, false, {0, 0}}, blocks, COUNT(blocks)}};
@@ -187,14 +188,14 @@ START_TEST(a_pending_free_is_live_until_it_is_completed)
 
     expect_document(segments, 1, traces, 1,
                     "base alloc heap=1 at=0x1000 requested=1536 block=1536 stream=0 SEGMENT\n"
-                    "base alloc heap=2 at=0x1200 requested=110 stream=0\n"
+                    "base alloc heap=2 at=0x1200 requested=110 block=512 stack=keep:5 stream=0\n"
                     "base alloc heap=2 at=0x1400 requested=120 block=512 stream=0 PENDING\n"
                     "0 alloc heap=2 at=0x1000 requested=100 stream=0\n"
                     "1 free_requested heap=2 at=0x1000 stream=0\n"
-                    "2 free_requested heap=2 at=0x1200 stream=0\n"
+                    "2 free_requested heap=2 at=0x1200 stack=drop:6 stream=0\n"
                     "end segment heap=2 at=0x1000 block=1536 occupied=1536 stream=0\n"
                     "end block heap=2 at=0x1000 requested=100 block=512 stream=0 PENDING\n"
-                    "end block heap=2 at=0x1200 requested=110 block=512 stream=0 PENDING\n"
+                    "end block heap=2 at=0x1200 requested=110 block=512 stack=keep:5 stream=0 PENDING\n"
                     "end block heap=2 at=0x1400 requested=120 block=512 stream=0 PENDING\n");
 }
 END_TEST

@@ -7,15 +7,17 @@ import {isKnown} from '../state/format.mjs';
 import {hasBlocksOf, isWhole, liveBlocks, remember} from './model.mjs';
 
 export const NO_STACK = '(no stack)';
-const BASELINE = '(baseline)', NO_MODULE = '(no module)', NO_OPERATION = '(no operation)';
+export const BASELINE = '(baseline)';
+const NO_MODULE = '(no module)', NO_OPERATION = '(no operation)';
 
 /* Is every block of the heap here (of one that has segments: of withSegments), so that what is counted is what there was? Pure. */
 export function isCounted(model, heap, seq) {
     return (seq === undefined ? model.hasAllBlocks : hasBlocksOf(model, heap.heap_id, seq, seq)) && model.hasAllSegments && isWhole(heap.input) && model.blockRanges.has(heap.heap_id);
 }
 
-function isBaseline(blocks, i) {
-    return Number.isNaN(blocks.alloc_seq[i]);
+/* What was there before, and has no stack. */
+export function isBaseline(blocks, i) {
+    return Number.isNaN(blocks.alloc_seq[i]) && !isKnown(blocks.stack_id[i]);
 }
 
 /* A private pool of a snapshot is a pair in one number. */

@@ -7,7 +7,7 @@ import {makeChart} from '../pictures/chart.mjs';
 import {PALETTE} from '../pictures/colours.mjs';
 import {make, put} from '../pictures/dom.mjs';
 import {formatBytes, formatCount, formatTime} from '../state/format.mjs';
-import {isCounted} from '../data/groups.mjs';
+import {BASELINE, isBaseline, isCounted} from '../data/groups.mjs';
 import {liveBlocks, stepSumsOf, sumBlocks} from '../data/model.mjs';
 import {makeScale, niceTicks} from '../pictures/scale.mjs';
 import {findMost, firstFrom, mostByPixel, heldBy} from '../data/series.mjs';
@@ -50,7 +50,7 @@ export function worstOfStep(line, heap, step) {
 
 /* Sites of blocks as {site, bytes} in a Map. */
 function sitesOf(model, numbers) {
-    const siteOf = (i) => (Number.isNaN(model.blocks.alloc_seq[i]) ? '(baseline)' : model.stacks.siteOf(model.blocks.stack_id[i]));
+    const siteOf = (i) => (isBaseline(model.blocks, i) ? BASELINE : model.stacks.siteOf(model.blocks.stack_id[i]));
     return new Map(sumBlocks(model.blocks, numbers, siteOf).map((sum) => [sum.key, sum.bytes]));
 }
 

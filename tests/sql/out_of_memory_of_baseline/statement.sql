@@ -1,0 +1,1 @@
+SELECT * FROM z_out_of_memory_site;
