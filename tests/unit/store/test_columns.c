@@ -191,7 +191,7 @@ static const char *const others[] = {
     "z_site_verdict",     "z_step_stride",
     "z_step_trend",       "finding",
     "finding_group",      "z_object_kind",
-    "z_memory_part",
+    "z_memory_part",      "minimum",
 };
 
 static bool is_declared(const char *table)
