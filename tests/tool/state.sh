@@ -69,7 +69,7 @@ says() {
     grep -q "($sentence)\$" $who/check || fail "$what: check: $(cat $who/check)"
     grep -q "$sentence, so that less may be called so" $who/leaks || fail "$what: check of leaks: $(cat $who/leaks)"
     grep -q 'nothing lost\|no leak' $who/words && fail "$what: good news: $(cat $who/screen)"
-    grep -q "^unjudged leaks" $who/screen || fail "$what: leaks are judged: $(cat $who/screen)"
+    grep -q "^not judged  leaks" $who/screen || fail "$what: leaks are judged: $(cat $who/screen)"
 }
 
 # sent WHO STATE: the page and the bundle of what was said last.

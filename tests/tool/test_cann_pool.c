@@ -94,7 +94,7 @@ START_TEST(what_it_reserved_is_not_known_and_not_judged)
                      2);
     ck_assert_int_gt(ask(db, "SELECT count(*) FROM z_pool_by_step"), 5);
     ck_assert_ptr_nonnull(
-        strstr(run_out(&summary), "unjudged fragmentation, pool hit rate: the pool's reserve is not known"));
+        strstr(run_out(&summary), "not judged  fragmentation, pool hit rate: the pool's reserve is not known"));
     ck_assert_ptr_null(strstr(run_out(&summary), "fragmentation 0.0 %%"));
     ck_assert_ptr_null(strstr(run_out(&summary), "no fault found"));
     sqlite3_close(db);

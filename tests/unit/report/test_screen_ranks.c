@@ -140,7 +140,7 @@ START_TEST(four_healthy_ranks)
            "worst    rank 3  NPU 3                    43.0 GiB  43.0 GiB       0 B  by itself (0)\n"
            "median   rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  by itself (0)\n"
            "ok       fragmentation 2.5 %, no failure, no misuse\n"
-           "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
+           "not judged  leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
            "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
            "run.zst  train.py，4 个进程，2 步，4 个均自行结束 (0)，无丢失\n"
@@ -189,7 +189,7 @@ START_TEST(one_was_out_of_memory_and_three_followed)
            "median   rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  status 1 at step 2\n"
            "first    rank 2  NPU 2                    42.0 GiB  42.0 GiB       0 B  out of memory at step 2\n"
            "ok       fragmentation 2.5 %, no misuse\n"
-           "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
+           "not judged  leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
            "next     npumem stack job.db oom    npumem report job.db\n",
            "run.zst  train.py，4 个进程，2 步，失败：rank 2 (NPU 2) 最先，内存不足（第 2 步）；3 个在 3.0 ms\n"
@@ -227,7 +227,7 @@ START_TEST(missing_ranks_are_named)
            "median   rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  status 3 at step 2\n"
            "first    rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  status 3 at step 2\n"
            "ok       fragmentation 2.5 %, no misuse\n"
-           "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
+           "not judged  leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
            "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
            "run.zst  train.py，4 个进程，2 步，失败：据所见 rank 1 (NPU 1) 最先，状态码 3（第 2 步），无丢失\n"
@@ -258,7 +258,7 @@ START_TEST(one_was_killed)
            "median   rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  signal 15 at step 2\n"
            "first    rank 3  NPU 3                    43.0 GiB  43.0 GiB       0 B  signal 9 at step 2\n"
            "ok       fragmentation 2.5 %, no misuse\n"
-           "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
+           "not judged  leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
            "         1 needed\n"
            "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
            "run.zst  train.py，4 个进程，2 步，失败：rank 3 (NPU 3) 最先，信号 9（第 2 步）；3 个在 3.0 ms\n"
@@ -331,7 +331,7 @@ START_TEST(clocks_of_hosts_are_believed_as_far_as_they_go)
         "median   rank 1  n1 NPU 1                 41.0 GiB  41.0 GiB       0 B  status 1 at step 2\n"
         "first    rank 0  n0 NPU 0                 40.0 GiB  40.0 GiB       0 B  status 1 at step 2\n"
         "ok       fragmentation 2.5 %, no misuse\n"
-        "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
+        "not judged  leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
         "         1 needed\n"
         "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
         "job.db   4 个输入，train.py，4 个进程，2 步，失败：rank 0 (n0 NPU 0) 最先，状态码 1（第 2 步）；\n"
@@ -360,7 +360,7 @@ START_TEST(clocks_of_hosts_are_believed_as_far_as_they_go)
         "median   rank 1  n1 NPU 1                 41.0 GiB  41.0 GiB       0 B  status 1 at step 2\n"
         "first    rank 0  n0 NPU 0                 40.0 GiB  40.0 GiB       0 B  status 1 at step 2\n"
         "ok       fragmentation 2.5 %, no misuse\n"
-        "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
+        "not judged  leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
         "         1 needed\n"
         "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
         "job.db   4 个输入，train.py，4 个进程，2 步，失败：rank 0 (n0 NPU 0)，状态码 1（第 2 步），另有\n"
@@ -398,7 +398,7 @@ START_TEST(without_a_clock_nobody_was_first)
         "worst    rank 3  n1 NPU 3                 43.0 GiB  43.0 GiB       0 B  status 1 at step 2\n"
         "median   rank 1  n1 NPU 1                 41.0 GiB  41.0 GiB       0 B  status 1 at step 2\n"
         "ok       fragmentation 2.5 %, no misuse\n"
-        "unjudged leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
+        "not judged  leaks: 2 of 3 steps seen, 1 more needed; pool hit rate: no request after the warm-up,\n"
         "         1 needed\n"
         "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
         "job.db   4 个输入，train.py，4 个进程，2 步，失败：4 个中的 4 个，先后不明，无丢失\n"
@@ -497,7 +497,7 @@ START_TEST(five_hundred_and_twelve_ranks)
         "median   rank 255  n31 NPU 7              40.0 GiB  40.0 GiB  96.0 MiB  status 1 at step 6\n"
         "first    rank 137  n17 NPU 1              40.0 GiB  40.0 GiB  96.0 MiB  out of memory at step 6\n"
         "ok       no misuse\n"
-        "unjudged pool hit rate: no request after the warm-up, 1 needed\n"
+        "not judged  pool hit rate: no request after the warm-up, 1 needed\n"
         "next     npumem stack job.db oom    npumem report job.db    npumem whatif --suggest run.zst\n",
         "run.zst  train.py，512 个进程，6 步，失败：rank 137 (n17 NPU 1) 最先，内存不足（第 6 步）；511 个在\n"
         "         640.0 ms 内随后失败，无丢失\n"
@@ -549,7 +549,7 @@ START_TEST(many_processes_without_ranks)
            "         NPU 6                            26.0 GiB  64.0 GiB         1\n"
            "         NPU 5                            25.0 GiB  64.0 GiB         1 and 4 more\n"
            "ok       fragmentation 5.0 %, no misuse\n"
-           "unjudged leaks: no steps known, 3 needed; pool hit rate: no request after the warm-up, 1 needed\n"
+           "not judged  leaks: no steps known, 3 needed; pool hit rate: no request after the warm-up, 1 needed\n"
            "next     npumem report job.db    sqlite3 job.db 'SELECT * FROM catalog'\n",
            "run.zst  train.py，9 个进程，失败：pid 1004 (NPU 4) 最先，信号 11，无丢失\n"
            "最先     pid 1004 (NPU 4)，时间 18.0 ms\n"
