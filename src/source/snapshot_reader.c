@@ -487,16 +487,38 @@ static nm_status number_of(nm_map *map, nm_key key, size_t count, uint32_t *numb
     return nm_map_put(map, key, *number, err);
 }
 
+/* A path of Windows (C:\\a\\b.py, .\\b.py) with the separators of all others, so that whoever looks for a folder finds it. */
+static nm_status unify_path(nm_snapshot_tables *tables, uint32_t *file, nm_error *err)
+{
+    nm_bytes path = nm_strings_get(&tables->strings, *file);
+    bool has_drive = path.len > 2 && path.data[1] == ':' && path.data[2] == '\\';
+    nm_buffer text = {0};
+    nm_status status;
+
+    if (path.len == 0 || memchr(path.data, '\\', path.len) == NULL ||
+        (!has_drive && memchr(path.data, '/', path.len) != NULL))
+        return NM_OK;
+    status = nm_buffer_append(&text, path.data, path.len, err);
+    for (size_t i = 0; i < text.len; i++)
+        text.data[i] = text.data[i] == '\\' ? '/' : text.data[i];
+    if (status == NM_OK)
+        status = nm_strings_intern(&tables->strings, (nm_bytes){text.data, text.len}, file, err);
+    nm_buffer_free(&text);
+    return status;
+}
+
 static nm_status end_frame(nm_snapshot_reader *reader, nm_pickle_cell *value, nm_error *err)
 {
     nm_snapshot_tables *tables = reader->tables;
-    const draft_frame *draft = &reader->frame;
+    draft_frame *draft = &reader->frame;
+    nm_status status = unify_path(tables, &draft->file, err);
     uint32_t line = draft->line > 0 && draft->line <= UINT32_MAX ? (uint32_t)draft->line : 0;
     nm_key key = {(uint64_t)draft->function << 32 | draft->file, line};
-    uint32_t number;
-    bool is_new;
-    nm_status status = number_of(&tables->frame_of, key, tables->frames.count, &number, &is_new, err);
+    uint32_t number = 0;
+    bool is_new = false;
 
+    if (status == NM_OK)
+        status = number_of(&tables->frame_of, key, tables->frames.count, &number, &is_new, err);
     if (status == NM_OK && is_new) {
         status = nm_array_grow(&tables->frames.items, &tables->frames.capacity, tables->frames.count + 1,
                                sizeof *tables->frames.items, err);

@@ -63,20 +63,17 @@ nm_status nm_plumbing_read(sqlite3 *db, nm_patterns *out, nm_error *err)
 
 nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other, bool *is_same, nm_error *err)
 {
-    static const char sql[] = "SELECT count(*) FROM (SELECT target, pattern FROM \"%w\".plumbing EXCEPT SELECT target,"
-                              " pattern FROM \"%w\".plumbing)";
-    const char *schemas[2] = {schema, other};
-    nm_status status = NM_OK;
+    static const char sql[] =
+        "SELECT NOT EXISTS (SELECT target, pattern FROM \"%w\".plumbing EXCEPT SELECT target, pattern FROM"
+        " \"%w\".plumbing) AND NOT EXISTS (SELECT target, pattern FROM \"%w\".plumbing EXCEPT SELECT target,"
+        " pattern FROM \"%w\".plumbing) AND (SELECT max(value) FROM \"%w\".meta WHERE key = 'site_rules_version')"
+        " IS (SELECT max(value) FROM \"%w\".meta WHERE key = 'site_rules_version')";
+    char *text = sqlite3_mprintf(sql, schema, other, other, schema, schema, other);
+    int64_t answer = 0;
+    nm_status status = text == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                    : nm_db_get_int(db, text, &answer, err);
 
-    *is_same = true;
-    for (int i = 0; i < 2 && status == NM_OK; i++) {
-        char *text = sqlite3_mprintf(sql, schemas[i], schemas[1 - i]);
-        int64_t other_count = 0;
-
-        status = text == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                              : nm_db_get_int(db, text, &other_count, err);
-        *is_same = *is_same && status == NM_OK && other_count == 0;
-        sqlite3_free(text);
-    }
+    *is_same = answer != 0;
+    sqlite3_free(text);
     return status;
 }
