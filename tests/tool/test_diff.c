@@ -62,7 +62,7 @@ START_TEST(changes_are_shown_in_sections)
     expect("$D a.db b.db", 1,
            "\nlive at the peaks of the heaps\n       change          A          B\n"
            "     +2.5 KiB    9.5 KiB   12.0 KiB  pool       all sites\n"
-           "     +2.0 KiB    1.0 KiB    3.0 KiB  pool       train.py:9 main\n"
+           "     +2.0 KiB    1.0 KiB    3.0 KiB  pool       wide/optim/adam.py:70 Adam.step\n"
            "       +512 B    8.5 KiB    9.0 KiB  pool       model.py:93 Block.forward\n\nlive at the end\n");
     expect("$D a.db b.db", 1, "\nallocated per step\n");
     expect("$D a.db b.db", 1, "  new           +200 B  unreleased  pinned     cache.py:5 keep\n");
@@ -108,7 +108,7 @@ START_TEST(csv_has_all_rows)
     expect("$D a.db b.db --top 1 --by-rank --level pool | grep -A 4 peaks", 0,
            "live at the peaks of the heaps\n       change          A          B\n"
            "     +1.5 KiB    5.5 KiB    7.0 KiB  rank 0   pool       all sites\n"
-           "     +2.0 KiB    1.0 KiB    3.0 KiB  rank 0   pool       train.py:9 main\n"
+           "     +2.0 KiB    1.0 KiB    3.0 KiB  rank 0   pool       wide/optim/adam.py:70 Adam.step\n"
            "  and 3 more (--top, --csv)\n");
     expect("cat out/diff.csv | tr -d '\\r' | wc -l", 0, "15\n");
     expect("head -n 2 out/diff_environment.csv | tail -n 1 | tr -d '\\r'", 0,
