@@ -16,6 +16,7 @@ typedef struct replay_room {
     nm_category_names *names; /* owned */
     nm_map early;             /* (process, size) -> early ones that live */
     nm_map in_backward;       /* (process, size) -> made in backward passes that live */
+    nm_map workspaces;        /* (process, size) -> those of libraries that live */
     nm_map of_pass;   /* (process, size) -> number of a backward pass * 2^32 + gradients of it that have ended */
     nm_map gradients; /* (process, size) -> most gradients that a pass left */
 } replay_room;
@@ -172,6 +173,8 @@ static nm_status count_birth(nm_run *run, const nm_live *live, live_room *room, 
         status = count_up(&own->early, live, err);
     if (status == NM_OK && room->birth.phase == NM_PHASE_BACKWARD)
         status = count_up(&own->in_backward, live, err);
+    if (status == NM_OK && room->birth.makes_workspace)
+        status = count_up(&own->workspaces, live, err);
     return status;
 }
 
@@ -188,8 +191,9 @@ static nm_status be_born(nm_run *run, const nm_change *change, nm_error *err)
     if (room->told == 0)
         room->told = room_around(run, context)->told;
     if (change->live->is_baseline) {
-        room->birth = (nm_category_birth){.is_early = true};
-        return count_birth(run, change->live, room, err);
+        status = nm_category_names_stack(((replay_room *)nm_replay_room(run))->names, context->stack_id, &stack, err);
+        room->birth = (nm_category_birth){.is_early = true, .makes_workspace = stack->makes_workspace};
+        return status != NM_OK ? status : count_birth(run, change->live, room, err);
     }
     if (context->event->kind == NM_EVENT_KEYFRAME || change->live->is_unseen)
         return NM_OK;
@@ -204,6 +208,7 @@ static nm_status be_born(nm_run *run, const nm_change *change, nm_error *err)
         .makes_weights = stack->makes_weights,
         .makes_cache = stack->makes_cache,
         .communicates = stack->communicates,
+        .makes_workspace = stack->makes_workspace,
     };
     return count_birth(run, change->live, room, err);
 }
@@ -258,6 +263,7 @@ static void count_like_it(const replay_room *own, const nm_category_clock *clock
 
     end->like_it = count_of(&own->early, live);
     end->gradients = count_of(&own->gradients, live);
+    end->workspaces = count_of(&own->workspaces, live);
     if (in_backward > end->gradients)
         end->gradients = in_backward;
 }
@@ -325,6 +331,8 @@ static nm_status end(nm_run *run, const nm_live *live, nm_error *err)
         count_down(&own->early, live);
     if (room->birth.phase == NM_PHASE_BACKWARD)
         count_down(&own->in_backward, live);
+    if (room->birth.makes_workspace)
+        count_down(&own->workspaces, live);
     return status == NM_OK && category == NM_CATEGORY_GRADIENT ? count_gradient(own, live, &room->birth, err) : status;
 }
 
@@ -400,6 +408,7 @@ static void release(nm_run *run)
     nm_category_names_free(own->names);
     nm_map_free(&own->early);
     nm_map_free(&own->in_backward);
+    nm_map_free(&own->workspaces);
     nm_map_free(&own->of_pass);
     nm_map_free(&own->gradients);
 }

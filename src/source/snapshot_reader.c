@@ -634,6 +634,8 @@ static nm_snapshot_state state_of(uint32_t word)
 /* Of a block's history only the first item counts: the allocation it holds now. */
 static void end_past(nm_snapshot_reader *reader)
 {
+    if (reader->list != NULL)
+        reader->list->has_history = true;
     if (reader->block.past_bytes == 0)
         reader->block.past_bytes = reader->past.past_bytes;
     if (reader->block.past_stack == 0)

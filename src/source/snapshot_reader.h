@@ -123,6 +123,7 @@ typedef struct nm_snapshot_state_list {
     bool has_settings;      /* allocator_settings, or external_annotations: not in torch_npu's dialect */
     bool has_cuda_settings; /* one of them is named after CUDA */
     bool has_npu_settings;  /* one of them is named after NPUs */
+    bool has_history;       /* blocks say what was in them before, as torch did up to 2.0 */
     bool has_cut_settings;  /* one of them changes how blocks are cut */
     nm_checksum_run sum;    /* of the file, as far as it was read: up to its end, or some way behind the STOP */
 } nm_snapshot_state_list;

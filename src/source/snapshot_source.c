@@ -603,7 +603,7 @@ static dialect dialect_of_frames(const snapshot_source *source)
 }
 
 /* What the frames say goes before the settings, and these before what the file leaves out: torch_npu writes neither times
- * nor settings, but old versions of torch did not either. */
+ * nor settings, but old versions of torch did not either; these wrote the history of blocks, which torch_npu never did. */
 static dialect find_dialect(const snapshot_source *source, bool has_workspace)
 {
     dialect of_frames = dialect_of_frames(source);
@@ -614,6 +614,8 @@ static dialect find_dialect(const snapshot_source *source, bool has_workspace)
         return of_frames;
     if (source->list.has_npu_settings || source->list.has_cuda_settings)
         return source->list.has_npu_settings ? DIALECT_NPU : DIALECT_CUDA;
+    if (source->list.has_history)
+        return DIALECT_CUDA;
     if (source->list.has_settings)
         return DIALECT_TORCH;
     return source->entry_count > 0 && !source->has_times ? DIALECT_NPU : DIALECT_UNKNOWN;

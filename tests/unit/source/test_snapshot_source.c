@@ -857,6 +857,8 @@ START_TEST(a_list_of_segments_alone_is_a_snapshot)
         ck_assert_msg(log.status == NM_END, "protocol %d, byte %" PRIu64 ": %s", protocols[i], log.err.offset,
                       log.err.text);
         ck_assert_uint_eq(log.summary.events_seen, 0);
+        ck_assert_str_eq(log.strings[source_log_find(&log, NM_DEFINE_DEVICE, 1)->device.device_kind], "gpu");
+        ck_assert_str_eq(log.summary.kind, "torch snapshot");
         expect(&log, "base alloc heap=1 at=0x10000 requested=2048 block=2048 SEGMENT\n"
                      "base alloc heap=2 at=0x10000 requested=512 block=512\n"
                      "base alloc heap=2 at=0x10200 requested=300 block=512 stack=f:1\n"
