@@ -31,6 +31,16 @@ def pool(outside=0, times=0, devices=1, private=0):
     return {"segments": [segment], "device_traces": [copy.deepcopy(entries) for _ in range(devices)]}
 
 
+def listed():
+    """Of a pool what it holds, and nothing that happened: 100 of 300 MiB, and a segment of 500 MiB that is free as a whole."""
+    used = [{"address": BASE, "size": 100 * MIB, "requested_size": 100 * MIB, "state": "active_allocated", "frames": []},
+            {"address": BASE + 100 * MIB, "size": 200 * MIB, "requested_size": 0, "state": "inactive", "frames": []}]
+    whole = [{"address": BASE + 1024 * MIB, "size": 500 * MIB, "requested_size": 0, "state": "inactive", "frames": []}]
+    return {"segments": [{"device": 0, "address": blocks[0]["address"], "total_size": sum(block["size"] for block in blocks), "stream": 0,
+                          "segment_type": "large", "is_expandable": False, "blocks": blocks} for blocks in (used, whole)],
+            "device_traces": [[]]}
+
+
 class Snapshots:
     def __init__(self, work):
         self.work = work
