@@ -65,6 +65,7 @@ typedef struct nm_screen_line {
     const char *view; /* that has it, too; a literal. NULL: none */
     char label[64];
     char text[NM_SENTENCE_BYTES];
+    char *whole; /* owned: stands in place of `text`, in one row however long it is; or NULL */
 } nm_screen_line;
 
 typedef struct nm_screen {
