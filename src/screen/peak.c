@@ -50,7 +50,7 @@ static nm_status say_parts(nm_screen *s, int64_t moment_id, const char *host, in
 /* Where nothing was seen to change there is one moment, of which nobody knows whether it is the fullest. */
 static nm_sentence label_of(const nm_screen *s)
 {
-    return s->has_changes ? NM_SAY_LABEL_PEAK : NM_SAY_LABEL_HELD;
+    return s->is_listed ? NM_SAY_LABEL_HELD : NM_SAY_LABEL_PEAK;
 }
 
 static void begin_peak(nm_screen *s, bool is_first)

@@ -366,7 +366,7 @@ static nm_status fill_facts(nm_screen *s, nm_error *err)
         s->device_count = row.device_count;
         s->step_count = row.step_count;
         s->has_ranks = row.has_ranks;
-        s->has_changes = row.has_changes;
+        s->is_listed = row.is_listed;
         snprintf(s->device_kind, sizeof s->device_kind, "%.12s", nm_screen_device_kind(s, row.device_kind));
     }
     return nm_question_end(rows, status, err);

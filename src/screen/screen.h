@@ -82,7 +82,7 @@ typedef struct nm_screen {
     int64_t device_count, step_count; /* step_count: the most that a process has; 0: none are known */
     int64_t fault_count;              /* lines that tell of a fault or of what is not good, so far */
     bool has_ranks;                   /* more than one */
-    bool has_changes;                 /* an allocation or a free of some heap was seen */
+    bool is_listed;                   /* what was there is known, and nothing that happened to it */
     char device_kind[16];             /* "NPU" */
     struct nm_rank_list *ranks;       /* owned; read when the first of their groups asks. NULL: not yet */
 } nm_screen;
