@@ -45,13 +45,13 @@ class Loop:
         self.clock += 10
 
     def alloc(self, size, *places):
-        self.next += size
-        self.put("alloc", self.next, size, frames(*places, *OUTER))
-        return self.next, size
+        address, self.next = self.next, self.next + size
+        self.put("alloc", address, size, frames(*places, *OUTER))
+        return address, size
 
 
 def two_devices(has_times):
-    loops = [Loop(False, 1000, has_times), Loop(True, 1003, has_times)]
+    loops = [Loop(False, 1000, has_times), Loop(True, 1035, has_times)]
     return {"segments": [], "device_traces": [loop.entries for loop in loops],
             "allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": ""}}
 
