@@ -100,7 +100,7 @@ FORWARDS = [(f"model.py:{line} forward",) for line in ("10", "7", "8", "9")]
 def made(ingest, work):
     leak = [(1, "metrics.py:14 keep", STEPS)]
     for has_times in (True, False):
-        for options in ((), ("--step-at", "train_step")):
+        for options in ((), ("--step-at", "load")):
             answers = Answers(ingest, work, f"two_{has_times}_{len(options)}", two_devices(has_times), *options)
             answers.expect(STEPS_OF, [(1, STEPS)] if has_times else [(1, STEPS), (2, STEPS)])
             answers.expect(LEAKS, leak)
