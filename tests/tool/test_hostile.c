@@ -312,7 +312,7 @@ START_TEST(a_database_of_each_release_is_read_or_named)
 }
 END_TEST
 
-/* What every program says of it is what it says of the newest, which was made of the same trace. */
+/* What every program says of it is what it says of the newest, which was made of the same trace, but for the name of a frame. */
 START_TEST(databases_of_the_last_versions_are_read_as_those_of_this_one)
 {
     expect(
@@ -320,7 +320,8 @@ START_TEST(databases_of_the_last_versions_are_read_as_those_of_this_one)
         " ask new | grep -v '^status\\|ingest' >wanted; grep -c . wanted;"
         " for v in 6 7; do zstd -qdc $F/databases/schema-$v.db.zst >old.db; ask old | grep -v '^status\\|ingest' >got;"
         " timeout 60 ${C%check}export folded -o folded --force old.db && cp folded folded.old &&"
-        " timeout 60 ${C%check}export folded -o folded --force new.db && cmp folded folded.old || exit 9;"
+        " timeout 60 ${C%check}export folded -o folded --force new.db && sed -i 's/<module>/main/' folded && cmp "
+        "folded folded.old || exit 9;"
         " sed '/^[^ ]*|/d' wanted >wanted.said; diff wanted.said got || exit 8; done");
     expect("! timeout 60 $I --quiet old.db -o more.db 2>err && grep -q 'has schema version 7, this program reads 8: "
            "ingest run.zst"
