@@ -413,16 +413,16 @@ static nm_status merge_entries(snapshot_source *source, nm_error *err)
     nm_status status;
 
     while ((status = nm_snapshot_reader_next(source->reader, &next.entry, err)) == NM_OK) {
-        const merged_entry *last = next.place == 0 ? NULL : &source->merged.items[next.place - 1];
+        size_t count = source->merged.count;
+        const merged_entry *last = count == 0 ? NULL : &source->merged.items[count - 1];
         bool is_same = last != NULL && last->entry.device == next.entry.device;
 
         next.time_us = is_same && last->time_us > next.entry.time_us ? last->time_us : next.entry.time_us;
-        status = nm_array_grow(&source->merged.items, &source->merged.capacity, next.place + 1, sizeof next, err);
+        next.place = count;
+        status = nm_array_grow(&source->merged.items, &source->merged.capacity, count + 1, sizeof next, err);
         if (status != NM_OK)
             return status;
-        source->merged.items[next.place++] = next;
-        source->merged.items[next.place - 1].place = next.place;
-        source->merged.count = next.place;
+        source->merged.items[source->merged.count++] = next;
     }
     if (status == NM_END && source->merged.count > 0)
         qsort(source->merged.items, source->merged.count, sizeof next, compare_merged);
