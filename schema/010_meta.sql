@@ -3,7 +3,8 @@
 CREATE TABLE meta (
     -- Facts about the database itself, one a row.
     --
-    -- Name of the fact: schema_version, tool, tool_version.
+    -- Name of the fact: schema_version, tool, tool_version; site_rules_version: of what a site is, beside table plumbing (not
+    -- there: 1).
     key TEXT PRIMARY KEY,
     -- Its value, as text.
     value TEXT NOT NULL
@@ -206,7 +207,7 @@ CREATE TABLE z_note_kind (
 INSERT INTO z_note_kind VALUES
     (0, 'other'), (1, 'missing function'), (2, 'other tool'), (3, 'unseen library'), (4, 'unseen operator'),
     (5, 'no pool events'), (6, 'Python unreadable'), (7, 'Python unchecked'), (8, 'no ring'),
-    (9, 'unseen process');
+    (9, 'unseen process'), (10, 'unread part');
 
 CREATE TABLE z_moment_kind (
     -- Words for moment.kind.

@@ -3,17 +3,18 @@
 CREATE TABLE plumbing (
     -- Patterns of frames that are never shown as a site: allocators, frameworks, unwinders. A frame is plumbing when one
     -- pattern matches; npumem-ingest --site-rules FILE adds patterns. Nothing that depends on what ran is among them, so
-    -- that one line gives one site in every run.
+    -- that one line gives one site in every run. Two targets say no plumbing: 'library' and 'own'.
     --
     -- Number of the pattern.
     plumbing_id INTEGER PRIMARY KEY,
     -- What it is matched against: 'function' (without its return type), 'python' (the function of a frame of Python), 'file',
     -- its 'name' (the file without folders) or 'module' of a frame. Built-in patterns of 'function' are for native frames
-    -- alone.
+    -- alone. Of files of Python: 'compiled' (written by a compiler of graphs, and plumbing), 'library' (its lines give way to
+    -- the program's own); 'own': the package of a library (the folder in site-packages) that is the program's own.
     target TEXT NOT NULL,
     -- GLOB pattern: * any text, ? any character, [...] one of these.
     pattern TEXT NOT NULL,
-    -- 'built in', or 'site rules' for a pattern of --site-rules.
+    -- 'built in', or 'site rules' for a pattern of --site-rules or --own.
     origin TEXT NOT NULL
 );
 
@@ -87,7 +88,8 @@ CREATE TABLE stack (
     parent_id INTEGER REFERENCES stack (stack_id),
     -- The innermost frame.
     frame_id INTEGER REFERENCES frame (frame_id),
-    -- The site: the innermost Python frame that is not plumbing; else the innermost frame that is not (a native one below
+    -- The site: the innermost Python frame that is not plumbing or, where that is of a library, the nearest caller that is a
+    -- function of the program's own, if there is one; else the innermost frame that is not (a native one below
     -- plumbing of Python only if its module is known); else the innermost one, Python before native. Without Python the
     -- node of a backward pass goes before all, as a frame of its own. Of frames with the same function, file and line the
     -- one with the smallest number stands for all, so that equal sites are equal numbers.

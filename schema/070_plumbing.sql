@@ -1,4 +1,4 @@
--- The built-in patterns of frames that are not a site. SQLite's GLOB: '[?]' is a literal question mark, '*' also stands for
+-- The built-in patterns of frames that are not a site, and of libraries. SQLite's GLOB: '[?]' is a literal question mark, '*' also stands for
 -- slashes. Those of functions are for native ones alone: in a snapshot with native frames a name is all that is known of
 -- most, and of a library without symbols it is the nearest one that the library exports.
 
@@ -95,8 +95,7 @@ INSERT INTO plumbing (target, pattern, origin) VALUES
     ('module', '*/libop_plugin*.so*', 'built in'),
     ('module', '*/torch_npu/_C*.so', 'built in'),
     ('module', '*/torch/_C*.so', 'built in'),
-    -- PyTorch and torch_npu: the Python files between a model's line and its operators. Optimisers are not among them:
-    -- what they hold is theirs.
+    -- PyTorch and torch_npu: the Python files between a model's line and its operators.
     ('file', '*/torch/_*', 'built in'),
     ('file', '*/torch/functional.py', 'built in'),
     ('file', '*/torch/overrides.py', 'built in'),
@@ -165,23 +164,53 @@ INSERT INTO plumbing (target, pattern, origin) VALUES
     -- Its standard library: all of lib/python3.N but site-packages and dist-packages, which GLOB can only say letter by
     -- letter.
     ('file', '<frozen *>', 'built in'),
-    ('file', '*/lib/python3.[0-9]/[^ds]*', 'built in'),
-    ('file', '*/lib/python3.[0-9]/d[^i]*', 'built in'),
-    ('file', '*/lib/python3.[0-9]/dis.py', 'built in'),
-    ('file', '*/lib/python3.[0-9]/difflib.py', 'built in'),
-    ('file', '*/lib/python3.[0-9]/distutils/*', 'built in'),
-    ('file', '*/lib/python3.[0-9]/s[^i]*', 'built in'),
-    ('file', '*/lib/python3.[0-9]/signal.py', 'built in'),
-    ('file', '*/lib/python3.[0-9]/site.py', 'built in'),
-    ('file', '*/lib/python3.[0-9][0-9]/[^ds]*', 'built in'),
-    ('file', '*/lib/python3.[0-9][0-9]/d[^i]*', 'built in'),
-    ('file', '*/lib/python3.[0-9][0-9]/dis.py', 'built in'),
-    ('file', '*/lib/python3.[0-9][0-9]/difflib.py', 'built in'),
-    ('file', '*/lib/python3.[0-9][0-9]/distutils/*', 'built in'),
-    ('file', '*/lib/python3.[0-9][0-9]/s[^i]*', 'built in'),
-    ('file', '*/lib/python3.[0-9][0-9]/signal.py', 'built in'),
-    ('file', '*/lib/python3.[0-9][0-9]/site.py', 'built in'),
+    ('file', '*/lib*/python3.[0-9]/[^ds]*', 'built in'),
+    ('file', '*/lib*/python3.[0-9]/d[^i]*', 'built in'),
+    ('file', '*/lib*/python3.[0-9]/dis.py', 'built in'),
+    ('file', '*/lib*/python3.[0-9]/difflib.py', 'built in'),
+    ('file', '*/lib*/python3.[0-9]/distutils/*', 'built in'),
+    ('file', '*/lib*/python3.[0-9]/s[^i]*', 'built in'),
+    ('file', '*/lib*/python3.[0-9]/signal.py', 'built in'),
+    ('file', '*/lib*/python3.[0-9]/site.py', 'built in'),
+    ('file', '*/lib*/python3.[0-9][0-9]/[^ds]*', 'built in'),
+    ('file', '*/lib*/python3.[0-9][0-9]/d[^i]*', 'built in'),
+    ('file', '*/lib*/python3.[0-9][0-9]/dis.py', 'built in'),
+    ('file', '*/lib*/python3.[0-9][0-9]/difflib.py', 'built in'),
+    ('file', '*/lib*/python3.[0-9][0-9]/distutils/*', 'built in'),
+    ('file', '*/lib*/python3.[0-9][0-9]/s[^i]*', 'built in'),
+    ('file', '*/lib*/python3.[0-9][0-9]/signal.py', 'built in'),
+    ('file', '*/lib*/python3.[0-9][0-9]/site.py', 'built in'),
+    ('file', '[A-Za-z]:/*/[Pp]ython3[0-9]*/[Ll]ib/[^ds]*', 'built in'),
+    ('file', '[A-Za-z]:/*/[Pp]ython3[0-9]*/[Ll]ib/d[^i]*', 'built in'),
+    ('file', '[A-Za-z]:/*/[Pp]ython3[0-9]*/[Ll]ib/s[^i]*', 'built in'),
+    ('file', '[A-Za-z]:/*conda*/[Ll]ib/[^ds]*', 'built in'),
+    ('file', '[A-Za-z]:/*conda*/[Ll]ib/d[^i]*', 'built in'),
+    ('file', '[A-Za-z]:/*conda*/[Ll]ib/s[^i]*', 'built in'),
     ('file', '*/importlib/*', 'built in'),
     ('file', '*/contextlib.py', 'built in'),
     ('file', '*/functools.py', 'built in'),
-    ('file', '*/threading.py', 'built in');
+    ('file', '*/threading.py', 'built in'),
+    -- What runs the code of others: workers, servers, notebooks, launchers, tests.
+    ('file', '*-packages/ray/_private/*', 'built in'),
+    ('file', '*-packages/ray/util/tracing/*', 'built in'),
+    ('file', '*-packages/ray/serve/_private/*', 'built in'),
+    ('file', '*-packages/uvicorn/*', 'built in'),
+    ('file', '*-packages/gunicorn/*', 'built in'),
+    ('file', '*-packages/starlette/*', 'built in'),
+    ('file', '*-packages/fastapi/*', 'built in'),
+    ('file', '*-packages/anyio/*', 'built in'),
+    ('file', '*-packages/ipykernel*', 'built in'),
+    ('file', '*-packages/IPython/*', 'built in'),
+    ('file', '*-packages/traitlets/*', 'built in'),
+    ('file', '*-packages/tornado/*', 'built in'),
+    ('file', '*-packages/debugpy/*', 'built in'),
+    ('file', '*-packages/_pytest/*', 'built in'),
+    ('file', '*-packages/pytest/*', 'built in'),
+    ('file', '*-packages/pluggy/*', 'built in'),
+    ('file', '*-packages/accelerate/commands/*', 'built in'),
+    -- Files that a compiler of graphs writes, which are named by a hash.
+    ('compiled', '*/torchinductor_*/*.py', 'built in'),
+    ('compiled', '*/c' || replace(printf('%.51d', 0), '0', '[a-z2-7]') || '.py', 'built in'),
+    -- Libraries.
+    ('library', '*/site-packages/*', 'built in'),
+    ('library', '*/dist-packages/*', 'built in');

@@ -4,7 +4,7 @@ CREATE VIEW z_fragmentation_verdict (
     -- How much of what each pool had reserved was unused where that hurt, and whether it is too much. 'peak': at the peak of
     -- what was live; 'growth': when a part of it grew to the largest that it ever was, beside what was free in that part (of
     -- the parts the one with most of it); 'failure': when an allocation failed (of all failures on the device the one with the
-    -- largest share). Each row is of one moment. Of many snapshots only requested sizes are known: what blocks were given beyond that
+    -- largest share); 'end': of a pool of which neither an allocation nor a free was seen, so that nobody knows its peak. Each row is of one moment. Of many snapshots only requested sizes are known: what blocks were given beyond that
     -- is bounded, so there are two figures, at least and at most.
     --
     -- begin place
@@ -21,7 +21,7 @@ CREATE VIEW z_fragmentation_verdict (
     -- Level of the heap.
     level,
     -- end place
-    -- 'peak', 'growth' or 'failure'.
+    -- 'peak', 'growth', 'failure' or 'end'.
     moment,
     -- Number of the moment. NULL: none ('growth').
     moment_id,
@@ -32,7 +32,7 @@ CREATE VIEW z_fragmentation_verdict (
     -- What the pool held of the driver's memory. Unit: bytes.
     reserved_bytes,
     -- Of these, what no block took, at least; 'growth': in the part of the pool that the request belongs to, without what is
-    -- left over of its new segment; 'failure': in segments that hold something (inactive split), for the rest can be given
+    -- left over of its new segment; 'failure', 'end': in segments that hold something (inactive split), for the rest can be given
     -- back. Unit: bytes.
     min_unused_bytes,
     -- The same at most. Unit: bytes.
@@ -59,12 +59,16 @@ CREATE VIEW z_fragmentation_verdict (
 WITH at_moment AS (
     SELECT
         s.heap_id AS heap_id,
-        'peak' AS moment,
+        CASE WHEN s.allocation_count + s.free_count > 0 THEN 'peak' ELSE 'end' END AS moment,
         m.moment_id AS moment_id,
         s.peak_seq AS seq,
         s.peak_ns AS ns,
         coalesce(k.reserved_bytes, s.reserved_at_peak_bytes) AS reserved_bytes,
-        coalesce(k.free_bytes, max(0, s.reserved_at_peak_bytes - s.peak_bytes)) AS unused_bytes,
+        coalesce(
+            CASE WHEN s.allocation_count + s.free_count = 0 THEN k.stuck_bytes END,
+            k.free_bytes,
+            max(0, s.reserved_at_peak_bytes - s.peak_bytes)
+        ) AS unused_bytes,
         coalesce(k.min_rounding_bytes, 0) AS min_rounding_bytes,
         CASE
             WHEN k.heap_id IS NOT NULL THEN k.max_rounding_bytes
@@ -234,7 +238,7 @@ FROM (
     WHERE t.measure = 'fragmentation'
 ) AS v
 JOIN z_heap_place AS p ON p.heap_id = v.heap_id
-ORDER BY v.heap_id, CASE v.moment WHEN 'peak' THEN 0 WHEN 'growth' THEN 1 ELSE 2 END;
+ORDER BY v.heap_id, CASE v.moment WHEN 'growth' THEN 1 WHEN 'failure' THEN 2 ELSE 0 END;
 
 -- catalog: first 2, not counted, in csv
 CREATE VIEW health (
@@ -442,6 +446,7 @@ SELECT
                 ELSE 'was unused at the peak'
             END
             WHEN 'growth' THEN 'was unused when a request of ' || f.request_text || ' made the pool grow'
+            WHEN 'end' THEN 'was inactive split at the end'
             ELSE 'was inactive split when an allocation failed'
         END
         || CASE

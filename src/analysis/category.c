@@ -16,6 +16,7 @@ typedef struct replay_room {
     nm_category_names *names; /* owned */
     nm_map early;             /* (process, size) -> early ones that live */
     nm_map in_backward;       /* (process, size) -> made in backward passes that live */
+    nm_map workspaces;        /* (process, size) -> those of libraries that live */
     nm_map of_pass;   /* (process, size) -> number of a backward pass * 2^32 + gradients of it that have ended */
     nm_map gradients; /* (process, size) -> most gradients that a pass left */
 } replay_room;
@@ -173,6 +174,8 @@ static nm_status count_birth(nm_run *run, const nm_live *live, live_room *room, 
         status = count_up(&own->early, live, err);
     if (status == NM_OK && room->birth.phase == NM_PHASE_BACKWARD)
         status = count_up(&own->in_backward, live, err);
+    if (status == NM_OK && room->birth.makes_workspace)
+        status = count_up(&own->workspaces, live, err);
     return status;
 }
 
@@ -198,6 +201,7 @@ static nm_status be_known(nm_run *run, const nm_context *context, const nm_live 
         .makes_weights = stack->makes_weights,
         .makes_cache = stack->makes_cache,
         .communicates = stack->communicates,
+        .makes_workspace = stack->makes_workspace,
     };
     return count_birth(run, live, room, err);
 }
@@ -229,6 +233,7 @@ static nm_status be_born(nm_run *run, const nm_change *change, nm_error *err)
         .makes_weights = stack->makes_weights,
         .makes_cache = stack->makes_cache,
         .communicates = stack->communicates,
+        .makes_workspace = stack->makes_workspace,
     };
     return count_birth(run, change->live, room, err);
 }
@@ -283,6 +288,7 @@ static void count_like_it(const replay_room *own, const nm_category_clock *clock
 
     end->like_it = count_of(&own->early, live);
     end->gradients = count_of(&own->gradients, live);
+    end->workspaces = count_of(&own->workspaces, live);
     if (in_backward > end->gradients)
         end->gradients = in_backward;
 }
@@ -352,6 +358,8 @@ static nm_status end(nm_run *run, const nm_live *live, nm_error *err)
         count_down(&own->early, live);
     if (room->birth.phase == NM_PHASE_BACKWARD)
         count_down(&own->in_backward, live);
+    if (room->birth.makes_workspace)
+        count_down(&own->workspaces, live);
     return status == NM_OK && category == NM_CATEGORY_GRADIENT ? count_gradient(own, live, &room->birth, err) : status;
 }
 
@@ -427,6 +435,7 @@ static void release(nm_run *run)
     nm_category_names_free(own->names);
     nm_map_free(&own->early);
     nm_map_free(&own->in_backward);
+    nm_map_free(&own->workspaces);
     nm_map_free(&own->of_pass);
     nm_map_free(&own->gradients);
 }

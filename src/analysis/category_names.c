@@ -31,6 +31,7 @@ enum { /* bits of a string */
        AS_APPLY = 1 << 10,
        AS_UPDATE = 1 << 11,
        AS_WRAPPER = 1 << 12, /* around an optimizer's step */
+       AS_WORKSPACE = 1 << 13,
        IN_TORCH = 1 << 16,
        IN_OPTIM = 1 << 17,     /* of torch: all of it is an optimizer's */
        IN_OPTIMIZER = 1 << 18, /* of others */
@@ -133,6 +134,7 @@ static uint64_t words_of_function(nm_bytes name)
            (is_text(last, "closure") ? AS_CLOSURE : 0) | (is_text(last, "__init__") ? AS_INIT : 0) |
            (is_text(last, "apply") ? AS_APPLY : 0) | (is_text(last, "update") ? AS_UPDATE : 0) |
            (is_cache(name) || is_text(last, "setup_caches") ? AS_CACHE : 0) |
+           (ends_with(last, "orkspace") || is_text(last, "getCurrentCUDABlasHandle") ? AS_WORKSPACE : 0) |
            (holds(name, "torch::autograd::Engine") || (holds(name, "Backward") && holds(name, "::apply")) ? AS_ENGINE
                                                                                                           : 0) |
            (holds(name, "c10d::ProcessGroup") || holds(name, "c10d_npu::ProcessGroup") ? AS_COLLECTIVE : 0);
@@ -321,6 +323,7 @@ static void see_frame(stack_walk *walk, const known_frame *frame, uint64_t words
     nm_phase phase = phase_of_frame(words);
 
     says->has_python |= (words & IN_PYTHON) != 0;
+    says->makes_workspace |= (words & AS_WORKSPACE) && !says->has_python;
     says->makes_cache |= (words & (AS_CACHE | IN_CACHE)) || ((words & AS_UPDATE) && (words & IN_CACHE_UTILS));
     says->communicates |= (words & AS_COLLECTIVE) != 0;
     says->makes_weights |= !walk->is_decided && ((words & AS_LOAD) || ((words & AS_INIT) && (words & IN_MODULES)));

@@ -27,7 +27,8 @@ typedef struct nm_category_stack {
     bool makes_weights;
     bool makes_cache; /* of keys and values */
     bool communicates;
-    uint64_t init_file; /* string: the program's innermost line of Python is in an __init__ of this file; or 0 */
+    bool makes_workspace; /* of a library, as cuBLAS: below all Python */
+    uint64_t init_file;   /* string: the program's innermost line of Python is in an __init__ of this file; or 0 */
 } nm_category_stack;
 
 typedef struct nm_category_names nm_category_names;

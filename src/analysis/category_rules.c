@@ -116,6 +116,8 @@ static nm_category judge_other(const nm_category_birth *birth, const nm_category
 
     if (birth->makes_weights && is_kept)
         return NM_CATEGORY_WEIGHT;
+    if (birth->is_early && end->is_live && end->like_it <= end->workspaces)
+        return NM_CATEGORY_WORKSPACE;
     return is_like_gradients && (end->is_live || backwards >= EARLY_BACKWARDS_MIN) ? NM_CATEGORY_WEIGHT
                                                                                    : NM_CATEGORY_UNKNOWN;
 }
@@ -127,6 +129,8 @@ static nm_category judge(const nm_category_clock *clock, const nm_category_site 
         return NM_CATEGORY_KV_CACHE;
     if (birth->communicates)
         return NM_CATEGORY_COMMUNICATION;
+    if (birth->makes_workspace)
+        return NM_CATEGORY_WORKSPACE;
     switch (birth->phase) {
     case NM_PHASE_FORWARD:
         return judge_forward(clock, site, birth, end);

@@ -10,6 +10,7 @@
  *     optimizer state   made in an optimizer's step, and there in a later one, or at the end
  *     activation        made in a forward, gone in the backward pass after it, or between that and the next
  *     temporary         made and gone in one forward, one backward pass or one optimizer's step
+ *     workspace         by the names in the stack: of a library; or there before, and of the size of as many of these
  *     KV cache, communication: by the names in the stack
  */
 #ifndef NM_ANALYSIS_CATEGORY_RULES_H
@@ -45,15 +46,16 @@ typedef struct nm_category_birth {
     bool is_early;      /* before the first backward pass, and in no part of an iteration */
     bool is_baseline;   /* `place` is not known, and all zero */
     bool makes_weights; /* by its stack */
-    bool makes_cache, communicates;
+    bool makes_cache, communicates, makes_workspace;
 } nm_category_birth;
 
 typedef struct nm_category_end {
     nm_category_place place;
     nm_phase phase;
-    bool is_live;       /* it did not end */
-    uint64_t like_it;   /* early ones of its size that live, it included */
-    uint64_t gradients; /* most gradients of its size that one backward pass left */
+    bool is_live;        /* it did not end */
+    uint64_t like_it;    /* early ones of its size that live, it included */
+    uint64_t gradients;  /* most gradients of its size that one backward pass left */
+    uint64_t workspaces; /* of libraries, of its size, that live */
 } nm_category_end;
 
 /* The part of an iteration that an event belongs to: by its stack, by the ranges around it, by its thread. A stack without

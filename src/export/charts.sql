@@ -15,8 +15,10 @@ FROM (
         coalesce('rank ' || p.rank || ', ', 'pid ' || p.pid || ', ', '') || CASE
             WHEN h.device_id IS NULL THEN 'host memory'
             ELSE coalesce(
-                CASE WHEN d.kind = 'gpu' THEN 'GPU ' ELSE 'NPU ' END || coalesce(d.physical_ordinal, d.ordinal),
-                'device'
+                -- begin device_name d.kind; coalesce(d.physical_ordinal, d.ordinal)
+                coalesce(nullif(upper(d.kind), 'DEVICE'), 'device') || ' ' || coalesce(d.physical_ordinal, d.ordinal)
+                -- end device_name
+                , 'device'
             ) || coalesce(', ' || d.name, '')
         END AS title,
         coalesce(d.capacity_bytes, 0) AS capacity_bytes,

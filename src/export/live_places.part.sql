@@ -22,7 +22,12 @@ place (heap_id, rank, pid, device, heap, level, text) AS (
             p.heap,
             p.level,
             coalesce('rank ' || p.rank || ', ', 'pid ' || p.pid || ', ', '')
-                || coalesce(CASE WHEN d.kind = 'gpu' THEN 'GPU ' ELSE 'NPU ' END || p.device || ', ', '')
+                || coalesce(
+                    -- begin device_name d.kind; p.device
+                    coalesce(nullif(upper(d.kind), 'DEVICE'), 'device') || ' ' || p.device
+                    -- end device_name
+                    || ', ', ''
+                )
                 || coalesce(p.heap, p.level, 'heap') AS words
         FROM z_heap_place AS p
         LEFT JOIN device AS d ON d.device_id = p.device_id

@@ -4,6 +4,7 @@
  */
 #include "page/tables.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "page/curves.h"
@@ -65,13 +66,16 @@ static void run_command(sqlite3_context *call, int count, sqlite3_value **values
     const char *command = (const char *)sqlite3_value_text(values[0]),
                *path = (const char *)sqlite3_value_text(values[1]);
     const char *slash = path == NULL ? NULL : strrchr(path, '/'), *input = path == NULL ? NM_COMMAND_INPUT : path;
-    char text[NM_SENTENCE_BYTES];
+    char *text;
 
     (void)count;
     if (command == NULL)
         return;
-    nm_command_put(command, sqlite3_user_data(call), slash == NULL ? input : slash + 1, text, sizeof text);
-    sqlite3_result_text(call, text, -1, SQLITE_TRANSIENT);
+    text = nm_command_make(command, sqlite3_user_data(call), slash == NULL ? input : slash + 1);
+    if (text == NULL)
+        sqlite3_result_error_nomem(call);
+    else
+        sqlite3_result_text(call, text, -1, free);
 }
 
 static nm_status add_command(nm_page *page, const char *database, nm_error *err)

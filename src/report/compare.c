@@ -4,6 +4,7 @@
  */
 #include "report/compare.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/human.h"
@@ -89,15 +90,33 @@ static nm_status check_bases(sqlite3 *db, const nm_compare_choice *choice, nm_er
     return nm_question_end(rows, status, err);
 }
 
-nm_status nm_compare_check(sqlite3 *db, const nm_compare_choice *choice, nm_error *err)
+static nm_status check_rules(sqlite3 *db, nm_compare_rules *rules, nm_error *err)
 {
+    nm_compare_rules found = {0};
     bool is_same = false;
-    nm_status status = check_bases(db, choice, err);
+    nm_status status = nm_plumbing_version(db, "base", &found.base_version, err);
 
+    if (status == NM_OK)
+        status = nm_plumbing_version(db, "main", &found.run_version, err);
+    if (rules != NULL)
+        *rules = found;
+    if (status == NM_OK && found.base_version != found.run_version)
+        return rules != NULL ? NM_OK
+                             : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                                       "A and B have sites by rules of different versions (%" PRId64 " and %" PRId64
+                                       "): load both with this one",
+                                       found.base_version, found.run_version);
     if (status == NM_OK)
         status = nm_plumbing_is_same(db, "main", "base", &is_same, err);
     if (status != NM_OK || is_same)
         return status;
     return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
-                   "A and B have sites by different rules: load both with the same --site-rules");
+                   "A and B have sites by different rules: load both with the same --site-rules and --own");
+}
+
+nm_status nm_compare_check(sqlite3 *db, const nm_compare_choice *choice, nm_compare_rules *rules, nm_error *err)
+{
+    nm_status status = check_bases(db, choice, err);
+
+    return status == NM_OK ? check_rules(db, rules, err) : status;
 }

@@ -41,7 +41,13 @@ nm_status nm_compare_ask(sqlite3 *db, nm_compare_question question, const nm_com
 /* "diff_figures.sql" */
 const char *nm_compare_name(nm_compare_question question);
 
-/* NM_ERR_USAGE: sums of the two are not of the same thing, or their sites go by different rules. */
-nm_status nm_compare_check(sqlite3 *db, const nm_compare_choice *choice, nm_error *err);
+/* The versions of the rules of sites, of A and B: where they differ, no site of one is one of the other. */
+typedef struct nm_compare_rules {
+    int64_t base_version, run_version;
+} nm_compare_rules;
+
+/* NM_ERR_USAGE: sums of the two are not of the same thing, or their sites go by different rules of one version; *rules, which
+ * may be NULL: of different ones that is no error, but figures and environments alone can be compared. */
+nm_status nm_compare_check(sqlite3 *db, const nm_compare_choice *choice, nm_compare_rules *rules, nm_error *err);
 
 #endif

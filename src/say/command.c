@@ -4,32 +4,28 @@
  */
 #include "say/command.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/shown.h"
 
-#define WORD_BYTES 4096
+#define WORD_BYTES (4 * PATH_MAX) /* of a quote there are four letters */
 
 static bool is_word(const char *text, size_t length, const char *word)
 {
     return length == strlen(word) && memcmp(text, word, length) == 0;
 }
 
-static void append(char *out, size_t size, size_t *at, const char *text, size_t length)
-{
-    if (length > size - 1 - *at)
-        length = size - 1 - *at;
-    memcpy(out + *at, text, length);
-    *at += length;
-}
-
-void nm_command_put(const char *command, const char *database, const char *input, char *out, size_t size)
+char *nm_command_make(const char *command, const char *database, const char *input)
 {
     char quoted[WORD_BYTES];
-    size_t at = 0, length;
+    nm_buffer text = {0};
+    nm_error err;
+    nm_status status = NM_OK;
 
-    for (; *command != 0; command += length) {
+    for (size_t length; *command != 0 && status == NM_OK; command += length) {
         const char *name = NULL;
 
         length = *command == ' ' ? 1 : strcspn(command, " ");
@@ -37,12 +33,13 @@ void nm_command_put(const char *command, const char *database, const char *input
             name = database;
         else if (is_word(command, length, NM_COMMAND_INPUT))
             name = input;
-        if (name == NULL) {
-            append(out, size, &at, command, length);
-        } else {
+        if (name != NULL)
             nm_shown_word(quoted, sizeof quoted, name);
-            append(out, size, &at, quoted, strlen(quoted));
-        }
+        status = nm_buffer_append(&text, name == NULL ? command : quoted, name == NULL ? length : strlen(quoted), &err);
     }
-    out[at] = 0;
+    if (status == NM_OK)
+        status = nm_buffer_append(&text, "", 1, &err);
+    if (status != NM_OK)
+        nm_buffer_free(&text);
+    return (char *)text.data;
 }

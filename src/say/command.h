@@ -6,12 +6,11 @@
 #ifndef NM_SAY_COMMAND_H
 #define NM_SAY_COMMAND_H
 
-#include <stddef.h>
-
 #define NM_COMMAND_DATABASE "run.db"
 #define NM_COMMAND_INPUT    "run.zst"
 
-/* The command with these two files in place of those, each as a shell takes it for one word. Cut where `out` has no room. */
-void nm_command_put(const char *command, const char *database, const char *input, char *out, size_t size);
+/* The command with these two files in place of those, each as a shell takes it for one word, whole. The caller frees it; NULL: out
+ * of memory. */
+char *nm_command_make(const char *command, const char *database, const char *input);
 
 #endif

@@ -47,10 +47,16 @@ static nm_status say_parts(nm_screen *s, int64_t moment_id, const char *host, in
     return nm_question_end(rows, status, err);
 }
 
+/* Where nothing was seen to change there is one moment, of which nobody knows whether it is the fullest. */
+static nm_sentence label_of(const nm_screen *s)
+{
+    return s->is_listed ? NM_SAY_LABEL_HELD : NM_SAY_LABEL_PEAK;
+}
+
 static void begin_peak(nm_screen *s, bool is_first)
 {
-    nm_screen_begin(s, is_first ? NM_SAY_LABEL_PEAK : NM_SAY_NOTHING, NM_LINE_PLAIN,
-                    is_first ? NM_RANK_PEAK : NM_RANK_DETAIL, "device_peak");
+    nm_screen_begin(s, is_first ? label_of(s) : NM_SAY_NOTHING, NM_LINE_PLAIN, is_first ? NM_RANK_PEAK : NM_RANK_DETAIL,
+                    "device_peak");
     nm_screen_rows(s, 3);
 }
 
@@ -157,8 +163,8 @@ static nm_status add_heap(nm_screen *s, const nm_heap_peaks_row *heap, bool is_f
 {
     char bytes[NM_HUMAN_BYTES], reserved[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], name[TEXT_BYTES], place[64];
 
-    nm_screen_begin(s, is_begun ? NM_SAY_NOTHING : NM_SAY_LABEL_PEAK, NM_LINE_PLAIN,
-                    is_first ? NM_RANK_PEAK : NM_RANK_DETAIL, "peak_by_site");
+    nm_screen_begin(s, is_begun ? NM_SAY_NOTHING : label_of(s), NM_LINE_PLAIN, is_first ? NM_RANK_PEAK : NM_RANK_DETAIL,
+                    "peak_by_site");
     nm_screen_rows(s, 3);
     nm_screen_say(s, NM_SAY_PEAK_HEAP,
                   NM_WORDS({"place", nm_screen_place(s, NM_SCREEN_OWNER(heap), place)},

@@ -253,6 +253,10 @@ static void write_line(const nm_screen *s, const nm_screen_line *line, int numbe
     else
         snprintf(label, sizeof label, "%s", line->label);
     cells = NM_SCREEN_CELLS - write_label(s, line, label, out);
+    if (line->whole != NULL) {
+        nm_shown_print(out, "%s\n", line->whole);
+        return;
+    }
     for (int row = 1; row < line->rows_max && nm_cells_fit(text, len, cells) < len; row++) {
         size_t used = break_at(text, len, cells);
 
@@ -362,6 +366,7 @@ static nm_status fill_facts(nm_screen *s, nm_error *err)
         s->device_count = row.device_count;
         s->step_count = row.step_count;
         s->has_ranks = row.has_ranks;
+        s->is_listed = row.is_listed;
         snprintf(s->device_kind, sizeof s->device_kind, "%.12s", nm_screen_device_kind(s, row.device_kind));
     }
     return nm_question_end(rows, status, err);
@@ -382,6 +387,8 @@ nm_status nm_screen_write(sqlite3 *db, const nm_screen_names *names, const nm_sc
     if (status == NM_OK)
         show(&s, out);
     nm_rank_list_free(s.ranks);
+    for (size_t i = 0; i < s.line_count; i++)
+        free(s.lines[i].whole);
     free(s.lines);
     return status;
 }

@@ -65,6 +65,7 @@ typedef struct nm_screen_line {
     const char *view; /* that has it, too; a literal. NULL: none */
     char label[64];
     char text[NM_SENTENCE_BYTES];
+    char *whole; /* owned: stands in place of `text`, in one row however long it is; or NULL */
 } nm_screen_line;
 
 typedef struct nm_screen {
@@ -81,6 +82,7 @@ typedef struct nm_screen {
     int64_t device_count, step_count; /* step_count: the most that a process has; 0: none are known */
     int64_t fault_count;              /* lines that tell of a fault or of what is not good, so far */
     bool has_ranks;                   /* more than one */
+    bool is_listed;                   /* what was there is known, and nothing that happened to it */
     char device_kind[16];             /* "NPU" */
     struct nm_rank_list *ranks;       /* owned; read when the first of their groups asks. NULL: not yet */
 } nm_screen;

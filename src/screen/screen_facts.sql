@@ -16,4 +16,5 @@ SELECT
     (SELECT count(*) FROM (SELECT DISTINCT host, device FROM z_heap_place WHERE device IS NOT NULL)) AS device_count,
     coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM step GROUP BY process_id)), 0) AS step_count,
     (SELECT count(DISTINCT rank) > 1 FROM process) AS has_ranks,
+    (SELECT coalesce(sum(allocation_count + free_count) = 0 AND sum(baseline_count) > 0, 0) FROM z_heap_sum) AS is_listed,
     (SELECT upper(max(kind)) FROM device) AS device_kind;

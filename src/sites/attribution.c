@@ -160,10 +160,12 @@ static nm_attribution attribution_of(const attribution_search *search, size_t st
     nm_attribution backward = backward_attribution(search, frames);
     bool is_node = backward.kind != NM_ATTRIBUTION_NONE && frames->node != 0;
     bool is_operator = operator_name != 0 && operator_name != NM_ATTRIBUTION_MIXED;
-    bool has_site = site != 0 && !search->sites->is_plumbing[site - 1];
+    bool has_site = site != 0 && !search->sites->frames[site - 1].is_plumbing;
 
     if (is_node || frames->line != 0)
         return backward;
+    if (frames->is_compiled)
+        return constant_attribution(NM_ATTRIBUTION_COMPILED, NM_COMPILED_NAME);
     if (is_operator && search->is_used[stack])
         return (nm_attribution){NM_ATTRIBUTION_OPERATOR, nm_definitions_text(search->definitions, operator_name)};
     if (backward.kind != NM_ATTRIBUTION_NONE || has_site)

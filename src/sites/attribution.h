@@ -27,9 +27,13 @@ typedef struct nm_stack_uses {
 nm_status nm_stack_uses_add(nm_stack_uses *uses, nm_key heap_and_stack, const nm_stack_use *use, nm_error *err);
 void nm_stack_uses_free(nm_stack_uses *uses);
 
+#define NM_COMPILED_NAME                                                                                               \
+    "compiled graph" /* the site of code whose file is named by a hash, where no line of the program called it */
+
 typedef enum nm_attribution_kind {
     NM_ATTRIBUTION_NONE = 0,
     NM_ATTRIBUTION_BACKWARD, /* a node of a backward pass, or NM_AUTOGRAD_NAME */
+    NM_ATTRIBUTION_COMPILED, /* NM_COMPILED_NAME */
     NM_ATTRIBUTION_OPERATOR,
     NM_ATTRIBUTION_THREAD,
     NM_ATTRIBUTION_CUT, /* where it was nobody can say: neither judged nor compared. `name` is the thread's, or empty */

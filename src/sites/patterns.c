@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const words[NM_PATTERN_TARGET_COUNT] = {"function", "file", "module", "name", "python"};
+static const char *const words[NM_PATTERN_TARGET_COUNT] = {"function", "file",     "module",  "name",
+                                                           "python",   "compiled", "library", "own"};
 
 const char *nm_pattern_word(nm_pattern_target target)
 {
@@ -102,7 +103,7 @@ static nm_status parse_line(nm_patterns *patterns, nm_bytes line, uint64_t offse
     nm_pattern_target target;
     if (!find_target((nm_bytes){line.data, word}, &target))
         return nm_fail(err, NM_ERR_FORMAT, offset,
-                       "a site rule is: function, python, file, name or module, and a pattern");
+                       "a site rule is: function, python, file, name, module, library, own or compiled, and a pattern");
     if (begin == line.len)
         return nm_fail(err, NM_ERR_FORMAT, offset, "this site rule has no pattern");
     return nm_patterns_add(patterns, (nm_bytes){line.data, word}, (nm_bytes){line.data + begin, line.len - begin},
@@ -134,13 +135,14 @@ static bool matches(const nm_patterns *patterns, const nm_pattern *pattern, cons
     return strstr(text, texts + pattern->plain_offset) != NULL && sqlite3_strglob(texts + pattern->offset, text) == 0;
 }
 
-bool nm_patterns_match(const nm_patterns *patterns, const nm_pattern_subject *subject)
+bool nm_patterns_match(const nm_patterns *patterns, unsigned targets, const nm_pattern_subject *subject)
 {
     for (size_t index = 0; index < patterns->count; index++) {
         const nm_pattern *pattern = &patterns->items[index];
         const char *text = subject->texts[pattern->target];
 
-        if (subject->is_python ? pattern->is_native : pattern->target == NM_PATTERN_PYTHON)
+        if ((targets >> pattern->target & 1) == 0 ||
+            (subject->is_python ? pattern->is_native : pattern->target >= NM_PATTERN_PYTHON))
             continue;
         if (text != NULL && matches(patterns, pattern, text))
             return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Patterns of what is plumbing: a word that says what of a frame is looked at, and a GLOB of SQLite.
+ * Patterns by which frames are judged: a word that says what of a frame is looked at, and a GLOB of SQLite. Most say what is
+ * plumbing; three say of files of Python whose they are.
  */
 #ifndef NM_SITES_PATTERNS_H
 #define NM_SITES_PATTERNS_H
@@ -18,8 +19,11 @@ typedef enum nm_pattern_target {
     NM_PATTERN_FUNCTION, /* without its return type */
     NM_PATTERN_FILE,
     NM_PATTERN_MODULE,
-    NM_PATTERN_NAME,   /* of the file, without folders */
-    NM_PATTERN_PYTHON, /* the function of a frame of Python */
+    NM_PATTERN_NAME,     /* of the file, without folders */
+    NM_PATTERN_PYTHON,   /* the function of a frame of Python */
+    NM_PATTERN_COMPILED, /* the file: plumbing too, written by a compiler of graphs */
+    NM_PATTERN_LIBRARY,  /* the file: not plumbing, but it gives way to the program's own code */
+    NM_PATTERN_OWN,      /* the package of such a file: the program's own */
     NM_PATTERN_TARGET_COUNT
 } nm_pattern_target;
 
@@ -44,16 +48,20 @@ typedef struct nm_pattern_subject {             /* a frame; borrowed */
 /* Adds one. NM_END: `target` is none of the words that nm_pattern_word gives. */
 nm_status nm_patterns_add(nm_patterns *patterns, nm_bytes target, nm_bytes text, bool is_built_in, nm_error *err);
 
-const char *nm_pattern_word(nm_pattern_target target); /* "function", "file", "module", "name", "python" */
+#define NM_PATTERNS_OF_PLUMBING ((1u << NM_PATTERN_LIBRARY) - 1)
+
+const char *
+nm_pattern_word(nm_pattern_target target); /* "function", "file", and so on: the enumeration's in small letters */
 nm_bytes nm_pattern_text(const nm_patterns *patterns, const nm_pattern *pattern);
 
 /*
- * Adds the patterns of a text: lines of `function`, `python`, `file`, `name` or `module` and a GLOB; empty lines and those
+ * Adds the patterns of a text: lines of a word (nm_pattern_word) and a GLOB; empty lines and those
  * that begin with # are skipped. NM_ERR_FORMAT: err->offset is the byte at which the bad line begins.
  */
 nm_status nm_patterns_parse(nm_patterns *patterns, nm_bytes text, nm_error *err);
 
-bool nm_patterns_match(const nm_patterns *patterns, const nm_pattern_subject *subject);
+/* Does one match whose target is in the set, a bit for each? */
+bool nm_patterns_match(const nm_patterns *patterns, unsigned targets, const nm_pattern_subject *subject);
 
 void nm_patterns_free(nm_patterns *patterns);
 

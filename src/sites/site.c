@@ -56,24 +56,6 @@ const char *nm_site_function(const nm_definitions *definitions, const nm_definit
     return text == NULL ? NULL : without_return_type(text);
 }
 
-static bool is_plumbing_frame(const nm_patterns *plumbing, const nm_definitions *definitions,
-                              const nm_definition *frame, bool is_python)
-{
-    const char *file = (const char *)nm_definitions_text(definitions, frame->frame.file).data;
-    nm_pattern_subject subject = {
-        .texts = {[NM_PATTERN_FUNCTION] = nm_site_function(definitions, frame),
-                  [NM_PATTERN_FILE] = file,
-                  [NM_PATTERN_MODULE] = (const char *)nm_definitions_text(definitions, frame->frame.module).data,
-                  [NM_PATTERN_NAME] = file == NULL ? NULL : without_folders(file),
-                  [NM_PATTERN_PYTHON] = (const char *)nm_definitions_text(definitions, frame->frame.function).data},
-        .is_python = is_python,
-    };
-
-    if (frame->frame.function == 0 && frame->frame.file == 0 && frame->frame.module == 0)
-        return true;
-    return nm_patterns_match(plumbing, &subject);
-}
-
 /* Names in angle brackets that compilers and debug information use for what is in no file. */
 static bool is_native_bracket(const char *file)
 {
@@ -96,6 +78,14 @@ static bool is_python_file(const char *file)
     return (file[0] == '<' && strchr(file, '>') != NULL && !is_native_bracket(file)) || strstr(file, ".ipynb") != NULL;
 }
 
+/* Not of a function, but what a file does when it is run or imported. */
+static bool is_top_level(const nm_definitions *definitions, const nm_definition *frame)
+{
+    const char *function = (const char *)nm_definitions_text(definitions, frame->frame.function).data;
+
+    return function != NULL && strcmp(function, "<module>") == 0;
+}
+
 /* The recorder gives Python frames the interpreter's name for a module: "python3.11". A snapshot gives nothing but files. */
 bool nm_site_is_python(const nm_definitions *definitions, const nm_definition *frame)
 {
@@ -104,7 +94,7 @@ bool nm_site_is_python(const nm_definitions *definitions, const nm_definition *f
 
     if (module.len > 6 && memcmp(module.data, "python", 6) == 0 && module.data[6] >= '0' && module.data[6] <= '9')
         return true;
-    return module.len == 0 && file != NULL && is_python_file(file);
+    return module.len == 0 && ((file != NULL && is_python_file(file)) || is_top_level(definitions, frame));
 }
 
 /* What makes two frames one site: function, file and line; without a file, the place in the module. */
@@ -115,30 +105,107 @@ static nm_key place_key(const nm_definition *frame)
     return (nm_key){frame->frame.function << 32 | frame->frame.module, frame->frame.offset};
 }
 
+/* A program that an installer made of a function: /usr/bin/vllm, Scripts/vllm.exe/__main__.py. */
+static bool is_in_program_folder(const char *file)
+{
+    const char *end = file == NULL ? NULL : strrchr(file, '/');
+    const char *begin = end;
+
+    while (begin != NULL && begin > file && begin[-1] != '/')
+        begin--;
+    size_t length = end == NULL ? 0 : (size_t)(end - begin);
+    return (length == 3 && memcmp(begin, "bin", 3) == 0) || (length == 7 && memcmp(begin, "Scripts", 7) == 0) ||
+           (length > 4 && memcmp(end - 4, ".exe", 4) == 0);
+}
+
+/* "einops" in /env/lib/python3.12/site-packages/einops/_backends.py; empty where no folder tells. */
+static nm_bytes package_name(const char *file)
+{
+    static const char folder[] = "-packages/";
+    const char *name = NULL;
+
+    for (const char *at = file; (at = strstr(at, folder)) != NULL;)
+        name = at += sizeof folder - 1;
+    if (name == NULL)
+        return (nm_bytes){(const uint8_t *)"", 0};
+    size_t length = strcspn(name, "/");
+    if (length > 3 && memcmp(name + length - 3, ".py", 3) == 0)
+        length -= 3;
+    return (nm_bytes){(const uint8_t *)name, length};
+}
+
+typedef struct frame_judge {
+    const nm_patterns *patterns;
+    const nm_definitions *definitions;
+    nm_strings packages;
+    nm_map lines, offsets; /* place -> index of its first frame */
+} frame_judge;
+
+/* `subject` is of the frame, which lies in a library. */
+static nm_status find_package(frame_judge *judge, nm_pattern_subject *subject, nm_site_frame *out, nm_error *err)
+{
+    uint32_t number = 0;
+    nm_status status =
+        nm_strings_intern(&judge->packages, package_name(subject->texts[NM_PATTERN_LIBRARY]), &number, err);
+
+    if (status != NM_OK)
+        return status;
+    subject->texts[NM_PATTERN_OWN] = (const char *)nm_strings_get(&judge->packages, number).data;
+    if (!nm_patterns_match(judge->patterns, 1u << NM_PATTERN_OWN, subject))
+        out->package = number + NM_PACKAGE_OWN;
+    return NM_OK;
+}
+
+static nm_status judge_words(frame_judge *judge, const nm_definition *frame, nm_site_frame *out, nm_error *err)
+{
+    const char *file = (const char *)nm_definitions_text(judge->definitions, frame->frame.file).data;
+    const char *function = nm_site_function(judge->definitions, frame);
+    nm_pattern_subject subject = {
+        .texts = {[NM_PATTERN_FUNCTION] = function,
+                  [NM_PATTERN_FILE] = file,
+                  [NM_PATTERN_MODULE] = (const char *)nm_definitions_text(judge->definitions, frame->frame.module).data,
+                  [NM_PATTERN_NAME] = file == NULL ? NULL : without_folders(file),
+                  [NM_PATTERN_PYTHON] =
+                      (const char *)nm_definitions_text(judge->definitions, frame->frame.function).data,
+                  [NM_PATTERN_COMPILED] = file,
+                  [NM_PATTERN_LIBRARY] = file},
+        .is_python = nm_site_is_python(judge->definitions, frame),
+    };
+    size_t length;
+
+    out->is_python = subject.is_python;
+    out->autograd = function == NULL ? NM_AUTOGRAD_NONE : (uint8_t)nm_autograd_of(function, &length);
+    out->is_top_level = out->is_python && is_top_level(judge->definitions, frame);
+    out->is_script = out->is_top_level && is_in_program_folder(file);
+    out->is_compiled = nm_patterns_match(judge->patterns, 1u << NM_PATTERN_COMPILED, &subject);
+    out->is_plumbing = (frame->frame.function == 0 && frame->frame.file == 0 && frame->frame.module == 0) ||
+                       nm_patterns_match(judge->patterns, NM_PATTERNS_OF_PLUMBING, &subject);
+    out->package = NM_PACKAGE_OWN;
+    return nm_patterns_match(judge->patterns, 1u << NM_PATTERN_LIBRARY, &subject)
+               ? find_package(judge, &subject, out, err)
+               : NM_OK;
+}
+
 static nm_status judge_frames(nm_sites *sites, const nm_patterns *plumbing, const nm_definitions *definitions,
                               nm_error *err)
 {
-    nm_map lines = {0};
-    nm_map offsets = {0};
+    frame_judge judge = {.patterns = plumbing, .definitions = definitions};
     nm_status status = NM_OK;
 
     for (size_t index = 0; status == NM_OK && index < sites->frame_count; index++) {
         const nm_definition *frame = &definitions->frames.items[index];
-        nm_map *places = frame->frame.file != 0 ? &lines : &offsets;
+        nm_map *places = frame->frame.file != 0 ? &judge.lines : &judge.offsets;
         const uint64_t *first = nm_map_get(places, place_key(frame));
 
-        const char *function = nm_site_function(definitions, frame);
-        size_t length;
-
-        sites->is_python[index] = nm_site_is_python(definitions, frame);
-        sites->is_plumbing[index] = is_plumbing_frame(plumbing, definitions, frame, sites->is_python[index] != 0);
-        sites->autograd[index] = function == NULL ? NM_AUTOGRAD_NONE : nm_autograd_of(function, &length);
-        sites->same_frame[index] = first == NULL ? index : (size_t)*first;
+        sites->frames[index].same = first == NULL ? index : (size_t)*first;
         if (first == NULL)
             status = nm_map_put(places, place_key(frame), index, err);
+        if (status == NM_OK)
+            status = judge_words(&judge, frame, &sites->frames[index], err);
     }
-    nm_map_free(&lines);
-    nm_map_free(&offsets);
+    nm_strings_free(&judge.packages);
+    nm_map_free(&judge.lines);
+    nm_map_free(&judge.offsets);
     return status;
 }
 
@@ -153,10 +220,14 @@ static size_t parent_of(const nm_definitions *definitions, size_t stack)
     return parent == NULL ? SIZE_MAX : (size_t)*parent;
 }
 
-static void put_frame(uint32_t *at, uint32_t frame, bool is_one)
+static void add_line(const nm_site_frame *frame, uint32_t number, nm_stack_frames *out)
 {
-    if (is_one)
-        *at = frame;
+    if (out->program == 0 && !frame->is_script)
+        out->program = frame->package;
+    out->line = number;
+    out->is_own_line = frame->package == NM_PACKAGE_OWN || frame->package == out->program;
+    if (out->is_own_line && !frame->is_top_level)
+        out->own = number;
 }
 
 /* What a stack consists of: its callers (already in *out), and its own frame. */
@@ -165,17 +236,24 @@ static void add_frame(const nm_sites *sites, const nm_definitions *definitions, 
     uint64_t frame_id = definitions->stacks.items[stack].frame_id;
     const uint64_t *index = nm_map_get(&definitions->frames.by_id, (nm_key){0, frame_id});
 
+    out->innermost = index == NULL ? 0 : (uint32_t)*index + 1;
     if (index == NULL)
         return;
-    uint32_t frame = (uint32_t)*index + 1;
-    bool is_python = sites->is_python[*index] != 0;
-    bool is_site = !sites->is_plumbing[*index];
-    put_frame(&out->line, frame, is_python && is_site);
-    put_frame(&out->python, frame, is_python);
-    put_frame(&out->native, frame, !is_python && is_site);
-    put_frame(&out->located, frame, !is_python && is_site && definitions->frames.items[*index].frame.module != 0);
-    put_frame(&out->node, frame, sites->autograd[*index] == NM_AUTOGRAD_NODE);
-    out->has_engine = out->has_engine || sites->autograd[*index] == NM_AUTOGRAD_ENGINE;
+    const nm_site_frame *frame = &sites->frames[*index];
+    if (frame->is_python) {
+        out->python = out->innermost;
+        out->is_compiled = out->is_compiled || frame->is_compiled;
+    }
+    if (frame->is_python && !frame->is_plumbing)
+        add_line(frame, out->innermost, out);
+    if (!frame->is_python && !frame->is_plumbing) {
+        out->native = out->innermost;
+        if (definitions->frames.items[*index].frame.module != 0)
+            out->located = out->innermost;
+    }
+    if (frame->autograd == NM_AUTOGRAD_NODE)
+        out->node = out->innermost;
+    out->has_engine = out->has_engine || frame->autograd == NM_AUTOGRAD_ENGINE;
 }
 
 /* A stack is numbered after its caller, but for the callers that it was inlined into (inlined.h), of which there are few
@@ -199,16 +277,12 @@ static void find_frames(nm_sites *sites, const nm_definitions *definitions)
 nm_status nm_sites_open(const nm_patterns *plumbing, const nm_definitions *definitions, nm_sites *out, nm_error *err)
 {
     *out = (nm_sites){.frame_count = definitions->frames.count};
-    out->is_plumbing = calloc(out->frame_count + 1, sizeof *out->is_plumbing);
-    out->is_python = calloc(out->frame_count + 1, sizeof *out->is_python);
-    out->autograd = calloc(out->frame_count + 1, sizeof *out->autograd);
+    out->frames = calloc(out->frame_count + 1, sizeof *out->frames);
     out->stacks = calloc(definitions->stacks.count + 1, sizeof *out->stacks);
-    out->same_frame = calloc(out->frame_count + 1, sizeof *out->same_frame);
 
-    bool has_memory = out->is_plumbing != NULL && out->is_python != NULL && out->autograd != NULL &&
-                      out->stacks != NULL && out->same_frame != NULL;
-    nm_status status = has_memory ? judge_frames(out, plumbing, definitions, err)
-                                  : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    nm_status status = out->frames != NULL && out->stacks != NULL
+                           ? judge_frames(out, plumbing, definitions, err)
+                           : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_OK)
         find_frames(out, definitions);
     return status;
@@ -216,43 +290,41 @@ nm_status nm_sites_open(const nm_patterns *plumbing, const nm_definitions *defin
 
 void nm_sites_close(nm_sites *sites)
 {
-    free(sites->is_plumbing);
-    free(sites->is_python);
-    free(sites->autograd);
+    free(sites->frames);
     free(sites->stacks);
-    free(sites->same_frame);
     *sites = (nm_sites){0};
 }
 
 /* ---- Sites of stacks ---- */
 
-bool nm_sites_is_candidate(const nm_sites *sites, const nm_definitions *definitions, size_t stack)
+bool nm_sites_is_candidate(const nm_sites *sites, size_t stack)
 {
-    const nm_stack_node *node = &definitions->stacks.items[stack];
-    const uint64_t *frame = nm_map_get(&definitions->frames.by_id, (nm_key){0, node->frame_id});
+    const nm_stack_frames *frames = &sites->stacks[stack];
+    const nm_site_frame *frame = frames->innermost == 0 ? NULL : &sites->frames[frames->innermost - 1];
 
-    return frame != NULL && !sites->is_plumbing[*frame] && (sites->is_python[*frame] || sites->stacks[stack].line == 0);
+    if (frame == NULL || frame->is_plumbing)
+        return false;
+    return frame->is_python ? frames->is_own_line || frames->own == 0 : frames->line == 0;
 }
 
 /* The first that there is: a line of Python; a native frame, of which a name alone does not go before Python; any frame. */
-static uint32_t site_of(const nm_sites *sites, const nm_definitions *definitions, size_t stack)
+static uint32_t site_of(const nm_stack_frames *frames)
 {
-    const nm_stack_frames *frames = &sites->stacks[stack];
-    uint64_t frame_id = definitions->stacks.items[stack].frame_id;
-    const uint64_t *own = nm_map_get(&definitions->frames.by_id, (nm_key){0, frame_id});
     uint32_t native = frames->python != 0 ? frames->located : frames->native;
 
-    if (frames->line != 0 || native != 0)
-        return frames->line != 0 ? frames->line : native;
-    return frames->python != 0 ? frames->python : own == NULL ? 0 : (uint32_t)*own + 1;
+    if (frames->line != 0)
+        return frames->is_own_line || frames->own == 0 ? frames->line : frames->own;
+    if (native != 0)
+        return native;
+    return frames->python != 0 ? frames->python : frames->innermost;
 }
 
 void nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions)
 {
     for (size_t index = 0; index < definitions->stacks.count; index++) {
-        uint32_t site = site_of(sites, definitions, index);
+        uint32_t site = site_of(&sites->stacks[index]);
 
-        definitions->stacks.items[index].site = site == 0 ? 0 : sites->same_frame[site - 1] + 1;
+        definitions->stacks.items[index].site = site == 0 ? 0 : sites->frames[site - 1].same + 1;
     }
 }
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which frame of a stack is the one that a person wants to see. A frame is plumbing when a pattern of table `plumbing`
- * matches; the site of a stack is its innermost Python frame that is not, else its innermost frame that is not, or its
- * innermost one when all are. In a program that runs Python, a line of Python is what its author can change: where there
- * is none but plumbing, that still goes before a native frame of which nothing but a name is known, so that a snapshot with
- * native frames gives the sites that it gives without them.
+ * Which frame of a stack is the one that a person wants to see: a function of one stack and the patterns of table `plumbing`,
+ * so that a line gives one site in every run. A frame is plumbing when a pattern matches; the site of a stack is its innermost
+ * Python frame that is not, else its innermost frame that is not, or its innermost one when all are. In a program that runs
+ * Python, a line of Python is what its author can change: where there is none but plumbing, that still goes before a native
+ * frame of which nothing but a name is known, so that a snapshot with native frames gives the sites that it gives without them.
+ *
+ * A line of a library gives way to the nearest caller that is a function of the program's own. Its own is what lies in no
+ * library, what `own` patterns name, and the package that it runs: that of the outermost frame of Python that is neither
+ * plumbing nor a script in a folder of programs (python -m vllm, /usr/bin/vllm, a worker's thread).
  */
 #ifndef NM_SITES_SITE_H
 #define NM_SITES_SITE_H
@@ -13,21 +17,38 @@
 #include "sites/definitions.h"
 #include "sites/patterns.h"
 
+#define NM_SITE_RULES_VERSION 2 /* of what is said here, in table `meta`: patterns have a table of their own */
+
 typedef struct nm_stack_frames { /* of a stack with its callers: indexes of frames plus one, 0 where there is none */
-    uint32_t line;               /* innermost frame of Python that is not plumbing */
-    uint32_t python;             /* innermost frame of Python */
-    uint32_t native;             /* innermost native frame that is not plumbing */
-    uint32_t located;            /* and the innermost of which the module is known */
-    uint32_t node;               /* innermost node of a backward pass */
-    bool has_engine;             /* of backward passes */
+    uint32_t innermost;
+    uint32_t line;    /* innermost frame of Python that is not plumbing */
+    uint32_t own;     /* innermost of these that is a function of the program's own */
+    uint32_t python;  /* innermost frame of Python */
+    uint32_t native;  /* innermost native frame that is not plumbing */
+    uint32_t located; /* and the innermost of which the module is known */
+    uint32_t node;    /* innermost node of a backward pass */
+    uint32_t program; /* package that it runs, as in nm_site_frame; 0: not known yet */
+    bool has_engine;  /* of backward passes */
+    bool is_compiled; /* one was written by a compiler of graphs */
+    bool is_own_line; /* `line` is the program's own */
 } nm_stack_frames;
 
+#define NM_PACKAGE_OWN 1 /* the program's: in no library */
+
+typedef struct nm_site_frame {
+    size_t same;      /* index of the first frame with the same place */
+    uint32_t package; /* NM_PACKAGE_OWN, or a number of a library */
+    uint8_t autograd; /* nm_autograd */
+    bool is_plumbing;
+    bool is_python; /* of an interpreter */
+    bool is_compiled;
+    bool is_top_level; /* of a file, not of a function */
+    bool is_script;    /* that, of a file in a folder of programs */
+} nm_site_frame;
+
 typedef struct nm_sites {
-    uint8_t *is_plumbing;    /* by index of the frame */
-    uint8_t *is_python;      /* by index of the frame: of an interpreter */
-    uint8_t *autograd;       /* by index of the frame: nm_autograd */
-    nm_stack_frames *stacks; /* by index of the stack */
-    size_t *same_frame;      /* by index of the frame: the index of the first frame with the same place */
+    nm_site_frame *frames;   /* owned; by index of the frame */
+    nm_stack_frames *stacks; /* owned; by index of the stack */
     size_t frame_count;
 } nm_sites;
 
@@ -39,8 +60,9 @@ const char *nm_site_function(const nm_definitions *definitions, const nm_definit
 
 bool nm_site_is_python(const nm_definitions *definitions, const nm_definition *frame);
 
-/* Can the frame of this stack (by its index) be a site? Not a native one while there is Python to be named. */
-bool nm_sites_is_candidate(const nm_sites *sites, const nm_definitions *definitions, size_t stack);
+/* Can the frame of this stack (by its index) be a site? Not a native one while there is Python to be named, nor one of a library
+ * that the program's own code calls. */
+bool nm_sites_is_candidate(const nm_sites *sites, size_t stack);
 
 /* Fills `site` of every stack: the index of its site's frame plus one; 0 when it has no known frame. */
 void nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions);

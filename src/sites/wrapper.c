@@ -41,7 +41,7 @@ static size_t place_of(const stack_walk *walk, size_t node)
 {
     const uint64_t *frame = nm_map_get(&walk->definitions->frames.by_id, (nm_key){0, node_at(walk, node)->frame_id});
 
-    return frame == NULL ? SIZE_MAX : walk->sites->same_frame[*frame];
+    return frame == NULL ? SIZE_MAX : walk->sites->frames[*frame].same;
 }
 
 static uint64_t function_of(const stack_walk *walk, size_t node)
@@ -53,7 +53,7 @@ static uint64_t function_of(const stack_walk *walk, size_t node)
 
 static bool is_plumbing_at(const stack_walk *walk, size_t node)
 {
-    return !nm_sites_is_candidate(walk->sites, walk->definitions, node);
+    return !nm_sites_is_candidate(walk->sites, node);
 }
 
 /* The next node outwards that is neither plumbing nor in `function`; SIZE_MAX when there is none near. */

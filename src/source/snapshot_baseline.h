@@ -31,9 +31,11 @@ typedef struct nm_baseline_item {
 
 typedef struct nm_baseline_device {
     bool is_used, has_workspace, has_baseline;
-    bool has_first;    /* a time is known */
-    int64_t first_us;  /* time of the first entry that has one */
-    nm_ranges touched; /* driver memory that the file speaks of */
+    bool has_untimed;     /* an entry without a time */
+    uint64_t entry_count; /* of its trace */
+    bool has_first;       /* a time is known */
+    int64_t first_us;     /* time of the first entry that has one */
+    nm_ranges touched;    /* driver memory that the file speaks of */
     /* It speaks of driver memory, and of blocks that lie in none of it at any time: what it says of that is not believed. */
     bool is_contradictory;
 } nm_baseline_device;
@@ -44,7 +46,7 @@ typedef struct nm_snapshot_baseline { /* a zeroed one is empty */
         size_t count, capacity;
     } items;
     struct {
-        nm_baseline_device *items; /* by device number */
+        nm_baseline_device *items; /* by device number; NM_SNAPSHOT_HOST is one */
         size_t count, capacity;
     } devices;
     nm_map seen;       /* (device, place) -> bits: where blocks of the trace began */

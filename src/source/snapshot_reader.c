@@ -129,8 +129,6 @@ enum role {
     ROLE_SETTINGS,
     ROLE_FRAMES,
     ROLE_FRAME,
-    ROLE_OTHERS, /* host memory: not read, but its frames may be shared with what is */
-    ROLE_OTHER,
     ROLE_COUNT
 };
 
@@ -146,8 +144,9 @@ static const struct {
     {ROLE_DOCUMENT, WORD_DEVICE_TRACES, false, ROLE_TRACES},
     {ROLE_DOCUMENT, WORD_SETTINGS, true, ROLE_SETTINGS},
     {ROLE_DOCUMENT, WORD_ANNOTATIONS, false, ROLE_ANNOTATIONS},
-    {ROLE_DOCUMENT, WORD_HOST_SEGMENTS, false, ROLE_OTHERS},
-    {ROLE_DOCUMENT, WORD_HOST_TRACES, false, ROLE_OTHERS},
+    {ROLE_DOCUMENT, WORD_HOST_SEGMENTS, false, ROLE_SEGMENTS},
+    {ROLE_DOCUMENT, WORD_HOST_TRACES, false, ROLE_TRACES},
+    {ROLE_TRACES, 0, true, ROLE_ENTRY}, /* of the host, which has one trace */
     {ROLE_SEGMENTS, 0, true, ROLE_SEGMENT},
     {ROLE_SEGMENT, WORD_BLOCKS, false, ROLE_BLOCKS},
     {ROLE_SEGMENT, WORD_FRAMES, false, ROLE_FRAMES},
@@ -158,10 +157,6 @@ static const struct {
     {ROLE_PAST, WORD_FRAMES, false, ROLE_FRAMES},
     {ROLE_TRACES, 0, false, ROLE_TRACE},
     {ROLE_ANNOTATIONS, 0, true, ROLE_ANNOTATION},
-    {ROLE_OTHERS, 0, true, ROLE_OTHER},
-    {ROLE_OTHERS, 0, false, ROLE_OTHERS},
-    {ROLE_OTHER, WORD_BLOCKS, false, ROLE_OTHERS},
-    {ROLE_OTHER, WORD_FRAMES, false, ROLE_FRAMES},
 };
 
 /* nm_pickle_cell.kind. An empty list, whatever it was written as, is stack 0: a pickle may name it again as any other. */
@@ -219,6 +214,7 @@ struct nm_snapshot_reader {
     } frames; /* of the stack under way, innermost first */
 
     uint64_t device; /* index of the trace under way */
+    bool is_host;    /* the part of the document under way is of host memory */
     nm_snapshot_entry ready;
     bool is_ready, is_at_end, is_snapshot;
     nm_snapshot_action workspace_next; /* what the next entry of a workspace's three is, or OTHER */
@@ -245,8 +241,11 @@ typedef struct field {
 #define AT(member) offsetof(nm_snapshot_reader, member)
 
 static const field fields[ROLE_COUNT][WORD_KEYS_END] = {
-    [ROLE_DOCUMENT] =
-        {[WORD_SEGMENTS] = {TYPE_PART, 0}, [WORD_DEVICE_TRACES] = {TYPE_PART, 0}, [WORD_ANNOTATIONS] = {TYPE_PART, 0}},
+    [ROLE_DOCUMENT] = {[WORD_SEGMENTS] = {TYPE_PART, 0},
+                       [WORD_DEVICE_TRACES] = {TYPE_PART, 0},
+                       [WORD_ANNOTATIONS] = {TYPE_PART, 0},
+                       [WORD_HOST_SEGMENTS] = {TYPE_PART, 0},
+                       [WORD_HOST_TRACES] = {TYPE_PART, 0}},
     [ROLE_SEGMENT] = {[WORD_DEVICE] = {TYPE_NUMBER, AT(segment.device)},
                       [WORD_ADDRESS] = {TYPE_ADDRESS, AT(segment.address)},
                       [WORD_TOTAL_SIZE] = {TYPE_SIZE, AT(segment.total_bytes)},
@@ -370,12 +369,23 @@ static void note_setting(nm_snapshot_reader *reader, uint32_t key, const nm_pick
         reader->list->has_npu_settings = true;
 }
 
+static void note_part(nm_snapshot_reader *reader, uint32_t key)
+{
+    if (reader->list == NULL || key == 0 || key == WORD_SETTINGS ||
+        (key < WORD_KEYS_END && fields[ROLE_DOCUMENT][key].type != TYPE_UNKNOWN))
+        return;
+    if (reader->list->unknown_count++ == 0)
+        reader->list->unknown_part = key;
+}
+
 static nm_status take_pair(void *context, uint32_t role, uint32_t key, const nm_pickle_cell *value, nm_error *err)
 {
     nm_snapshot_reader *reader = context;
 
     if (role == ROLE_SETTINGS)
         note_setting(reader, key, value);
+    if (role == ROLE_DOCUMENT)
+        note_part(reader, key);
     if (key == 0 || key >= WORD_KEYS_END || fields[role][key].type == TYPE_UNKNOWN || value->tag == NM_PICKLE_NONE)
         return NM_OK;
     bool is_stored = store((char *)reader + fields[role][key].offset, fields[role][key].type, value);
@@ -389,7 +399,7 @@ static nm_status take_item(void *context, uint32_t role, const nm_pickle_cell *v
 {
     nm_snapshot_reader *reader = context;
 
-    if (role == ROLE_OTHERS || role == ROLE_HISTORY || (role == ROLE_TRACES && is_empty_list(value)))
+    if (role == ROLE_HISTORY || (role == ROLE_TRACES && is_empty_list(value)))
         return NM_OK;
     if (role != ROLE_FRAMES)
         return fail(reader, "a list holds something else than a snapshot has there, or one thing twice", err);
@@ -452,15 +462,14 @@ static uint32_t begin_container(void *context, uint32_t parent, uint32_t key, bo
 
     for (size_t i = 0; i < sizeof structure / sizeof structure[0]; i++) {
         uint32_t role = structure[i].role;
-        if (structure[i].parent != parent || structure[i].key != key || structure[i].is_dict != is_dict)
+        if (structure[i].parent != parent || structure[i].key != key || structure[i].is_dict != is_dict ||
+            (parent == ROLE_TRACES && is_dict && !reader->is_host))
             continue;
-        if (role == ROLE_OTHERS)
-            reader->filled &= ~(1u << role);
-        if (role == ROLE_OTHER || role == ROLE_OTHERS)
-            return role;
         if ((reader->under_way >> role & 1) != 0)
             return NM_PICKLE_SKIP;
         reader->under_way |= 1u << role;
+        if (parent == ROLE_DOCUMENT)
+            reader->is_host = key == WORD_HOST_SEGMENTS || key == WORD_HOST_TRACES;
         start_draft(reader, role);
         return role;
     }
@@ -487,16 +496,38 @@ static nm_status number_of(nm_map *map, nm_key key, size_t count, uint32_t *numb
     return nm_map_put(map, key, *number, err);
 }
 
+/* A path of Windows (C:\\a\\b.py, .\\b.py) with the separators of all others, so that whoever looks for a folder finds it. */
+static nm_status unify_path(nm_snapshot_tables *tables, uint32_t *file, nm_error *err)
+{
+    nm_bytes path = nm_strings_get(&tables->strings, *file);
+    bool has_drive = path.len > 2 && path.data[1] == ':' && path.data[2] == '\\';
+    nm_buffer text = {0};
+    nm_status status;
+
+    if (path.len == 0 || memchr(path.data, '\\', path.len) == NULL ||
+        (!has_drive && memchr(path.data, '/', path.len) != NULL))
+        return NM_OK;
+    status = nm_buffer_append(&text, path.data, path.len, err);
+    for (size_t i = 0; i < text.len; i++)
+        text.data[i] = text.data[i] == '\\' ? '/' : text.data[i];
+    if (status == NM_OK)
+        status = nm_strings_intern(&tables->strings, (nm_bytes){text.data, text.len}, file, err);
+    nm_buffer_free(&text);
+    return status;
+}
+
 static nm_status end_frame(nm_snapshot_reader *reader, nm_pickle_cell *value, nm_error *err)
 {
     nm_snapshot_tables *tables = reader->tables;
-    const draft_frame *draft = &reader->frame;
+    draft_frame *draft = &reader->frame;
+    nm_status status = unify_path(tables, &draft->file, err);
     uint32_t line = draft->line > 0 && draft->line <= UINT32_MAX ? (uint32_t)draft->line : 0;
     nm_key key = {(uint64_t)draft->function << 32 | draft->file, line};
-    uint32_t number;
-    bool is_new;
-    nm_status status = number_of(&tables->frame_of, key, tables->frames.count, &number, &is_new, err);
+    uint32_t number = 0;
+    bool is_new = false;
 
+    if (status == NM_OK)
+        status = number_of(&tables->frame_of, key, tables->frames.count, &number, &is_new, err);
     if (status == NM_OK && is_new) {
         status = nm_array_grow(&tables->frames.items, &tables->frames.capacity, tables->frames.count + 1,
                                sizeof *tables->frames.items, err);
@@ -563,6 +594,8 @@ static nm_status end_entry(nm_snapshot_reader *reader, nm_error *err)
     nm_snapshot_action action = action_of(draft->action);
     bool needs_address = action >= NM_SNAPSHOT_ALLOC && action <= NM_SNAPSHOT_SEGMENT_UNMAP;
 
+    if (reader->is_host && needs_address && !has_address)
+        return NM_OK;
     if (!has(reader, ROLE_ENTRY, WORD_ACTION))
         return fail(reader, "a trace entry has no action", err);
     if (needs_address && (!has_address || !has(reader, ROLE_ENTRY, WORD_SIZE)))
@@ -571,14 +604,14 @@ static nm_status end_entry(nm_snapshot_reader *reader, nm_error *err)
         return fail(reader, "the time of a trace entry is out of range", err);
     if (reader->is_ready)
         return fail(reader, "two trace entries at once", err);
-    if (reader->device >= NM_SNAPSHOT_DEVICES_MAX)
+    if (!reader->is_host && reader->device >= NM_SNAPSHOT_DEVICES_MAX)
         return nm_fail(err, NM_ERR_LIMIT, nm_pickle_offset(reader->pickle), "traces of more than %d devices",
                        NM_SNAPSHOT_DEVICES_MAX);
 
     reader->ready = (nm_snapshot_entry){
         .action = action,
         .action_text = draft->action,
-        .device = (uint32_t)reader->device,
+        .device = reader->is_host ? NM_SNAPSHOT_HOST : (uint32_t)reader->device,
         .stack = draft->stack,
         .category = draft->category,
         .address = draft->address,
@@ -587,7 +620,7 @@ static nm_status end_entry(nm_snapshot_reader *reader, nm_error *err)
         .stream = draft->stream,
         .pool = draft->pool,
         .time_us = draft->time_us,
-        .has_stream = has(reader, ROLE_ENTRY, WORD_STREAM),
+        .has_stream = !reader->is_host && has(reader, ROLE_ENTRY, WORD_STREAM),
         .has_time = has(reader, ROLE_ENTRY, WORD_TIME_US),
         .has_device_free = has(reader, ROLE_ENTRY, WORD_DEVICE_FREE),
     };
@@ -612,6 +645,8 @@ static nm_snapshot_state state_of(uint32_t word)
 /* Of a block's history only the first item counts: the allocation it holds now. */
 static void end_past(nm_snapshot_reader *reader)
 {
+    if (reader->list != NULL)
+        reader->list->has_history = true;
     if (reader->block.past_bytes == 0)
         reader->block.past_bytes = reader->past.past_bytes;
     if (reader->block.past_stack == 0)
@@ -662,7 +697,7 @@ static nm_status end_segment(nm_snapshot_reader *reader, nm_error *err)
 
     if (!has(reader, ROLE_SEGMENT, WORD_ADDRESS) || !has(reader, ROLE_SEGMENT, WORD_TOTAL_SIZE))
         return fail(reader, "a segment has no address or no total_size", err);
-    if (draft->device < 0 || draft->device >= NM_SNAPSHOT_DEVICES_MAX)
+    if (!reader->is_host && (draft->device < 0 || draft->device >= NM_SNAPSHOT_DEVICES_MAX))
         return fail(reader, "the device of a segment is out of range", err);
     if (list == NULL)
         return NM_OK;
@@ -677,9 +712,9 @@ static nm_status end_segment(nm_snapshot_reader *reader, nm_error *err)
         .total_bytes = draft->total_bytes,
         .stream = draft->stream,
         .pool = draft->pool,
-        .device = (uint32_t)draft->device,
+        .device = reader->is_host ? NM_SNAPSHOT_HOST : (uint32_t)draft->device,
         .stack = draft->stack,
-        .has_stream = has(reader, ROLE_SEGMENT, WORD_STREAM),
+        .has_stream = !reader->is_host && has(reader, ROLE_SEGMENT, WORD_STREAM),
         .is_expandable = draft->is_expandable,
         .first_block = draft->first_block,
         .block_count = list->blocks.count - draft->first_block,
@@ -729,15 +764,14 @@ static nm_status end_document(nm_snapshot_reader *reader, nm_error *err)
 static nm_pickle_cell worth(nm_snapshot_reader *reader, uint32_t role)
 {
     static const uint8_t around[ROLE_COUNT] = {
-        [ROLE_SEGMENT] = ROLE_SEGMENTS, [ROLE_BLOCK] = ROLE_BLOCKS,  [ROLE_PAST] = ROLE_HISTORY,
-        [ROLE_TRACE] = ROLE_TRACES,     [ROLE_ENTRY] = ROLE_TRACE,   [ROLE_ANNOTATION] = ROLE_ANNOTATIONS,
-        [ROLE_OTHER] = ROLE_OTHERS,     [ROLE_OTHERS] = ROLE_OTHERS,
+        [ROLE_SEGMENT] = ROLE_SEGMENTS, [ROLE_BLOCK] = ROLE_BLOCKS, [ROLE_PAST] = ROLE_HISTORY,
+        [ROLE_TRACE] = ROLE_TRACES,     [ROLE_ENTRY] = ROLE_TRACE,  [ROLE_ANNOTATION] = ROLE_ANNOTATIONS,
     };
     uint32_t lists = 1u << ROLE_SEGMENTS | 1u << ROLE_BLOCKS | 1u << ROLE_HISTORY | 1u << ROLE_TRACES |
-                     1u << ROLE_TRACE | 1u << ROLE_ANNOTATIONS | 1u << ROLE_OTHERS;
+                     1u << ROLE_TRACE | 1u << ROLE_ANNOTATIONS;
     bool is_empty = (lists & ~reader->filled & 1u << role) != 0;
 
-    reader->filled |= 1u << around[role];
+    reader->filled |= 1u << around[role] | (role == ROLE_ENTRY && reader->is_host ? 1u << ROLE_TRACES : 0);
     if (is_empty)
         return (nm_pickle_cell){.tag = NM_PICKLE_VALUE, .kind = KIND_STACK};
     return (nm_pickle_cell){.tag = NM_PICKLE_TAKEN};
@@ -771,7 +805,7 @@ static nm_status end_container(void *context, uint32_t role, nm_pickle_cell *val
     case ROLE_DOCUMENT:
         return end_document(reader, err);
     case ROLE_SEGMENTS:
-        reader->is_snapshot = true;
+        reader->is_snapshot = reader->is_snapshot || !reader->is_host;
         return NM_OK;
     case ROLE_SETTINGS:
     case ROLE_ANNOTATIONS:

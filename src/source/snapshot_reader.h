@@ -15,8 +15,9 @@
 #include "base/map.h"
 #include "base/strings.h"
 
-#define NM_SNAPSHOT_DEVICES_MAX 4096  /* device numbers are less */
-#define NM_SNAPSHOT_FRAMES_MAX  65536 /* of one stack */
+#define NM_SNAPSHOT_DEVICES_MAX 4096                    /* device numbers are less */
+#define NM_SNAPSHOT_HOST        NM_SNAPSHOT_DEVICES_MAX /* in place of a device: torch's pool of pinned memory */
+#define NM_SNAPSHOT_FRAMES_MAX  65536                   /* of one stack */
 
 typedef enum nm_snapshot_action {
     NM_SNAPSHOT_OTHER = 0, /* one this version does not know: its word is kept */
@@ -37,7 +38,7 @@ typedef enum nm_snapshot_action {
 typedef struct nm_snapshot_entry {
     nm_snapshot_action action;
     uint32_t action_text; /* string */
-    uint32_t device;      /* index of its trace */
+    uint32_t device;      /* index of its trace, or NM_SNAPSHOT_HOST */
     uint32_t stack;       /* 0: none */
     uint32_t category;    /* string: what torch's profiler says that it is; 0: it says nothing */
     uint64_t address;
@@ -123,7 +124,10 @@ typedef struct nm_snapshot_state_list {
     bool has_settings;      /* allocator_settings, or external_annotations: not in torch_npu's dialect */
     bool has_cuda_settings; /* one of them is named after CUDA */
     bool has_npu_settings;  /* one of them is named after NPUs */
+    bool has_history;       /* blocks say what was in them before, as torch did up to 2.0 */
     bool has_cut_settings;  /* one of them changes how blocks are cut */
+    uint32_t unknown_part;  /* string: the first of the document's parts of which nothing is known; 0: there is none */
+    uint32_t unknown_count; /* of these */
     nm_checksum_run sum;    /* of the file, as far as it was read: up to its end, or some way behind the STOP */
 } nm_snapshot_state_list;
 

@@ -5,9 +5,12 @@
  * second hands out the entries of the trace. An input that cannot be read twice is copied to an unlinked file first.
  *
  * Numbers: strings, frames and stacks as the tables number them; one process; device n of those that occur is n, its
- * heaps are 3n - 2 (driver), 3n - 1 (pool) and 3n (workspace). No thread: a snapshot names none.
+ * heaps are 3n - 2 (driver), 3n - 1 (pool) and 3n (workspace). Host memory counts as the last of them, with a heap 3n - 1 of
+ * pinned memory. No thread: a snapshot names none.
  *
- * Every entry of a trace takes one seq, its place in the file, device after device. What is no entry takes none: the
+ * Every entry of a trace takes one seq. The traces of several devices are one stream, in the order of their times, each in its own
+ * order; for that their entries are kept. Where one has no time nobody knows what came between what: each device is a process
+ * of its own, and a seq is a place in the file. What is no entry takes none: the
  * baseline, the state at the end, and the external annotations, which carry the seq of the entry they stand in front of
  * (of no entry after the last; ranges that were over before the first, while memory was in use, are left out). Three
  * entries that describe a workspace block at the time of writing are entries too, but nothing that happened: they give a
@@ -31,7 +34,6 @@
 #include "source/snapshot_reader.h"
 #include "source/source.h"
 
-#define PROCESS_ID      1
 #define ERROR_OOM_NPU   207001 /* ACL_ERROR_RT_MEMORY_ALLOCATION */
 #define ERROR_OOM_GPU   2      /* cudaErrorMemoryAllocation */
 #define PROTOCOL_BYTE   0x80
@@ -47,10 +49,17 @@ typedef enum phase {
     PHASE_PROCESS,
     PHASE_DEVICES,
     PHASE_BASELINE,
+    PHASE_NOTES,
     PHASE_ENTRIES,
     PHASE_STATE,
     PHASE_END,
 } phase;
+
+typedef struct merged_entry {
+    nm_snapshot_entry entry;
+    int64_t time_us; /* no less than that of the one before it in its trace */
+    size_t place;    /* in the file */
+} merged_entry;
 
 typedef struct snapshot_source {
     nm_source base;
@@ -71,7 +80,14 @@ typedef struct snapshot_source {
         uint32_t *items; /* device number -> n, 0 where the device does not occur */
         size_t count, capacity;
     } devices;
-    uint32_t name_kind, name_driver, name_pool, name_workspace; /* strings */
+    bool is_apart, is_merged; /* several traces: without times, or one stream of them all */
+    struct {
+        merged_entry *items; /* owned; filled when the first is asked for */
+        size_t count, capacity;
+    } merged;
+    size_t merged_at;
+    uint32_t process_count;
+    uint32_t name_kind, name_driver, name_pool, name_workspace, name_pinned; /* strings */
 
     phase phase;
     size_t at;       /* in the phase: what comes next */
@@ -129,10 +145,10 @@ static nm_status next_stack(snapshot_source *source, nm_record *out, nm_error *e
 static nm_status next_process(snapshot_source *source, nm_record *out, nm_error *err)
 {
     (void)err;
-    if (source->at++ > 0)
+    if (source->at++ >= source->process_count)
         return NM_END;
     out->definition.kind = NM_DEFINE_PROCESS;
-    out->definition.id = PROCESS_ID;
+    out->definition.id = source->at;
     out->definition.process.pid = NM_UNKNOWN_NUMBER;
     out->definition.process.rank = NM_UNKNOWN_NUMBER;
     out->definition.process.local_rank = NM_UNKNOWN_NUMBER;
@@ -149,11 +165,16 @@ static uint64_t heap_of(const snapshot_source *source, uint32_t device, nm_heap_
     return 3 * number - (level == NM_LEVEL_DRIVER ? 2 : level == NM_LEVEL_POOL ? 1 : 0);
 }
 
+static uint64_t process_of(const snapshot_source *source, uint32_t device)
+{
+    return source->is_apart && device != NM_SNAPSHOT_HOST ? source->devices.items[device] : 1;
+}
+
 static void define_device(const snapshot_source *source, uint32_t device, nm_definition *out)
 {
     out->kind = NM_DEFINE_DEVICE;
     out->id = source->devices.items[device];
-    out->device.process_id = PROCESS_ID;
+    out->device.process_id = process_of(source, device);
     out->device.ordinal = device;
     out->device.physical_ordinal = NM_UNKNOWN_NUMBER;
     out->device.device_kind = source->name_kind;
@@ -163,14 +184,15 @@ static void define_heap(const snapshot_source *source, uint32_t device, nm_heap_
 {
     out->kind = NM_DEFINE_HEAP;
     out->id = heap_of(source, device, level);
-    out->heap.process_id = PROCESS_ID;
-    out->heap.device_id = source->devices.items[device];
-    out->heap.level = level;
-    out->heap.name = level == NM_LEVEL_DRIVER ? source->name_driver
-                     : level == NM_LEVEL_POOL ? source->name_pool
-                                              : source->name_workspace;
+    out->heap.process_id = process_of(source, device);
+    out->heap.device_id = device == NM_SNAPSHOT_HOST ? 0 : source->devices.items[device];
+    out->heap.level = device == NM_SNAPSHOT_HOST ? NM_LEVEL_PINNED : level;
+    out->heap.name = device == NM_SNAPSHOT_HOST ? source->name_pinned
+                     : level == NM_LEVEL_DRIVER ? source->name_driver
+                     : level == NM_LEVEL_POOL   ? source->name_pool
+                                                : source->name_workspace;
     out->heap.size_basis = level == NM_LEVEL_DRIVER ? NM_BASIS_BLOCK : NM_BASIS_REQUESTED;
-    if (level == NM_LEVEL_POOL && !source->list.has_cut_settings)
+    if (out->heap.level == NM_LEVEL_POOL && !source->list.has_cut_settings)
         out->heap.block_cut =
             source->dialect == DIALECT_CUDA || source->dialect == DIALECT_TORCH ? NM_CUT_TORCH : NM_CUT_TORCH_NPU;
 }
@@ -186,6 +208,8 @@ static nm_status next_device(snapshot_source *source, nm_record *out, nm_error *
         const nm_baseline_device *info = &source->baseline.devices.items[device];
         unsigned part = source->part++;
 
+        if (device == NM_SNAPSHOT_HOST && info->is_used && part < 2)
+            continue;
         if (!info->is_used || part > 3 || (part == 3 && !info->has_workspace)) {
             source->at++;
             source->part = 0;
@@ -251,8 +275,23 @@ static nm_status next_baseline(snapshot_source *source, nm_record *out, nm_error
         .block_bytes = item->block_bytes,
         .stack_id = item->stack,
         .stream = item->stream,
-        .policy = is_driver ? NM_POLICY_UNKNOWN : item->pool,
+        .policy = is_driver || item->device == NM_SNAPSHOT_HOST ? NM_POLICY_UNKNOWN : item->pool,
     };
+    return NM_OK;
+}
+
+/* What the file holds beyond what is known of such files. */
+static nm_status next_note(snapshot_source *source, nm_record *out, nm_error *err)
+{
+    (void)err;
+    if (source->at++ > 0 || source->list.unknown_count == 0)
+        return NM_END;
+    out->kind = NM_RECORD_EVENT;
+    out->event = (nm_event){.kind = NM_EVENT_NOTE,
+                            .time_ns = NM_NO_TIME,
+                            .name_id = source->list.unknown_part,
+                            .detail = NM_NOTE_UNREAD_PART,
+                            .number = source->list.unknown_count};
     return NM_OK;
 }
 
@@ -303,7 +342,7 @@ static nm_event event_of(const snapshot_source *source, const nm_snapshot_entry 
     event.stack_id = entry->stack;
     event.name_id = kind == NM_EVENT_ALLOC ? entry->category : 0;
     event.stream = entry->stream;
-    if (actions[entry->action].level == NM_LEVEL_DRIVER)
+    if (actions[entry->action].level == NM_LEVEL_DRIVER || entry->device == NM_SNAPSHOT_HOST)
         event.policy = NM_POLICY_UNKNOWN; /* a pool's number is something else */
     else if (actions[entry->action].level == NM_LEVEL_POOL && actions[entry->action].has_requested)
         event.policy = entry->pool;
@@ -337,8 +376,8 @@ static nm_event annotation_event(const snapshot_source *source, const nm_snapsho
     return event;
 }
 
-/* Is the next annotation to be delivered before the entry that waits? They are in order of device and time, as the
- * entries are; without times there is no place for them but the end. */
+/* Is the next annotation to be delivered before the entry that waits? They are in order of device and time, or of time alone, as
+ * the entries are; without times there is no place for them but the end. */
 static bool annotation_comes_first(snapshot_source *source)
 {
     while (source->annotation_at < source->list.annotations.count &&
@@ -350,14 +389,64 @@ static bool annotation_comes_first(snapshot_source *source)
         return true;
 
     const nm_snapshot_annotation *annotation = &source->list.annotations.items[source->annotation_at];
-    if (!source->entry.has_time || !annotation->has_time || annotation->device > source->entry.device)
+    if (!source->entry.has_time || !annotation->has_time)
         return false;
-    return annotation->device < source->entry.device || annotation->time_us <= source->entry.time_us;
+    if (!source->is_merged && annotation->device != source->entry.device)
+        return annotation->device < source->entry.device;
+    return annotation->time_us <= source->entry.time_us;
+}
+
+static int compare_merged(const void *left, const void *right)
+{
+    const merged_entry *a = left;
+    const merged_entry *b = right;
+
+    if (a->time_us != b->time_us)
+        return a->time_us < b->time_us ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+/* Reads all entries, and puts them in order: traces stand one behind the other. NM_END: it is done. */
+static nm_status merge_entries(snapshot_source *source, nm_error *err)
+{
+    merged_entry next = {0};
+    nm_status status;
+
+    while ((status = nm_snapshot_reader_next(source->reader, &next.entry, err)) == NM_OK) {
+        size_t count = source->merged.count;
+        const merged_entry *last = count == 0 ? NULL : &source->merged.items[count - 1];
+        bool is_same = last != NULL && last->entry.device == next.entry.device;
+
+        next.time_us = is_same && last->time_us > next.entry.time_us ? last->time_us : next.entry.time_us;
+        next.place = count;
+        status = nm_array_grow(&source->merged.items, &source->merged.capacity, count + 1, sizeof next, err);
+        if (status != NM_OK)
+            return status;
+        source->merged.items[source->merged.count++] = next;
+    }
+    if (status == NM_END && source->merged.count > 0)
+        qsort(source->merged.items, source->merged.count, sizeof next, compare_merged);
+    return status;
+}
+
+static nm_status next_in_order(snapshot_source *source, nm_error *err)
+{
+    nm_status status = NM_END;
+
+    if (!source->is_merged)
+        return nm_snapshot_reader_next(source->reader, &source->entry, err);
+    if (source->merged.items == NULL)
+        status = merge_entries(source, err);
+    if (status == NM_END && source->merged_at < source->merged.count) {
+        source->entry = source->merged.items[source->merged_at++].entry;
+        return NM_OK;
+    }
+    return status;
 }
 
 static nm_status read_entry(snapshot_source *source, nm_error *err)
 {
-    nm_status status = nm_snapshot_reader_next(source->reader, &source->entry, err);
+    nm_status status = next_in_order(source, err);
 
     if (status == NM_END && source->seq != source->entry_count)
         return nm_fail(err, NM_ERR_FORMAT, source->size_bytes, "the file changed while it was read");
@@ -387,7 +476,7 @@ static nm_event annotate_event(snapshot_source *source)
 static bool is_left_out(const snapshot_source *source, const nm_snapshot_entry *entry)
 {
     return actions[entry->action].kind != NM_EVENT_NONE && actions[entry->action].level == NM_LEVEL_DRIVER &&
-           is_contradictory(source, entry->device);
+           (entry->device == NM_SNAPSHOT_HOST || is_contradictory(source, entry->device));
 }
 
 static nm_status next_entry(snapshot_source *source, nm_record *out, nm_error *err)
@@ -457,7 +546,7 @@ static nm_event block_event(const nm_snapshot_block *block)
 
 static bool is_unbelieved(const snapshot_source *source, const nm_snapshot_segment *segment)
 {
-    return !segment->is_workspace && is_contradictory(source, segment->device);
+    return segment->device == NM_SNAPSHOT_HOST || (!segment->is_workspace && is_contradictory(source, segment->device));
 }
 
 /* Each segment, and after it its blocks. Both name the heap that the blocks belong to. */
@@ -490,8 +579,8 @@ static nm_status next_state(snapshot_source *source, nm_record *out, nm_error *e
 
 static nm_status source_next(nm_source *base, nm_record *out, nm_error *err)
 {
-    static deliver *const phases[PHASE_END] = {next_string, next_frame,    next_stack, next_process,
-                                               next_device, next_baseline, next_entry, next_state};
+    static deliver *const phases[PHASE_END] = {next_string,   next_frame, next_stack, next_process, next_device,
+                                               next_baseline, next_note,  next_entry, next_state};
     snapshot_source *source = (snapshot_source *)base;
 
     while (source->phase < PHASE_END) {
@@ -507,16 +596,24 @@ static nm_status source_next(nm_source *base, nm_record *out, nm_error *err)
 
 /* ---- The first pass ---------------------------------------------------------------------------------------------- */
 
-static int compare_annotations(const void *left, const void *right)
+static int compare_times(const void *left, const void *right)
+{
+    const nm_snapshot_annotation *a = left;
+    const nm_snapshot_annotation *b = right;
+
+    if (a->time_us != b->time_us)
+        return a->time_us < b->time_us ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static int compare_devices(const void *left, const void *right)
 {
     const nm_snapshot_annotation *a = left;
     const nm_snapshot_annotation *b = right;
 
     if (a->device != b->device)
         return a->device < b->device ? -1 : 1;
-    if (a->time_us != b->time_us)
-        return a->time_us < b->time_us ? -1 : 1;
-    return (a->number > b->number) - (a->number < b->number);
+    return compare_times(left, right);
 }
 
 /*
@@ -548,7 +645,7 @@ static nm_status order_annotations(snapshot_source *source, nm_error *err)
     for (size_t i = 0; i < count && status == NM_OK; i++)
         items[i].number = (uint32_t)(i + 1);
     if (count > 0 && status == NM_OK)
-        qsort(items, count, sizeof *items, compare_annotations);
+        qsort(items, count, sizeof *items, source->is_merged ? compare_times : compare_devices);
     for (size_t i = 0; i < count && status == NM_OK; i++) {
         nm_key key = {items[i].device, items[i].name};
         uint64_t *latest = nm_map_get(&open, key);
@@ -603,7 +700,7 @@ static dialect dialect_of_frames(const snapshot_source *source)
 }
 
 /* What the frames say goes before the settings, and these before what the file leaves out: torch_npu writes neither times
- * nor settings, but old versions of torch did not either. */
+ * nor settings, but old versions of torch did not either; these wrote the history of blocks, which torch_npu never did. */
 static dialect find_dialect(const snapshot_source *source, bool has_workspace)
 {
     dialect of_frames = dialect_of_frames(source);
@@ -614,6 +711,8 @@ static dialect find_dialect(const snapshot_source *source, bool has_workspace)
         return of_frames;
     if (source->list.has_npu_settings || source->list.has_cuda_settings)
         return source->list.has_npu_settings ? DIALECT_NPU : DIALECT_CUDA;
+    if (source->list.has_history)
+        return DIALECT_CUDA;
     if (source->list.has_settings)
         return DIALECT_TORCH;
     return source->entry_count > 0 && !source->has_times ? DIALECT_NPU : DIALECT_UNKNOWN;
@@ -644,6 +743,25 @@ static nm_status first_pass(snapshot_source *source, nm_error *err)
     return nm_snapshot_baseline_finish(&source->baseline, &source->list, err);
 }
 
+/* Are there several traces, and are they one stream? */
+static void find_order(snapshot_source *source)
+{
+    size_t trace_count = 0, device_count = 0, used_count = 0;
+    bool has_untimed = false;
+
+    for (size_t i = 0; i < source->baseline.devices.count; i++) {
+        const nm_baseline_device *device = &source->baseline.devices.items[i];
+
+        trace_count += device->entry_count > 0;
+        device_count += device->entry_count > 0 && i != NM_SNAPSHOT_HOST;
+        used_count += device->is_used && i != NM_SNAPSHOT_HOST;
+        has_untimed = has_untimed || device->has_untimed;
+    }
+    source->is_merged = trace_count > 1 && !has_untimed;
+    source->is_apart = device_count > 1 && has_untimed;
+    source->process_count = source->is_apart ? (uint32_t)used_count : 1;
+}
+
 static nm_status number_devices(snapshot_source *source, nm_error *err)
 {
     uint32_t number = 0;
@@ -652,6 +770,7 @@ static nm_status number_devices(snapshot_source *source, nm_error *err)
 
     if (status != NM_OK)
         return status;
+    find_order(source);
     source->devices.count = source->baseline.devices.count;
     for (size_t i = 0; i < source->devices.count; i++)
         source->devices.items[i] = source->baseline.devices.items[i].is_used ? ++number : 0;
@@ -674,6 +793,8 @@ static nm_status make_names(snapshot_source *source, nm_error *err)
         status = intern(source, "caching pool", &source->name_pool, err);
     if (status == NM_OK)
         status = intern(source, "workspace", &source->name_workspace, err);
+    if (status == NM_OK)
+        status = intern(source, "pinned memory", &source->name_pinned, err);
     source->string_count = source->tables.strings.count;
     source->stack_count = source->tables.stacks.count;
     return status;
@@ -724,6 +845,7 @@ static void source_close(nm_source *base)
     nm_snapshot_state_list_free(&source->list);
     nm_snapshot_baseline_free(&source->baseline);
     free(source->devices.items);
+    free(source->merged.items);
     nm_io_close(source->spool_fd);
     free(source);
 }
@@ -769,9 +891,23 @@ static nm_status source_rewind(nm_source *base, nm_error *err)
     source->at = source->block_at = source->annotation_at = 0;
     source->part = 0;
     source->seq = 0;
+    source->merged_at = 0;
     source->blocks_outside = 0;
     source->has_entry = source->is_second_half = false;
     return nm_snapshot_reader_new(source->fd, source->size_bytes, &source->tables, NULL, &source->reader, err);
+}
+
+/* Of one stream of several devices the one that has most to tell. */
+static uint64_t busiest_device(const snapshot_source *source)
+{
+    uint64_t most = 0, number = 0;
+
+    for (size_t i = 0; source->is_merged && i < source->devices.count && i < NM_SNAPSHOT_HOST; i++)
+        if (source->baseline.devices.items[i].entry_count > most) {
+            most = source->baseline.devices.items[i].entry_count;
+            number = source->devices.items[i];
+        }
+    return number;
 }
 
 static void source_summary(const nm_source *base, nm_source_summary_data *out)
@@ -780,7 +916,8 @@ static void source_summary(const nm_source *base, nm_source_summary_data *out)
 
     *out = (nm_source_summary_data){
         .kind = source->dialect == DIALECT_NPU ? "torch_npu snapshot" : "torch snapshot",
-        .order_kind = NM_ORDER_FILE,
+        .order_kind = source->is_merged ? NM_ORDER_CLOCK : NM_ORDER_FILE,
+        .step_device_id = busiest_device(source),
         .start_realtime_ns = source->has_times ? source->base_us * 1000 : NM_NO_TIME,
         .events_seen = source->entry_count,
         .events_ingested = source->seq,

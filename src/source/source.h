@@ -37,7 +37,9 @@ typedef struct nm_source_summary_data {
     const char *kind; /* "trace", "torch snapshot", ...; static */
     nm_order_kind order_kind;
     char recording_id[NM_RECORDING_ID_BYTES]; /* the same of all that is of one recording; "": not known */
-    int64_t start_realtime_ns;                /* wall clock of time 0, ns since 1970, or NM_NO_TIME */
+    uint64_t
+        step_device_id; /* several devices tell of one loop, and no thread does: that which says where steps begin; 0: all */
+    int64_t start_realtime_ns;   /* wall clock of time 0, ns since 1970, or NM_NO_TIME */
     uint64_t native_depth;       /* frames that a native stack has unless it begins or breaks off before; 0: not known,
                                     or no callers were asked for */
     uint64_t events_seen;        /* that happened, as far as the input knows */

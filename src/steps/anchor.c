@@ -64,7 +64,11 @@ static nm_status add_heap(nm_anchor *anchor, const nm_definition *definition, nm
     status = nm_map_number(&anchor->device_of, (nm_key){0, heap.device}, &heap.device_number, err);
     if (status != NM_OK)
         return status;
-    heap.device_number = anchor->options.given == NULL ? heap.device_number + 1 : NM_ANCHOR_ANY_DEVICE;
+    heap.device_number++;
+    if (anchor->options.given != NULL && anchor->options.device_id == 0)
+        heap.device_number = NM_ANCHOR_ANY_DEVICE;
+    if (anchor->options.given == NULL && anchor->options.device_id != 0 && heap.device != anchor->options.device_id)
+        heap.lane = NM_ANCHOR_LANE_COUNT;
     status = nm_array_grow(&anchor->heaps.items, &anchor->heaps.capacity, anchor->heaps.count + 1, sizeof heap, err);
     if (status == NM_OK)
         status = nm_map_put(&anchor->heap_of, key, anchor->heaps.count, err);
@@ -111,7 +115,7 @@ typedef struct sight {
     bool is_allocation;
     bool is_again;    /* the allocation before it in the lane was of the same stack and device: one visit */
     bool is_captured; /* no lane then */
-    uint64_t device, device_number;
+    uint64_t device_number;
 } sight;
 
 static bool is_of_use(const nm_event *event)
@@ -160,7 +164,6 @@ static sight look_at(nm_anchor *anchor, const nm_event *event)
         return seen;
     seen.is_allocation = true;
     seen.lane = heap->lane;
-    seen.device = heap->device;
     seen.device_number = heap->device_number;
     seen.is_again = seen.lane != NM_ANCHOR_LANE_COUNT && seen.process->last_stack[seen.lane] == event->stack_id &&
                     seen.process->last_device[seen.lane] == seen.device_number;
@@ -315,9 +318,6 @@ static nm_status see_allocation(nm_anchor *anchor, const nm_event *event, const 
     nm_anchor_place *place = NULL;
     nm_status status = NM_OK;
 
-    if (process->first_device == 0)
-        process->first_device = seen->device;
-    process->has_other_device |= seen->device != process->first_device;
     if (event->stack_id != 0 && !seen->is_again)
         status = find_place(anchor, process, seen->lane, seen->device_number, event->stack_id, &place, err);
     if (status == NM_OK && place != NULL) {

@@ -41,8 +41,9 @@ typedef struct nm_anchor nm_anchor;
 typedef struct nm_anchor_options {
     /* What the user names: FILE:LINE or a function of any frame of a stack, or a range; NULL: look for one. Borrowed. */
     const char *given;
-    bool
-        is_ordered_by_file; /* a snapshot: of several devices one comes after the other, so there are no steps of all */
+    /* Several devices tell of one loop, each of all of it, and no thread does: the one that is looked at, or where what is given is
+     * met; 0: all are. */
+    uint64_t device_id;
 } nm_anchor_options;
 
 nm_status nm_anchor_new(const nm_anchor_options *options, nm_anchor **out, nm_error *err);

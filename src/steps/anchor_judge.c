@@ -622,10 +622,6 @@ nm_status nm_anchor_judge(nm_anchor *anchor, size_t index, nm_error *err)
         snprintf(process->reason, sizeof process->reason, "the program marks its steps");
         return NM_OK;
     }
-    if (anchor->options.is_ordered_by_file && process->has_other_device && !is_given) {
-        snprintf(process->reason, sizeof process->reason, "the events of one device come after those of another");
-        return NM_OK;
-    }
     nm_anchor_optimizer_choose(process);
     nm_anchor_backward_collect(anchor, index);
     status = collect(anchor, index, is_given ? NM_WORD_GIVEN : 0, &list, err);

@@ -125,8 +125,6 @@ typedef struct nm_anchor_process {
     nm_lane_sums lanes[NM_ANCHOR_LANE_COUNT];
     uint64_t last_stack[NM_ANCHOR_LANE_COUNT];  /* of the last allocation, */
     uint64_t last_device[NM_ANCHOR_LANE_COUNT]; /* and its device's number */
-    uint64_t first_device;
-    bool has_other_device;
 
     nm_anchor_optimizer optimizers[NM_ANCHOR_OPTIMIZERS_MAX];
     size_t optimizer_count;

@@ -189,7 +189,7 @@ static nm_status write_frames(nm_loader *loader, const nm_sites *sites, nm_error
     nm_status status = NM_OK;
 
     for (size_t index = 0; status == NM_OK && index < frames->count; index++)
-        status = write_frame(loader, &frames->items[index], sites->is_plumbing[index] != 0, &label, err);
+        status = write_frame(loader, &frames->items[index], sites->frames[index].is_plumbing, &label, err);
     nm_buffer_free(&label);
     return status;
 }

@@ -61,22 +61,34 @@ nm_status nm_plumbing_read(sqlite3 *db, nm_patterns *out, nm_error *err)
     return nm_question_end(rows, status, err);
 }
 
+nm_status nm_plumbing_version(sqlite3 *db, const char *schema, int64_t *version, nm_error *err)
+{
+    char *sql = sqlite3_mprintf("SELECT coalesce(max(CAST(value AS INTEGER)), 1) FROM \"%w\".meta"
+                                " WHERE key = 'site_rules_version'",
+                                schema);
+    nm_status status =
+        sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_get_int(db, sql, version, err);
+
+    sqlite3_free(sql);
+    return status;
+}
+
 nm_status nm_plumbing_is_same(sqlite3 *db, const char *schema, const char *other, bool *is_same, nm_error *err)
 {
-    static const char sql[] = "SELECT count(*) FROM (SELECT target, pattern FROM \"%w\".plumbing EXCEPT SELECT target,"
-                              " pattern FROM \"%w\".plumbing)";
-    const char *schemas[2] = {schema, other};
-    nm_status status = NM_OK;
+    static const char sql[] =
+        "SELECT NOT EXISTS (SELECT target, pattern FROM \"%w\".plumbing EXCEPT SELECT target, pattern FROM"
+        " \"%w\".plumbing) AND NOT EXISTS (SELECT target, pattern FROM \"%w\".plumbing EXCEPT SELECT target,"
+        " pattern FROM \"%w\".plumbing)";
+    char *text = sqlite3_mprintf(sql, schema, other, other, schema);
+    int64_t answer = 0, versions[2] = {0};
+    nm_status status = text == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                    : nm_db_get_int(db, text, &answer, err);
 
-    *is_same = true;
-    for (int i = 0; i < 2 && status == NM_OK; i++) {
-        char *text = sqlite3_mprintf(sql, schemas[i], schemas[1 - i]);
-        int64_t other_count = 0;
-
-        status = text == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                              : nm_db_get_int(db, text, &other_count, err);
-        *is_same = *is_same && status == NM_OK && other_count == 0;
-        sqlite3_free(text);
-    }
+    if (status == NM_OK)
+        status = nm_plumbing_version(db, schema, &versions[0], err);
+    if (status == NM_OK)
+        status = nm_plumbing_version(db, other, &versions[1], err);
+    *is_same = answer != 0 && versions[0] == versions[1];
+    sqlite3_free(text);
     return status;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sites/site.h"
 #include "store/question.h"
 #include "store/validate.h"
 
@@ -131,9 +132,10 @@ nm_status nm_schema_create(sqlite3 *db, nm_error *err)
     if (status == NM_OK)
         status = nm_schema_apply(db, NM_SCHEMA_TABLES, err);
     snprintf(sql, sizeof sql,
-             "INSERT INTO meta VALUES ('schema_version', '%d'), ('tool', 'npumem-ingest'), ('tool_version', '%s');"
+             "INSERT INTO meta VALUES ('schema_version', '%d'), ('tool', 'npumem-ingest'), ('tool_version', '%s'),"
+             " ('site_rules_version', '%d');"
              "PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
-             NM_SCHEMA_VERSION, NPUMEM_PROJECT_VERSION, NM_SCHEMA_VERSION, NM_APPLICATION_ID);
+             NM_SCHEMA_VERSION, NPUMEM_PROJECT_VERSION, NM_SITE_RULES_VERSION, NM_SCHEMA_VERSION, NM_APPLICATION_ID);
     return status == NM_OK ? nm_db_exec(db, sql, err) : status;
 }
 

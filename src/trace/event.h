@@ -269,7 +269,8 @@ typedef enum nm_note {
     NM_NOTE_NO_RING = 8,        /* text: why threads of the process had no ring; their events are counted as dropped */
     NM_NOTE_UNSEEN_PROCESS = 9, /* text: why processes could not be recorded; number: how many, 0: not known. What they
                                    did is in no count, so the input is not complete */
-    NM_NOTE_MAX = NM_NOTE_UNSEEN_PROCESS,
+    NM_NOTE_UNREAD_PART = 10,   /* text: a part of the file of which nothing is known; number: how many there are */
+    NM_NOTE_MAX = NM_NOTE_UNREAD_PART,
 } nm_note;
 
 typedef enum nm_process_end {

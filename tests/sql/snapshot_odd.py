@@ -21,7 +21,7 @@ BASE = 0x1000000
 EMPTY = []
 LINES = (1, 300, 70000, 0, -1, 2**31, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 2**80, None, 12.5, "x", True)
 NAMES = ("f", "g", "", "??", None, "a name", 7)
-FILES = ("/p/a.py", "", "b.cpp", "??", None, "text of another key")
+FILES = ("/p/a.py", "", "b.cpp", "??", None, "text of another key", "C:\\p\\a.py", ".\\a.py", "C:\\p/a.py", "/p/a\\a.py")
 
 
 class Writer:
@@ -102,12 +102,19 @@ def known_text(value):
     return value if isinstance(value, str) and value not in ("", "??") else None
 
 
+# One of Windows is written like any other; a name that has both separators and no drive is one of Linux.
+def known_file(value):
+    text = known_text(value)
+    is_windows = text is not None and "\\" in text and ("/" not in text or text[1:3] == ":\\")
+    return text.replace("\\", "/") if is_windows else text
+
+
 def known_line(value):
     return value if type(value) is int and 0 < value < 2**32 else int(value) if type(value) is float else None
 
 
 def stack_of(entry):
-    return [(known_text(frame.get("name")), known_text(frame.get("filename")), known_line(frame.get("line")))
+    return [(known_text(frame.get("name")), known_file(frame.get("filename")), known_line(frame.get("line")))
             for frame in entry.get("frames") or []]
 
 

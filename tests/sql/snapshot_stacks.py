@@ -80,10 +80,25 @@ def stacks_of(path):
     return out
 
 
+def in_order(snapshot):
+    """Entries as they are numbered: as they stand in the file, or those of several traces by time, each in its own order."""
+    traces = [trace for key, traces in snapshot.items() if key in ("device_traces", "host_traces")
+              for trace in ([traces] if traces and isinstance(traces[0], dict) else traces) if trace]
+    entries = [(place, entry) for place, trace in enumerate(traces) for entry in trace]
+    if len(traces) > 1 and all("time_us" in entry for _, entry in entries):
+        latest = [0] * len(traces)
+        keys = []
+        for place, entry in entries:
+            latest[place] = max(latest[place], entry["time_us"])
+            keys.append(latest[place])
+        return [entries[i][1] for i in sorted(range(len(entries)), key=keys.__getitem__)]
+    return [entry for _, entry in entries]
+
+
 def check(ingest, file, database, snapshot):
     subprocess.run([ingest, "--quiet", "--force", "-o", database, file], check=True)
     found = stacks_of(database)
-    entries = [entry for trace in snapshot["device_traces"] for entry in trace]
+    entries = in_order(snapshot)
     wrong = 0
     for seq, stack in found.items():
         wrong += stack != [(frame["name"], frame["filename"], frame["line"]) for frame in entries[seq]["frames"]]

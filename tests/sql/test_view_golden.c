@@ -73,7 +73,7 @@ static nm_status find_steps(nm_source *source, nm_anchor **out, nm_error *err)
 {
     nm_record record;
     bool is_enough = false, is_done = false;
-    nm_status status = nm_anchor_new(&(nm_anchor_options){.is_ordered_by_file = true}, out, err);
+    nm_status status = nm_anchor_new(&(nm_anchor_options){0}, out, err);
 
     while (status == NM_OK && !is_enough && (status = nm_source_next(source, &record, err)) == NM_OK)
         status = nm_anchor_observe(*out, &record, &is_enough, err);

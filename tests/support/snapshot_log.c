@@ -80,6 +80,8 @@ static const char *kind_name(uint64_t kind)
         return "begin";
     case NM_EVENT_RANGE_END:
         return "end";
+    case NM_EVENT_NOTE:
+        return "note";
     case NM_EVENT_STATE_SEGMENT:
         return "segment";
     case NM_EVENT_STATE_BLOCK:

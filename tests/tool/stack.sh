@@ -93,6 +93,15 @@ END
 load bare
 expect 1 bare.db oom <<<'no request for memory failed'
 expect 0 bare.db <<<'1.0 KiB in 1 allocation, live at the peak; no stack was recorded, pid 7, NPU 1, memory'
+# What the device is called, here as in exports, is what its kind is; where that is not known it is a device.
+for kind in gpu:GPU device:device; do
+    name=${kind%:*} word=${kind#*:}
+    sed "s/kind=npu/kind=$name/" bare.txt >"$name.txt"
+    load "$name"
+    expect 0 "$name.db" <<<"1.0 KiB in 1 allocation, live at the peak; no stack was recorded, pid 7, $word 1, memory"
+    "$bin/npumem-export" folded "$name.db" -o "$name.folded" && grep -q "pid 7, $word 1, memory;" "$name.folded" ||
+        fail "folded: $(cat "$name.folded")"
+done
 
 # What lived before the recording is live at the peak: by its stack, or without one.
 cat >older.txt <<'END'

@@ -143,6 +143,22 @@ START_TEST(sites_by_other_rules_are_not_compared)
     expect_refused("$D ar.db b.db", "sites by different rules: load both with the same --site-rules");
     expect_refused("$D a.db br.db", "sites by different rules");
     expect("$D ar.db br.db", 1, "train.py:7 main");
+    expect("$I --quiet --own keep a.zst -o ao.db", 0, NULL);
+    expect_refused("$D ao.db b.db", "load both with the same --site-rules and --own");
+}
+END_TEST
+
+/* One that knows of no version has the first. What is called a leak in one has another name in the other. */
+START_TEST(sites_by_rules_of_another_version_are_no_news)
+{
+    expect(
+        "cp a.db old.db && sqlite3 old.db \"DELETE FROM meta WHERE key = 'site_rules_version'; DELETE FROM plumbing\"",
+        0, NULL);
+    expect("$D old.db b.db --csv of_old", 0,
+           "sites and leaks\n  not compared: A and B have sites by rules of different versions (1 and 2)");
+    expect("$D old.db b.db | grep -c -e train.py -e adam.py", 1, "0\n");
+    expect("ls of_old", 0, "diff_environment.csv\ndiff_figures.csv\n");
+    expect("$D old.db a.db", 0, "sites and leaks\n  not compared");
 }
 END_TEST
 
@@ -342,6 +358,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, csv_has_all_rows);
     tcase_add_test(tests, other_sizes_are_refused);
     tcase_add_test(tests, sites_by_other_rules_are_not_compared);
+    tcase_add_test(tests, sites_by_rules_of_another_version_are_no_news);
     tcase_add_test(tests, what_is_not_there_is_said);
     tcase_add_test(tests, the_figures_that_people_ask_for_come_first);
     tcase_add_test(tests, two_moments_of_a_run_are_compared);

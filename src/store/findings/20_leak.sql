@@ -16,13 +16,20 @@ WITH
         WHERE measure = 'device'
         GROUP BY host, rank, pid, device
     ),
+    -- Of processes that nothing tells apart, the most that one has.
     steps AS (
         SELECT
             q.host AS host,
             q.rank AS rank,
             q.pid AS pid,
-            count(*) AS step_count
-        FROM step AS t
+            max(t.step_count) AS step_count
+        FROM (
+            SELECT
+                process_id,
+                count(*) AS step_count
+            FROM step
+            GROUP BY process_id
+        ) AS t
         JOIN process AS q ON q.process_id = t.process_id
         GROUP BY q.host, q.rank, q.pid
     ),

@@ -66,6 +66,7 @@ SELECT
                     CASE h.moment
                         WHEN 'growth' THEN 'screen.fragmented.growth'
                         WHEN 'failure' THEN 'screen.fragmented.failure'
+                        WHEN 'end' THEN 'screen.fragmented.end'
                         ELSE 'screen.fragmented.peak'
                     END,
                     '=share', said(say(CASE WHEN f.is_bound THEN 'screen.at_least' ELSE 'screen.share' END, 'ratio', h.value)),
@@ -73,7 +74,10 @@ SELECT
                     'reserved_bytes', f.reserved_bytes
                 ),
                 CASE WHEN h.moment = 'growth' AND x.most_bytes < h.amount THEN say('screen.fragmented.most', 'most_bytes', x.most_bytes) END,
-                say(CASE WHEN m.heap IS NULL THEN 'screen.fragmented.try' ELSE 'screen.fragmented.mapped' END)
+                CASE
+                    WHEN m.heap IS NOT NULL THEN say('screen.fragmented.mapped')
+                    WHEN h.moment <> 'end' THEN say('screen.fragmented.try')
+                END
             )
         WHEN h.measure = 'pool hit rate' AND h.verdict = 'minor' THEN said(say('screen.minor.misses', 'ratio', h.value))
         WHEN h.measure = 'pool hit rate'
@@ -99,7 +103,7 @@ SELECT
         WHEN h.measure = 'fragmentation' THEN said(said_line(NULL, say('screen.rests.unused', 'unused_bytes', h.amount)))
     END,
     CASE
-        WHEN h.verdict IN ('warning', 'danger') AND (h.measure = 'pool hit rate' OR (h.measure = 'fragmentation' AND m.heap IS NULL))
+        WHEN h.verdict IN ('warning', 'danger') AND (h.measure = 'pool hit rate' OR (h.measure = 'fragmentation' AND m.heap IS NULL AND h.moment <> 'end'))
             THEN command('screen.next.whatif')
     END,
     'health'

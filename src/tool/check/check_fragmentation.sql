@@ -14,6 +14,7 @@ SELECT
         ELSE CASE moment
             WHEN 'peak' THEN 'at the peak'
             WHEN 'growth' THEN 'when the pool grew'
+            WHEN 'end' THEN 'at the end'
             ELSE 'when an allocation failed'
         END
     END || CASE reason

@@ -81,8 +81,7 @@ nm_status tool_steps_find(const char *step_at, nm_source *source, nm_anchor **ou
     if (!is_wanted(step_at))
         return NM_OK;
     nm_source_summary(source, &summary);
-    status = nm_anchor_new(
-        &(nm_anchor_options){.given = step_at, .is_ordered_by_file = summary.order_kind == NM_ORDER_FILE}, out, err);
+    status = nm_anchor_new(&(nm_anchor_options){.given = step_at, .device_id = summary.step_device_id}, out, err);
     while (status == NM_OK && !is_enough) {
         status = nm_source_next(source, &record, err);
         if (status == NM_OK)

@@ -19,6 +19,7 @@ typedef struct diff_run {
     nm_foreign *run;     /* owned; the base is attached to it */
     sqlite3 *db;         /* of it; borrowed */
     nm_csv *csv;
+    nm_compare_rules rules;
     int64_t difference_count;
 } diff_run;
 

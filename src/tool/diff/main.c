@@ -215,17 +215,22 @@ static nm_status check_pair(diff_run *run, nm_error *err)
     status = nm_foreign_attach(run->run, choice->base_path, "base", choice->at != NULL, err);
     if (status == NM_OK) {
         run->subject = NULL;
-        status = nm_compare_check(run->db, choice, err);
+        status = nm_compare_check(run->db, choice, &run->rules, err);
     }
     return status;
 }
 
 /* ---- All of it ---- */
 
+static bool has_sites(const diff_run *run)
+{
+    return run->rules.base_version == run->rules.run_version;
+}
+
 static nm_status open_all(diff_run *run, nm_error *err)
 {
     const diff_options *options = run->options;
-    static const char *const names[] = {"diff_environment", "diff", "diff_leaks", "diff_figures"};
+    static const char *const names[] = {"diff_environment", "diff_figures", "diff", "diff_leaks"};
     nm_csv_options csv_options = {.is_forced = options->is_forced};
     nm_foreign *base = NULL;
     int64_t base_ranks = 0, run_ranks = 0;
@@ -245,8 +250,7 @@ static nm_status open_all(diff_run *run, nm_error *err)
         status = check_pair(run, err);
     if (status == NM_OK && options->csv_folder != NULL) {
         run->subject = options->csv_folder;
-        status =
-            nm_csv_open_named(options->csv_folder, names, sizeof names / sizeof *names, &csv_options, &run->csv, err);
+        status = nm_csv_open_named(options->csv_folder, names, has_sites(run) ? 4 : 2, &csv_options, &run->csv, err);
     }
     if (status == NM_OK)
         status = write_head(run, nm_foreign_db(base), "A", options->choice.base_path, &base_ranks, err);
@@ -268,9 +272,13 @@ static nm_status compare(diff_run *run, nm_error *err)
     status = diff_ask(run, NM_COMPARE_FIGURES, diff_write_figures, err);
     if (status == NM_OK)
         status = diff_ask(run, NM_COMPARE_ENVIRONMENT, write_environment, err);
-    if (status == NM_OK)
+    if (status == NM_OK && !has_sites(run))
+        printf("\nsites and leaks\n  not compared: A and B have sites by rules of different versions (%" PRId64
+               " and %" PRId64 "): load both with this one\n",
+               run->rules.base_version, run->rules.run_version);
+    if (status == NM_OK && has_sites(run))
         status = diff_ask(run, NM_COMPARE_SITES, write_sites, err);
-    if (status == NM_OK)
+    if (status == NM_OK && has_sites(run))
         status = diff_ask(run, NM_COMPARE_LEAKS, write_leaks, err);
     return status == NM_OK ? diff_publish(run, err) : status;
 }

@@ -42,19 +42,25 @@ static char *default_output(const char *input_name)
 
 /* ---- Opening ---- */
 
-static nm_status read_site_rules(ingest *run, nm_error *err)
+static nm_status read_rules_file(ingest *run, nm_error *err)
 {
     int fd = -1;
     nm_status status;
 
-    if (run->options->rules_path == NULL)
-        return NM_OK;
     run->subject = run->options->rules_path;
     status = nm_io_open(run->options->rules_path, O_RDONLY, 0, &fd, err);
     if (status == NM_OK)
         status = nm_io_read_all(fd, NM_SITE_RULES_BYTES_MAX, &run->site_rules, err);
     nm_io_close(fd);
-    return status;
+    return status == NM_OK ? nm_buffer_append(&run->site_rules, "\n", 1, err) : status;
+}
+
+static nm_status read_site_rules(ingest *run, nm_error *err)
+{
+    const nm_buffer *own = &run->options->own_rules;
+    nm_status status = run->options->rules_path == NULL ? NM_OK : read_rules_file(run, err);
+
+    return status == NM_OK ? nm_buffer_append(&run->site_rules, own->data, own->len, err) : status;
 }
 
 static bool is_many(const ingest *run)

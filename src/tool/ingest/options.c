@@ -42,6 +42,21 @@ static nm_status take_symbols(const option_row *row, const char *argument, void 
     return NM_OK;
 }
 
+/* A line of site rules more. */
+static nm_status take_own(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    ingest_options *options = into;
+    nm_status status = nm_buffer_append(&options->own_rules, "own ", 4, err);
+
+    (void)row;
+    if (argument[0] == 0 || argument[strspn(argument, letters)] != 0)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs the name of a package, as in 'import NAME'");
+    if (status == NM_OK)
+        status = nm_buffer_append(&options->own_rules, argument, strlen(argument), err);
+    return status == NM_OK ? nm_buffer_append(&options->own_rules, "\n", 1, err) : status;
+}
+
 static nm_status take_step_at(const option_row *row, const char *argument, void *into, nm_error *err)
 {
     ingest_options *options = into;
@@ -135,6 +150,14 @@ static const option_row rows[] = {
      .help = "the language of what is printed: en, zh (Chinese) or auto, by LC_ALL, LC_MESSAGES and LANG",
      .fallback = "auto",
      .field = OPTION_FIELD(ingest_options, language)},
+    {.name = "own",
+     .kind = OPTION_TEXT,
+     .argument = "PACKAGE",
+     .help =
+         "a package of Python that is the program's own, though it lies in site-packages: its lines are sites, and do "
+         "not give way to those that call it",
+     .take = take_own,
+     .is_repeatable = true},
     {.name = "redact",
      .kind = OPTION_FLAG,
      .help = "replace hosts, users, paths and arguments (host-1, /path-1/file-1.py): a database to send",
@@ -153,7 +176,7 @@ static const option_row rows[] = {
      .kind = OPTION_FILE,
      .argument = "FILE",
      .help = "more frames that are never a site: lines of 'function GLOB', 'python', 'file', 'name' (of a file "
-             "without folders) or 'module GLOB'",
+             "without folders) or 'module GLOB'; and of 'library GLOB' (a file) or 'own GLOB' (a package)",
      .field = OPTION_FIELD(ingest_options, rules_path)},
     {.name = "step-at",
      .kind = OPTION_TEXT,
@@ -230,4 +253,5 @@ options_outcome ingest_options_read(int argc, char **argv, ingest_options *optio
 void ingest_options_free(ingest_options *options)
 {
     free(options->symbol_folders.items);
+    nm_buffer_free(&options->own_rules);
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "store/store.h"
 #include "tool/common/options.h"
 
@@ -23,6 +24,7 @@ typedef struct ingest_options { /* texts are borrowed from the command line */
         const char **items; /* owned */
         size_t count, capacity;
     } symbol_folders;
+    nm_buffer own_rules; /* site rules that --own stands for, a line each */
     nm_retention detail;
     int64_t server_minutes; /* 0: as the store has it */
     nm_thresholds thresholds;

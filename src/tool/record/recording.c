@@ -605,7 +605,7 @@ static void say_cost(const record_cost_estimate *cost)
 static void say_next(const recording *work)
 {
     record_cost_estimate cost;
-    char name[PATH_MAX];
+    char name[4 * PATH_MAX];
     bool has_cost = work->cost != NULL && record_cost_tell(work->cost, &cost);
     bool has_next = work->cost != NULL && is_in_files(work) && work->options->report == NULL;
 

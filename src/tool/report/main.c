@@ -70,7 +70,7 @@ static nm_status open_other(sources *from, const report_options *options, nm_err
         return status;
     from->against = (nm_page_against){nm_foreign_db(from->other), base_name(options->against)};
     from->subject = options->against;
-    return nm_compare_check(from->against.db, &(nm_compare_choice){0}, err);
+    return nm_compare_check(from->against.db, &(nm_compare_choice){0}, NULL, err);
 }
 
 static nm_status open_sources(sources *from, const report_options *options, nm_error *err)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/human.h"
+#include "say/names.h"
 #include "tool/stack/asked_stacks.sql.h"
 #include "tool/stack/failed_stacks.sql.h"
 #include "tool/stack/print.h"
@@ -39,7 +40,8 @@ static void write_place(const nm_asked_stacks_row *row, char out[TEXT_BYTES])
     else if (row->has.pid)
         length = snprintf(out, TEXT_BYTES, ", pid %" PRId64, row->pid);
     if (row->has.device)
-        length += snprintf(out + length, TEXT_BYTES - (size_t)length, ", NPU %" PRId64, row->device);
+        length += snprintf(out + length, TEXT_BYTES - (size_t)length, ", %.12s %" PRId64,
+                           nm_say_device_kind(NM_ENGLISH, row->has.device_kind ? row->device_kind : ""), row->device);
     nm_human_text(heap, sizeof heap, row->heap, HEAP_COLUMNS);
     snprintf(out + length, TEXT_BYTES - (size_t)length, "%s%s", heap[0] == 0 ? "" : ", ", heap);
 }

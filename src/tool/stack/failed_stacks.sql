@@ -8,6 +8,7 @@ SELECT
     rank,
     pid,
     device,
+    (SELECT upper(max(kind)) FROM device) AS device_kind,
     heap,
     heap_id
 FROM (

@@ -179,7 +179,7 @@ static nm_status put_site(const top_names *names, size_t stack, nm_buffer *out, 
 
     if (attribution->kind == NM_ATTRIBUTION_CUT && attribution->name.len == 0)
         return put_word(out, "(stack cut)", (nm_bytes){0}, err);
-    if (attribution->kind == NM_ATTRIBUTION_BACKWARD)
+    if (attribution->kind == NM_ATTRIBUTION_BACKWARD || attribution->kind == NM_ATTRIBUTION_COMPILED)
         return put_word(out, "", attribution->name, err);
     if (attribution->kind != NM_ATTRIBUTION_NONE)
         return put_word(out, words[attribution->kind], attribution->name, err);

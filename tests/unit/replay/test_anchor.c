@@ -543,17 +543,29 @@ START_TEST(a_loop_of_two_allocations_is_too_small)
 }
 END_TEST
 
-START_TEST(devices_one_after_the_other_have_no_common_steps)
+/* Two devices run the loop side by side, out of step: what one of them does says where iterations begin. */
+START_TEST(one_of_several_devices_of_a_stream_says_where_steps_begin)
 {
     nm_error err = {0};
 
     begin_program();
     fprintf(now.out, "device 2 process=1 ordinal=1\nheap 4 process=1 device=2 level=pool basis=block\n");
-    for (int i = 0; i < 8; i++)
-        plain_iteration();
-    say("alloc heap=4 address=0x10 block=64 stack=1");
-    ck_assert_int_eq(find_with(&(nm_anchor_options){.is_ordered_by_file = true}, &err), NM_OK);
-    check_none("one device come after");
+    for (int i = 0; i < 9; i++) {
+        iteration_begins();
+        for (int at = 0; at < 12; at++)
+            say("%s heap=2 address=0x%x block=1000 stack=%d", at < 6 ? "alloc" : "free", 0x1000 * (1 + at % 6),
+                1 + at % 6);
+        for (int at = 0; at < 12 - i; at++)
+            say("%s heap=4 address=0x%x block=1000 stack=%d", at < 6 ? "alloc" : "free", 0x1000 * (11 + at % 6),
+                1 + at % 6);
+    }
+    ck_assert_int_eq(find_with(&(nm_anchor_options){.device_id = 1}, &err), NM_OK);
+    check_planted(NM_ANCHOR_SITE);
+    ck_assert_int_eq(rows[0].allocation_count, 6);
+    ck_assert_int_eq(find_with(&(nm_anchor_options){.device_id = 1, .given = "site1"}, &err), NM_OK);
+    check_planted(NM_ANCHOR_SITE);
+    ck_assert_int_eq(find_with(&(nm_anchor_options){.given = "site1"}, &err), NM_OK);
+    ck_assert_uint_eq(found_count, 18);
 }
 END_TEST
 
@@ -1347,7 +1359,7 @@ TEST_SUITE(test_anchor)
     tcase_add_test(tests, two_occurrences_are_not_enough);
     tcase_add_test(tests, without_stacks_nothing_is_found);
     tcase_add_test(tests, a_loop_of_two_allocations_is_too_small);
-    tcase_add_test(tests, devices_one_after_the_other_have_no_common_steps);
+    tcase_add_test(tests, one_of_several_devices_of_a_stream_says_where_steps_begin);
     tcase_add_test(tests, a_loop_over_devices_is_one_iteration);
     tcase_add_test(tests, a_line_that_is_named_begins_steps_on_each_device);
     tcase_add_test(tests, what_was_there_before_and_what_is_said_again_does_not_count);

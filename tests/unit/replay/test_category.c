@@ -105,6 +105,22 @@ START_TEST(names_tell_who_makes_weights_caches_and_buffers)
 }
 END_TEST
 
+START_TEST(workspaces_of_libraries_are_known_by_native_names_below_python)
+{
+    static const char *const frames[] = {"CUDABlas.cpp at::cuda::getNewWorkspace()",
+                                         " at::cuda::getCurrentCUDABlasHandle()",
+                                         " at_npu::native::allocate_workspace(unsigned long, aclrtStream)",
+                                         " at_npu::native::OpPreparation::unsafe_empty_workspace(unsigned long)"};
+
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
+        ck_assert_msg(STACK(" c10::Malloc", frames[i], " at::mm", "t.py f")->makes_workspace, "%s", frames[i]);
+    ck_assert(!STACK(" at::empty", "t.py allocate_workspace", "t.py f")->makes_workspace);
+    ck_assert(!STACK("t.py f", " at::native::Workspace::Workspace(unsigned long)")->makes_workspace);
+    ck_assert(!STACK(" f<at::native::Workspace>(int)", "t.py f")->makes_workspace);
+    ck_assert(!STACK(" at::native::mm", "t.py f")->makes_workspace);
+}
+END_TEST
+
 START_TEST(a_stack_is_walked_again_when_a_frame_gets_a_name)
 {
     const nm_category_stack *says = STACK(" a", " b");
@@ -173,6 +189,23 @@ START_TEST(both_ends_have_to_fit)
     ck_assert_int_eq(judge(optimizer, P(1, 1, 1), optimizer, P(2, 2, 2)), NM_CATEGORY_UNKNOWN);
     ck_assert_int_eq(judge(optimizer, P(1, 1, 1), none, P(3, 3, 3)), NM_CATEGORY_OPTIMIZER_STATE);
     ck_assert_int_eq(judge(none, P(1, 1, 1), none, P(3, 3, 3)), NM_CATEGORY_UNKNOWN);
+}
+END_TEST
+
+/* In whichever part of an iteration; and what was there before, as far as it is not more of that size. */
+START_TEST(workspaces_are_no_weights_and_no_gradients)
+{
+    const nm_category_clock *clock = &clock_of_training;
+    nm_category_birth birth = {.phase = NM_PHASE_BACKWARD, .place = P(1, 1, 0), .makes_workspace = true};
+    nm_category_birth early = {.is_early = true};
+    nm_category_end end = {.is_live = true, .place = P(3, 3, 3), .like_it = 2, .gradients = 2, .workspaces = 2};
+
+    ck_assert_int_eq(nm_category_judge(clock, &no_site, &birth, &end), NM_CATEGORY_WORKSPACE);
+    ck_assert_int_eq(nm_category_judge(clock, &no_site, &early, &end), NM_CATEGORY_WORKSPACE);
+    end.like_it = 3;
+    ck_assert_int_eq(nm_category_judge(clock, &no_site, &early, &end), NM_CATEGORY_UNKNOWN);
+    end.gradients = 3;
+    ck_assert_int_eq(nm_category_judge(clock, &no_site, &early, &end), NM_CATEGORY_WEIGHT);
 }
 END_TEST
 
@@ -316,9 +349,11 @@ TEST_SUITE(test_category)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, the_innermost_frame_that_says_a_part_of_an_iteration_counts);
     tcase_add_test(tcase, names_tell_who_makes_weights_caches_and_buffers);
+    tcase_add_test(tcase, workspaces_of_libraries_are_known_by_native_names_below_python);
     tcase_add_test(tcase, a_stack_is_walked_again_when_a_frame_gets_a_name);
     tcase_add_test(tcase, words_of_programs_and_of_torchs_profiler_are_known);
     tcase_add_test(tcase, both_ends_have_to_fit);
+    tcase_add_test(tcase, workspaces_are_no_weights_and_no_gradients);
     tcase_add_test(tcase, what_lives_at_the_end_is_judged_by_where_the_program_was);
     tcase_add_test(tcase, what_is_older_than_the_recording_is_judged_by_its_stack_alone);
     tcase_add_test(tcase, a_forward_without_backward_keeps_what_that_would_need);

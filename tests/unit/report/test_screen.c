@@ -111,6 +111,27 @@ START_TEST(a_command_can_be_typed_whatever_the_files_are_called)
 }
 END_TEST
 
+/* Longer than a row, than a sentence may be, and of quotes, each of which a shell is told in four letters. */
+START_TEST(a_command_is_whole_however_long_its_path_is)
+{
+    nm_input_row input = load_whole_input(10);
+    char named[3001], row[4 * sizeof named + 64];
+
+    for (size_t len = 60; len < sizeof named; len *= 7) {
+        memset(named, 'd', len);
+        memcpy(named + len - 5, "/r.db", 6);
+        char *screen = show_named(LEAKY, &input, named, NM_ENGLISH, false);
+        snprintf(row, sizeof row, "\nnext     npumem report %s\n         npumem stack %s leak\n", named, named);
+        ck_assert_msg(strstr(screen, row) != NULL, "%s", screen);
+        free(screen);
+        memset(named, '\'', len);
+        screen = show_named(LEAKY, &input, named, NM_ENGLISH, false);
+        ck_assert_uint_eq(strcspn(strstr(screen, "npumem report "), "\n"), strlen("npumem report ''") + 4 * len);
+        free(screen);
+    }
+}
+END_TEST
+
 START_TEST(chinese_says_the_same)
 {
     nm_input_row input = load_whole_input(10);
@@ -315,6 +336,7 @@ TEST_SUITE(test_screen)
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_leak_comes_first_with_its_rate_and_its_place);
+    tcase_add_test(tcase, a_command_is_whole_however_long_its_path_is);
     tcase_add_test(tcase, chinese_says_the_same);
     tcase_add_test(tcase, a_command_can_be_typed_whatever_the_files_are_called);
     tcase_add_test(tcase, colour_is_of_labels_alone);

@@ -48,13 +48,18 @@ static void put_traces(pickle_builder *builder, const trace *traces, size_t coun
     pickle_end(builder);
 }
 
-static void put_segments(pickle_builder *builder, const block_list *segments, size_t count)
+static void put_list_of_segments(pickle_builder *builder, const char *key, const block_list *segments, size_t count)
 {
-    pickle_text(builder, "segments");
+    pickle_text(builder, key);
     pickle_list(builder, count);
     for (size_t i = 0; i < count; i++)
         snapshot_put_segment(builder, &segments[i].segment, segments[i].blocks, segments[i].count);
     pickle_end(builder);
+}
+
+static void put_segments(pickle_builder *builder, const block_list *segments, size_t count)
+{
+    put_list_of_segments(builder, "segments", segments, count);
 }
 
 static source_log read_built(pickle_builder *builder)
@@ -535,6 +540,104 @@ static void put_settings(pickle_builder *builder)
     pickle_end(builder);
 }
 
+/* A clock that goes back puts nothing before what came before it on its device. */
+START_TEST(traces_of_several_devices_are_one_stream_by_their_times)
+{
+    static const snapshot_entry first[] = {
+        {.action = "alloc", .address = 0x1000, .size = 1, .time_us = 1005},
+        {.action = "alloc", .address = 0x2000, .size = 2, .time_us = 1001},
+        {.action = "free", .address = 0x1000, .size = 1, .time_us = 1009},
+    };
+    static const snapshot_entry second[] = {
+        {.action = "alloc", .address = 0x1000, .size = 3, .time_us = 1004},
+        {.action = "alloc", .address = 0x2000, .size = 4, .time_us = 1005},
+        {.action = "alloc", .address = 0x3000, .size = 5, .time_us = 1007},
+        {.action = "alloc", .address = 0x4000, .size = 6, .time_us = 1010},
+    };
+    static const trace traces[] = {{first, COUNT(first)}, {NULL, 0}, {second, COUNT(second)}};
+
+    expect_document(NULL, 0, traces, 3,
+                    "0 alloc heap=5 at=0x1000 requested=3 stream=0 t=3000\n"
+                    "1 alloc heap=2 at=0x1000 requested=1 stream=0 t=4000\n"
+                    "2 alloc heap=2 at=0x2000 requested=2 stream=0 t=0\n"
+                    "3 alloc heap=5 at=0x2000 requested=4 stream=0 t=4000\n"
+                    "4 alloc heap=5 at=0x3000 requested=5 stream=0 t=6000\n"
+                    "5 free heap=2 at=0x1000 stream=0 t=8000\n"
+                    "6 alloc heap=5 at=0x4000 requested=6 stream=0 t=9000\n");
+}
+END_TEST
+
+/* Nobody knows what came between what: each is a process of its own. */
+START_TEST(devices_without_times_are_judged_each_by_itself)
+{
+    static const snapshot_entry entries[] = {{.action = "alloc", .address = 0x1000, .size = 1, .time_us = 1005},
+                                             {.action = "alloc", .address = 0x2000, .size = 1}};
+    static const trace traces[] = {{entries, 2}, {entries, 1}};
+    pickle_builder builder = pickle_new(4);
+    source_log log;
+
+    put_document(&builder, NULL, 0, traces, 2);
+    log = read_built(&builder);
+    ck_assert_int_eq(log.summary.order_kind, NM_ORDER_FILE);
+    ck_assert_uint_eq(log.summary.step_device_id, 0);
+    for (uint64_t device = 1; device <= 2; device++) {
+        ck_assert_ptr_nonnull(source_log_find(&log, NM_DEFINE_PROCESS, device));
+        ck_assert_uint_eq(source_log_find(&log, NM_DEFINE_DEVICE, device)->device.process_id, device);
+        ck_assert_uint_eq(source_log_find(&log, NM_DEFINE_HEAP, 3 * device - 1)->heap.process_id, device);
+    }
+    expect(&log, "0 alloc heap=2 at=0x1000 requested=1 stream=0 t=0\n"
+                 "1 alloc heap=2 at=0x2000 requested=1 stream=0\n"
+                 "2 alloc heap=5 at=0x1000 requested=1 stream=0 t=0\n");
+}
+END_TEST
+
+/* torch's own pool of host memory: a trace, and segments of a device -1. */
+START_TEST(host_traces_and_segments_are_a_heap_of_pinned_memory)
+{
+    static const snapshot_frame stack[] = {{"pin", "loader.py", 5}, {0}};
+    static const snapshot_entry device[] = {{.action = "alloc", .address = 0x1000, .size = 1, .time_us = 1002}};
+    static const snapshot_entry host[] = {
+        {.action = "segment_alloc", .address = 0x8000, .size = 1024, .time_us = 1001, .frames = stack},
+        {.action = "alloc", .address = 0x8000, .size = 600, .time_us = 1001, .frames = stack},
+        {.action = "free_completed", .address = 0x9000, .size = 300, .time_us = 1003},
+    };
+    static const trace traces[] = {{device, 1}};
+    static const snapshot_block blocks[] = {{0x8000, 1024, 600, "active_allocated", stack}};
+    static const snapshot_block older[] = {{0xa000, 512, 500, "active_allocated", stack}};
+    static const block_list segments[] = {{{-1, 0x8000, 1024, 0, false, {0, 0}}, blocks, 1},
+                                          {{-1, 0xa000, 512, 0, false, {0, 0}}, older, 1}};
+
+    for (size_t i = 0; i < COUNT(protocols); i++) {
+        pickle_builder builder = pickle_new(protocols[i]);
+        source_log log;
+
+        pickle_dict(&builder, 3);
+        if (i % 2 == 0)
+            put_traces(&builder, traces, 1);
+        pickle_text(&builder, "host_traces");
+        pickle_list(&builder, COUNT(host));
+        for (size_t entry = 0; entry < COUNT(host); entry++)
+            snapshot_put_entry(&builder, &host[entry]);
+        pickle_end(&builder);
+        put_list_of_segments(&builder, "host_segments", segments, 2);
+        if (i % 2 != 0)
+            put_traces(&builder, traces, 1);
+        pickle_end(&builder);
+        log = read_built(&builder);
+        ck_assert_msg(log.status == NM_END, "byte %" PRIu64 ": %s", log.err.offset, log.err.text);
+        const nm_definition *heap = source_log_find(&log, NM_DEFINE_HEAP, 5);
+        ck_assert(heap->heap.level == NM_LEVEL_PINNED && heap->heap.device_id == 0 && heap->heap.process_id == 1);
+        ck_assert_str_eq(log.strings[heap->heap.name], "pinned memory");
+        ck_assert_uint_eq(log.summary.step_device_id, 1);
+        expect(&log, "base alloc heap=5 at=0x9000 requested=300 PENDING\n"
+                     "base alloc heap=5 at=0xa000 requested=500 block=512 stack=pin:5\n"
+                     "1 alloc heap=5 at=0x8000 requested=600 stack=pin:5 t=0\n"
+                     "2 alloc heap=2 at=0x1000 requested=1 stream=0 t=1000\n"
+                     "3 free heap=5 at=0x9000 t=2000\n");
+    }
+}
+END_TEST
+
 START_TEST(times_count_from_the_earliest_entry)
 {
     static const snapshot_entry first[] = {
@@ -557,14 +660,15 @@ START_TEST(times_count_from_the_earliest_entry)
         log = read_built(&builder);
         ck_assert_msg(log.status == NM_END, "byte %" PRIu64 ": %s", log.err.offset, log.err.text);
         ck_assert_str_eq(log.summary.kind, "torch snapshot");
-        ck_assert_int_eq(log.summary.order_kind, NM_ORDER_FILE);
+        ck_assert_int_eq(log.summary.order_kind, NM_ORDER_CLOCK);
+        ck_assert_uint_eq(log.summary.step_device_id, 1);
         ck_assert_int_eq(log.summary.start_realtime_ns, 1700000000000001000);
         ck_assert(log.summary.is_finished && log.summary.is_complete);
         ck_assert_str_eq(log.strings[source_log_find(&log, NM_DEFINE_DEVICE, 1)->device.device_kind], "gpu");
-        expect(&log, "0 alloc heap=2 at=0x1000 requested=1 stream=0 t=6000\n"
-                     "1 free heap=2 at=0x1000 stream=0 t=6000\n"
-                     "2 alloc_failed heap=2 requested=2 stream=0 t=8000 free=5 error=2\n"
-                     "3 mark t=0 name=snapshot\n");
+        expect(&log, "0 mark t=0 name=snapshot\n"
+                     "1 alloc heap=2 at=0x1000 requested=1 stream=0 t=6000\n"
+                     "2 free heap=2 at=0x1000 stream=0 t=6000\n"
+                     "3 alloc_failed heap=2 requested=2 stream=0 t=8000 free=5 error=2\n");
     }
 }
 END_TEST
@@ -714,17 +818,17 @@ START_TEST(annotations_stand_where_their_times_put_them)
         expect(&log, "0 begin t=-100000 number=1 name=step\n"
                      "0 begin t=0 number=2 name=op\n"
                      "0 alloc heap=2 at=0x1000 requested=1 stream=0 t=0\n"
+                     "1 begin t=1000 number=3 name=other\n"
                      "1 end t=1000 number=2\n"
-                     "1 begin t=1000 number=4 name=op\n"
+                     "1 begin t=1000 number=5 name=op\n"
+                     "1 end t=1000 number=3\n"
                      "1 alloc heap=2 at=0x2000 requested=1 stream=0 t=1000\n"
-                     "2 begin t=2000 number=5 name=op\n"
-                     "2 end t=2000 number=5\n"
-                     "2 end t=3000 number=4\n"
-                     "2 alloc heap=2 at=0x3000 requested=1 stream=0 t=4000\n"
-                     "3 end t=4000000 number=1\n"
-                     "3 begin t=1000 number=9 name=other\n"
-                     "3 end t=1000 number=9\n"
-                     "3 alloc heap=5 at=0x1000 requested=1 stream=0 t=1000\n"
+                     "2 alloc heap=5 at=0x1000 requested=1 stream=0 t=1000\n"
+                     "3 begin t=2000 number=7 name=op\n"
+                     "3 end t=2000 number=7\n"
+                     "3 end t=3000 number=5\n"
+                     "3 alloc heap=2 at=0x3000 requested=1 stream=0 t=4000\n"
+                     "4 end t=4000000 number=1\n"
                      "4 end t=8000000 number=11\n");
     }
 }
@@ -858,6 +962,8 @@ START_TEST(a_list_of_segments_alone_is_a_snapshot)
         ck_assert_msg(log.status == NM_END, "protocol %d, byte %" PRIu64 ": %s", protocols[i], log.err.offset,
                       log.err.text);
         ck_assert_uint_eq(log.summary.events_seen, 0);
+        ck_assert_str_eq(log.strings[source_log_find(&log, NM_DEFINE_DEVICE, 1)->device.device_kind], "gpu");
+        ck_assert_str_eq(log.summary.kind, "torch snapshot");
         expect(&log, "base alloc heap=1 at=0x10000 requested=2048 block=2048 SEGMENT\n"
                      "base alloc heap=2 at=0x10000 requested=512 block=512\n"
                      "base alloc heap=2 at=0x10200 requested=300 block=512 stack=f:1\n"
@@ -911,7 +1017,8 @@ START_TEST(what_is_not_known_is_skipped)
         pickle_pair(&builder, 1, 2);
         pickle_end(&builder);
         log = read_built(&builder);
-        expect(&log, "0 alloc heap=2 at=0x1000 requested=1 stack=host:1 stream=0\n");
+        expect(&log, "0 note number=2 name=a new part\n"
+                     "0 alloc heap=2 at=0x1000 requested=1 stack=host:1 stream=0\n");
     }
 }
 END_TEST
@@ -1547,6 +1654,9 @@ TEST_SUITE(test_snapshot_source)
     tcase_add_test(tcase, each_frame_may_be_shared_by_reference);
     tcase = new_case(suite, "times");
     tcase_add_test(tcase, times_count_from_the_earliest_entry);
+    tcase_add_test(tcase, traces_of_several_devices_are_one_stream_by_their_times);
+    tcase_add_test(tcase, devices_without_times_are_judged_each_by_itself);
+    tcase_add_test(tcase, host_traces_and_segments_are_a_heap_of_pinned_memory);
     tcase_add_test(tcase, without_times_or_settings_it_is_torch_npu);
     tcase_add_test(tcase, frames_and_settings_say_whose_device_it_is);
     tcase_add_test(tcase, of_an_unknown_dialect_the_code_of_a_failure_is_unknown);

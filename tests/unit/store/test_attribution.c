@@ -131,6 +131,27 @@ START_TEST(the_operator_then_the_native_frame_then_the_thread)
 }
 END_TEST
 
+/* Above it there is nothing but plumbing, or a line of the program: only the first has no other name. */
+START_TEST(a_compiled_graph_that_no_line_called_is_called_one)
+{
+    static const char graph[] = "/tmp/torchinductor_me/3u/c3uxhj5q2ablsqp5lrlrkd2ig2tub4do54ysdazmtvawnjje2knd.py";
+    nm_definition called = {.kind = NM_DEFINE_STACK, .id = 7, .stack = {.parent_id = LINE, .frame_id = 5}};
+
+    add_stack(5, "call", graph, "python3.11");
+    add_stack(6, "empty_strided_cuda", "/env/torch/_dynamo/utils.py", "python3.11");
+    add(called);
+    allocate(PYTHON_HEAP, 5, MATMUL, 1);
+    allocate(PYTHON_HEAP, 6, 0, 1);
+    allocate(PYTHON_HEAP, 7, MATMUL, 1);
+    allocate(PYTHON_HEAP, LINE, 0, 1);
+    nm_attribution *roles = find();
+    hold_role(&roles[4], "compiled graph", NM_ATTRIBUTION_COMPILED);
+    hold_role(&roles[5], "task_queue", NM_ATTRIBUTION_THREAD);
+    hold_role(&roles[6], "", NM_ATTRIBUTION_NONE);
+    free(roles);
+}
+END_TEST
+
 START_TEST(a_stack_of_several_has_none)
 {
     allocate(PYTHON_HEAP, LINE, 0, 1);
@@ -221,6 +242,7 @@ TEST_SUITE(test_attribution)
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, the_operator_then_the_native_frame_then_the_thread);
+    tcase_add_test(tcase, a_compiled_graph_that_no_line_called_is_called_one);
     tcase_add_test(tcase, a_stack_of_several_has_none);
     tcase_add_test(tcase, a_program_without_python_keeps_its_frames);
     tcase_add_test(tcase, a_thread_of_autograd_is_a_backward_pass);

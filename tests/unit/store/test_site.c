@@ -71,6 +71,11 @@ static void stack(uint64_t id, uint64_t parent_id, uint64_t frame_id)
     add(definition);
 }
 
+static nm_status add_rules(const char *text)
+{
+    return nm_plumbing_add(db, (nm_bytes){(const uint8_t *)text, strlen(text)}, &err);
+}
+
 static void open_sites(nm_sites *sites)
 {
     nm_patterns plumbing = {0};
@@ -221,7 +226,7 @@ START_TEST(pythons_own_library_is_plumbing_and_what_is_beside_it_is_not)
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
     open_sites(&sites);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        ck_assert_msg(sites.is_plumbing[i] == (i < plumbing_count), "%s", files[i]);
+        ck_assert_msg(sites.frames[i].is_plumbing == (i < plumbing_count), "%s", files[i]);
     nm_sites_close(&sites);
 }
 END_TEST
@@ -260,8 +265,8 @@ START_TEST(allocators_are_known_by_their_names)
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
         const char *file = frames[i].file;
 
-        ck_assert_msg(sites.is_plumbing[i] == frames[i].is_plumbing, "%s %s", frames[i].function, file);
-        ck_assert_int_eq(sites.is_python[i], strstr(file, ".py") != NULL || strncmp(file, "<ipython", 8) == 0);
+        ck_assert_msg(sites.frames[i].is_plumbing == frames[i].is_plumbing, "%s %s", frames[i].function, file);
+        ck_assert_int_eq(sites.frames[i].is_python, strstr(file, ".py") != NULL || strncmp(file, "<ipython", 8) == 0);
     }
     nm_sites_close(&sites);
 }
@@ -306,6 +311,115 @@ START_TEST(frames_of_every_kind_of_plumbing_are_known)
 }
 END_TEST
 
+/* A case: frames "function file" from the outermost one inwards, and which of them, from 0, is the site. */
+typedef struct way {
+    const char *frames[8];
+    int site;
+} way;
+
+#define ENV     "/env/lib/python3.12/site-packages/"
+#define CALL    "_call_impl " ENV "torch/nn/modules/module.py"
+#define SCRIPT  "<module> /home/me/train.py"
+#define MAIN    "main /home/me/train.py"
+#define FORWARD "forward /home/me/model.py"
+#define EINOPS  "einsum " ENV "einops/_backends.py"
+#define TRAINER "train " ENV "transformers/trainer.py"
+#define GRAPH   "call /tmp/torchinductor_me/3u/c3uxhj5q2ablsqp5lrlrkd2ig2tub4do54ysdazmtvawnjje2knd.py"
+#define OTHER   "call /scratch/cache/3u/c3uxhj5q2ablsqp5lrlrkd2ig2tub4do54ysdazmtvawnjje2knd.py"
+#define RUN     "_run_module_as_main <frozen runpy>"
+#define ENGINE  "step " ENV "vllm/v1/engine/core.py"
+#define THREAD  "run /usr/lib/python3.12/threading.py"
+
+static void hold_ways(const way *ways, size_t count)
+{
+    uint64_t first = 0, last = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (int at = 0; at < 8 && ways[i].frames[at] != NULL; at++) {
+            const char *blank = strchr(ways[i].frames[at], ' ');
+            char function[32] = "";
+
+            memcpy(function, ways[i].frames[at], (size_t)(blank - ways[i].frames[at]));
+            last++;
+            stack(last, at == 0 ? 0 : last - 1, frame(function, blank + 1, last, NULL, 0)); /* a place of its own */
+        }
+    resolve();
+    for (size_t i = 0; i < count; i++) {
+        uint64_t length = 0;
+
+        while (length < 8 && ways[i].frames[length] != NULL)
+            length++;
+        ck_assert_msg(site(first + length) == first + 1 + (uint64_t)ways[i].site, "case %zu: frame %d, not %d", i,
+                      (int)(site(first + length) - first - 1), ways[i].site);
+        first += length;
+    }
+}
+
+#define HOLD_WAYS(ways) hold_ways(ways, sizeof(ways) / sizeof *(ways))
+
+START_TEST(a_library_gives_way_to_the_nearest_function_of_the_program)
+{
+    static const way ways[] = {
+        {{SCRIPT, MAIN, CALL, FORWARD, EINOPS, CALL}, 3},
+        {{SCRIPT, MAIN, "step " ENV "torch/optim/adam.py"}, 1},
+        {{SCRIPT, MAIN, TRAINER, CALL, FORWARD}, 4},
+        {{SCRIPT, MAIN, TRAINER, EINOPS}, 1},
+        {{SCRIPT, MAIN, "f /usr/lib/python3/dist-packages/own/a.py"}, 1},
+        {{SCRIPT, MAIN, "f C:/Users/me/Lib/site-packages/own/a.py"}, 1},
+        {{SCRIPT, MAIN, "<module> " ENV "einops/__init__.py"}, 1}, /* imported */
+        {{THREAD, FORWARD, EINOPS}, 1},
+        {{SCRIPT, TRAINER, CALL, EINOPS, CALL}, 3},        /* never <module>: the innermost that is no plumbing */
+        {{MAIN, SCRIPT, EINOPS}, 0},                       /* imported: who did that is a function */
+        {{SCRIPT, CALL}, 0},                               /* plumbing does */
+        {{SCRIPT, MAIN, "<module> /home/me/model.py"}, 2}, /* its own line is its own line */
+    };
+
+    HOLD_WAYS(ways);
+}
+END_TEST
+
+START_TEST(the_package_that_the_program_runs_is_its_own)
+{
+    static const way ways[] = {
+        {{RUN, "<module> " ENV "vllm/__main__.py", ENGINE, CALL, EINOPS}, 2},
+        {{"<module> /usr/local/bin/vllm", "main " ENV "vllm/cli.py", ENGINE, EINOPS}, 2},
+        {{"<module> C:/env/Scripts/vllm.exe/__main__.py", "main C:/env/Lib/site-packages/vllm/cli.py", EINOPS}, 1},
+        {{THREAD, ENGINE, EINOPS}, 1},
+        {{"main_loop " ENV "ray/_private/worker.py", "update " ENV "verl/workers/actor.py", TRAINER, EINOPS}, 1},
+        {{"run " ENV "uvicorn/server.py", ENGINE, EINOPS}, 1},
+        {{RUN, "<module> " ENV "vllm/__main__.py", EINOPS}, 2}, /* <module> of a package is none either */
+        {{SCRIPT, MAIN, ENGINE, EINOPS}, 1},                    /* here it is a library */
+        {{"<module> /home/me/bin/train.py", MAIN, ENGINE}, 1},
+    };
+
+    HOLD_WAYS(ways);
+}
+END_TEST
+
+START_TEST(a_package_that_is_named_is_the_programs_own)
+{
+    static const way ways[] = {{{SCRIPT, MAIN, TRAINER, EINOPS}, 2},
+                               {{SCRIPT, MAIN, "f " ENV "verl.py", EINOPS}, 2},
+                               {{SCRIPT, MAIN, "f /opt/vendored/x.py"}, 1},
+                               {{SCRIPT, MAIN, ENGINE, EINOPS}, 1}};
+
+    ck_assert_int_eq(add_rules("own transformers\nown verl\nlibrary /opt/vendored/*\n"), NM_OK);
+    HOLD_WAYS(ways);
+}
+END_TEST
+
+START_TEST(files_that_a_compiler_of_graphs_writes_give_way)
+{
+    static const way ways[] = {{{SCRIPT, MAIN, FORWARD, CALL, GRAPH, CALL}, 2},
+                               {{SCRIPT, MAIN, TRAINER, GRAPH}, 1},
+                               {{SCRIPT, GRAPH}, 0},
+                               {{SCRIPT, MAIN, OTHER}, 1},
+                               {{SCRIPT, MAIN, "call /home/me/compiled.py"}, 2}};
+
+    HOLD_WAYS(ways);
+}
+END_TEST
+
 START_TEST(optimisers_and_models_are_no_plumbing)
 {
     static const char *const files[] = {"/x/torch/optim/adam.py", "/x/torchvision/models/resnet.py", "/home/torch.py",
@@ -317,7 +431,7 @@ START_TEST(optimisers_and_models_are_no_plumbing)
     nm_sites sites = {0};
     open_sites(&sites);
     for (size_t index = 0; index < sites.frame_count; index++)
-        ck_assert_msg(!sites.is_plumbing[index], "%s", files[index]);
+        ck_assert_msg(!sites.frames[index].is_plumbing, "%s", files[index]);
     nm_sites_close(&sites);
 }
 END_TEST
@@ -334,7 +448,7 @@ START_TEST(a_return_type_is_no_name)
     ck_assert_int_eq(nm_definitions_sort(&definitions, &err), NM_OK);
     open_sites(&sites);
     for (size_t index = 0; index < sites.frame_count; index++)
-        ck_assert_msg(!sites.is_plumbing[index], "%s", functions[index]);
+        ck_assert_msg(!sites.frames[index].is_plumbing, "%s", functions[index]);
     nm_sites_close(&sites);
 }
 END_TEST
@@ -404,11 +518,6 @@ START_TEST(a_deep_stack_is_walked_once)
 }
 END_TEST
 
-static nm_status add_rules(const char *text)
-{
-    return nm_plumbing_add(db, (nm_bytes){(const uint8_t *)text, strlen(text)}, &err);
-}
-
 START_TEST(site_rules_add_to_the_list)
 {
     uint64_t user = frame("main", "/home/me/a.c", 1, NULL, 0);
@@ -465,8 +574,9 @@ START_TEST(patterns_match_what_glob_matches)
         ck_assert_int_eq(nm_patterns_add(&patterns, (nm_bytes){(const uint8_t *)"file", 4},
                                          (nm_bytes){(const uint8_t *)glob, strlen(glob)}, false, &err),
                          NM_OK);
-        ck_assert_msg(nm_patterns_match(&patterns, &subject) == (sqlite3_strglob(glob, text) == 0), "%s on %s", glob,
-                      text);
+        ck_assert_msg(nm_patterns_match(&patterns, NM_PATTERNS_OF_PLUMBING, &subject) ==
+                          (sqlite3_strglob(glob, text) == 0),
+                      "%s on %s", glob, text);
         match_count += sqlite3_strglob(glob, text) == 0;
         nm_patterns_free(&patterns);
     }
@@ -488,6 +598,10 @@ TEST_SUITE(test_site)
     tcase_add_test(tcase, pythons_own_library_is_plumbing_and_what_is_beside_it_is_not);
     tcase_add_test(tcase, allocators_are_known_by_their_names);
     tcase_add_test(tcase, frames_of_every_kind_of_plumbing_are_known);
+    tcase_add_test(tcase, a_library_gives_way_to_the_nearest_function_of_the_program);
+    tcase_add_test(tcase, the_package_that_the_program_runs_is_its_own);
+    tcase_add_test(tcase, a_package_that_is_named_is_the_programs_own);
+    tcase_add_test(tcase, files_that_a_compiler_of_graphs_writes_give_way);
     tcase_add_test(tcase, optimisers_and_models_are_no_plumbing);
     tcase_add_test(tcase, a_return_type_is_no_name);
     tcase_add_test(tcase, where_all_is_plumbing_the_innermost_frame_is_the_site);

@@ -1,0 +1,1 @@
+coalesce(nullif(upper($1), 'DEVICE'), 'device') || ' ' || $2
