@@ -190,7 +190,8 @@ INSERT INTO z_stream_call_kind VALUES
     (0, 'other'), (1, 'create stream'), (2, 'destroy stream'), (3, 'synchronize stream'), (4, 'synchronize device'),
     (5, 'wait for event'), (6, 'create event'), (7, 'destroy event'), (8, 'record event'), (9, 'synchronize event'),
     (10, 'reset event'), (11, 'register allocator'), (12, 'unregister allocator'), (13, 'begin capture'),
-    (14, 'end capture'), (15, 'execute graph'), (16, 'destroy graph');
+    (14, 'end capture'), (15, 'execute graph'), (16, 'destroy graph'), (17, 'create notify'),
+    (18, 'destroy notify'), (19, 'create context'), (20, 'destroy context');
 
 CREATE TABLE z_note_kind (
     -- Words for note.kind.

@@ -155,7 +155,7 @@ CREATE TABLE workspace (
 
 -- catalog: row an event
 CREATE TABLE z_stream_call (
-    -- One call about streams or events. A large table: integers only.
+    -- One call about streams, or what is made for them. A large table: integers only.
     --
     -- Number of the call.
     stream_call_id INTEGER PRIMARY KEY,
@@ -173,7 +173,7 @@ CREATE TABLE z_stream_call (
     kind INTEGER NOT NULL REFERENCES z_stream_call_kind (kind),
     -- The stream. NULL: none, or not known.
     stream INTEGER,
-    -- The event's handle. NULL: none, or not known.
+    -- The handle of the event, graph, notify or context. NULL: none, or not known.
     event INTEGER,
     -- Place in the order of events.
     seq INTEGER,

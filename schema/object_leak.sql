@@ -1,13 +1,15 @@
 -- Objects of the runtime that nobody destroys.
 
 CREATE TABLE z_object_leak (
-    -- Events (aclrtCreateEvent) that a process made at one stack, and of which none was ever destroyed. Shown by the view
-    -- object_leak.
+    -- Events, notifies or contexts (aclrtCreateEvent, ...) that a process made at one stack, and of which none was ever
+    -- destroyed. Shown by the view object_leak.
     --
     -- The process.
     process_id INTEGER REFERENCES process (process_id),
     -- The device. NULL: not known.
     device_id INTEGER REFERENCES device (device_id),
+    -- The call that made them, a code of z_stream_call_kind.
+    kind INTEGER NOT NULL REFERENCES z_stream_call_kind (kind),
     -- Where they were made. NULL: no stack was recorded.
     stack_id INTEGER REFERENCES stack (stack_id),
     -- How many. Unit: objects.
@@ -39,7 +41,7 @@ CREATE VIEW object_leak (
     heap,
     -- Always NULL: they are of no heap.
     level,
-    -- What they are: 'event'.
+    -- What they are: 'event', 'notify' or 'context'.
     object,
     -- Where they are made: the label of the site. NULL: no stack was recorded.
     site,
@@ -61,7 +63,7 @@ SELECT
     coalesce(d.physical_ordinal, d.ordinal),
     NULL,
     NULL,
-    'event',
+    replace(k.name, 'create ', ''),
     f.label,
     sum(o.created_count),
     sum(o.late_count),
@@ -70,9 +72,10 @@ SELECT
     max(o.last_seq),
     max(o.stack_id)
 FROM z_object_leak AS o
+JOIN z_stream_call_kind AS k ON k.kind = o.kind
 JOIN process ON process.process_id = o.process_id
 LEFT JOIN device AS d ON d.device_id = o.device_id
 LEFT JOIN stack AS s ON s.stack_id = o.stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-GROUP BY o.process_id, o.device_id, f.label
-ORDER BY sum(o.created_count) DESC, o.process_id, o.device_id, f.label;
+GROUP BY o.process_id, o.device_id, o.kind, f.label
+ORDER BY sum(o.created_count) DESC, o.process_id, o.device_id, o.kind, f.label;

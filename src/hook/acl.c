@@ -150,23 +150,37 @@ nm_acl_error aclrtResetDeviceForce(int32_t device)
               tell_device_end(NM_DEVICE_RESET_FORCE, device, error, HERE));
 }
 
-static void tell_context_create(int32_t device, nm_acl_error error, const void *frame)
+/* As what is made on it, by its handle: in acl_stream.c. Device -1: not known. */
+static void tell_context(nm_ring_stream_call told, int32_t device, uint64_t begin_ticks, const void *frame)
 {
-    if (error == ACL_SUCCESS)
+    bool has_device = told.error_code == ACL_SUCCESS && device >= 0;
+
+    told.cost_ticks = nm_record_cost(begin_ticks);
+    if (has_device)
         nm_record_know_device(device);
-    tell_call(NM_DEVICE_CONTEXT_CREATE, device, error, frame);
+    told.device = has_device ? nm_record_device(device) : 0;
+    nm_notes_tell();
+    nm_record_stream_call(&told, frame);
+}
+
+static nm_ring_stream_call on_context(nm_stream_call what, const void *context, nm_acl_error error)
+{
+    return (nm_ring_stream_call){.detail = what, .event = (uint64_t)(uintptr_t)context, .error_code = error};
 }
 
 nm_acl_error aclrtCreateContext(void **context, int32_t device)
 {
     NEED(aclrtCreateContext);
-    HOOK_CALL(NOTHING, nm_real.aclrtCreateContext(context, device), tell_context_create(device, error, HERE));
+    TIMED(HOOK_CALL, nm_real.aclrtCreateContext(context, device),
+          tell_context(on_context(NM_STREAM_CONTEXT_CREATE, error == ACL_SUCCESS ? *context : NULL, error), device,
+                       begin_ticks, HERE));
 }
 
 nm_acl_error aclrtDestroyContext(void *context)
 {
     NEED(aclrtDestroyContext);
-    HOOK_CALL(NOTHING, nm_real.aclrtDestroyContext(context), tell_call(NM_DEVICE_CONTEXT_DESTROY, -1, error, HERE));
+    TIMED(HOOK_CALL, nm_real.aclrtDestroyContext(context),
+          tell_context(on_context(NM_STREAM_CONTEXT_DESTROY, context, error), -1, begin_ticks, HERE));
 }
 
 static void tell_context_set(nm_acl_error error, const void *frame)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The hooks of AscendCL's streams and events: what was waited for, how long, and in which order streams may touch memory.
+ * The hooks of AscendCL's streams, events and notifies: what was waited for, how long, and in which order streams may touch memory.
  * Each is told after the call. Programs make these calls for every operator: they are one slot each, and what a query
  * answers (aclrtStreamQuery, aclrtQueryEventStatus) is not told at all.
  */
@@ -41,6 +41,11 @@ static nm_ring_stream_call made_stream(nm_acl_error error, void *const *stream)
 static nm_ring_stream_call made_event(nm_acl_error error, void *const *event)
 {
     return on_event(NM_STREAM_EVENT_CREATE, error == ACL_SUCCESS ? *event : NULL);
+}
+
+static nm_ring_stream_call made_notify(nm_acl_error error, void *const *notify)
+{
+    return on_event(NM_STREAM_NOTIFY_CREATE, error == ACL_SUCCESS ? *notify : NULL);
 }
 
 static void tell(nm_ring_stream_call *told, uint64_t begin_ticks, nm_acl_error error, const void *frame)
@@ -192,6 +197,20 @@ nm_acl_error aclrtSynchronizeEventWithTimeout(void *event, int32_t timeout)
 {
     NEED_NEWER(aclrtSynchronizeEventWithTimeout);
     STREAM_CALL(nm_real.aclrtSynchronizeEventWithTimeout(event, timeout), on_event(NM_STREAM_EVENT_SYNCHRONIZE, event));
+}
+
+/* ---- Notifies ------------------------------------------------------------------------------------------------------ */
+
+nm_acl_error aclrtCreateNotify(void **notify, uint64_t flag)
+{
+    NEED_NEWER(aclrtCreateNotify);
+    STREAM_CALL(nm_real.aclrtCreateNotify(notify, flag), made_notify(error, notify));
+}
+
+nm_acl_error aclrtDestroyNotify(void *notify)
+{
+    NEED_NEWER(aclrtDestroyNotify);
+    STREAM_CALL(nm_real.aclrtDestroyNotify(notify), on_event(NM_STREAM_NOTIFY_DESTROY, notify));
 }
 
 /* ---- A program's own allocator for a stream ------------------------------------------------------------------------ */

@@ -222,6 +222,8 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     X(aclrtCreateEventExWithFlag, (void **event, uint32_t flag))                                                       \
     X(aclrtIpcOpenEventHandle, (nm_acl_ipc_event shared, void **event))                                                \
     X(aclrtDestroyEvent, (void *event))                                                                                \
+    X(aclrtCreateNotify, (void **notify, uint64_t flag))                                                               \
+    X(aclrtDestroyNotify, (void *notify))                                                                              \
     X(aclrtRecordEvent, (void *event, void *stream))                                                                   \
     X(aclrtRecordEventWithFlag, (void *event, void *stream, uint32_t flag))                                            \
     X(aclrtResetEvent, (void *event, void *stream))                                                                    \

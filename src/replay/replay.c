@@ -80,11 +80,19 @@ static nm_status take_memory_event(nm_replay *replay, const nm_context *context,
     }
 }
 
-static nm_status take_device_call(nm_replay *replay, const nm_context *context, nm_error *err)
+/* With a context go the streams of it, which may be any. */
+static nm_status take_context_end(nm_replay *replay, const nm_context *context, uint64_t detail, nm_error *err)
 {
-    if (context->event->detail != NM_DEVICE_CONTEXT_DESTROY || context->process == NULL)
+    if (context->event->detail != detail || context->event->error_code != 0 || context->process == NULL)
         return NM_OK;
     return NM_TELL(replay, NM_CHANGE_STREAMS_GONE, err, .context = context, .process = context->process);
+}
+
+static nm_status take_stream_call(nm_replay *replay, const nm_context *context, nm_error *err)
+{
+    nm_status status = take_context_end(replay, context, NM_STREAM_CONTEXT_DESTROY, err);
+
+    return status == NM_OK ? nm_program_stream_call(replay, context, err) : status;
 }
 
 static nm_status take_other_event(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -113,9 +121,9 @@ static nm_status take_other_event(nm_replay *replay, const nm_context *context, 
     case NM_EVENT_PROCESS_END:
         return nm_program_process_end(replay, context, err);
     case NM_EVENT_STREAM_CALL:
-        return nm_program_stream_call(replay, context, err);
+        return take_stream_call(replay, context, err);
     case NM_EVENT_DEVICE_CALL:
-        return take_device_call(replay, context, err);
+        return take_context_end(replay, context, NM_DEVICE_CONTEXT_DESTROY, err);
     case NM_EVENT_NOTE:
         return nm_program_note(replay, context, err);
     case NM_EVENT_PAUSE:

@@ -591,6 +591,21 @@ static void choose_found(const nm_anchor *anchor, nm_anchor_process *process, op
     }
 }
 
+/* Wherever what was named is called from. */
+static void take_other_callers(const nm_anchor *anchor, nm_anchor_process *process, const nm_anchor_place *made,
+                               const opinions *list)
+{
+    for (size_t i = 0; i < list->count && process->choice_stack_count < NM_ANCHOR_CHOICES_MAX; i++) {
+        const nm_anchor_place *place = list->items[i].place;
+
+        if (place == made || place->is_range || place->lane != made->lane ||
+            !nm_anchor_names_is_same_call(&anchor->names, made->id, place->id))
+            continue;
+        process->choice_stacks[process->choice_stack_count++] = place->id;
+        process->choice.recur_count += place->count;
+    }
+}
+
 /* What the user named: a range; the place under it that makes the best anchor; or the first one. */
 static void choose_given(const nm_anchor *anchor, nm_anchor_process *process, opinions *list)
 {
@@ -600,10 +615,13 @@ static void choose_given(const nm_anchor *anchor, nm_anchor_process *process, op
         made = choose(anchor, process, list);
     if (made == NULL)
         made = earliest(list, false);
-    if (made != NULL)
-        take_anchor(process, made, "named by --step-at");
-    else
+    if (made == NULL) {
         snprintf(process->reason, sizeof process->reason, "what --step-at names never occurs");
+        return;
+    }
+    take_anchor(process, made, "named by --step-at");
+    if (!made->place->is_range)
+        take_other_callers(anchor, process, made->place, list);
 }
 
 nm_status nm_anchor_judge(nm_anchor *anchor, size_t index, nm_error *err)

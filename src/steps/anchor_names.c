@@ -317,6 +317,20 @@ size_t nm_anchor_names_lines(const nm_anchor_names *names, uint64_t stack_id, nm
     return count;
 }
 
+bool nm_anchor_names_is_same_call(const nm_anchor_names *names, uint64_t stack_id, uint64_t other_id)
+{
+    const nm_anchor_stack *stack = stack_of(names, stack_id), *other = stack_of(names, other_id);
+
+    for (int depth = 0; stack != NULL && other != NULL && stack->frame == other->frame && depth < STACK_DEPTH_MAX;
+         depth++) {
+        if (words_of_frame_number(names, stack->frame) & NM_WORD_GIVEN)
+            return true;
+        stack = stack_of(names, stack->parent);
+        other = stack_of(names, other->parent);
+    }
+    return false;
+}
+
 static uint64_t hash_line(uint64_t hash, const nm_anchor_frame *frame)
 {
     const uint64_t values[] = {frame->function, frame->file, frame->line};

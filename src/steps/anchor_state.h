@@ -18,6 +18,7 @@
 #define NM_ANCHOR_ANY_DEVICE       0 /* a device's number */
 
 #define NM_ANCHOR_OPTIMIZERS_MAX   16 /* of one process: later ones are not looked at */
+#define NM_ANCHOR_CHOICES_MAX      64 /* places at which the steps of a process begin; not below the next */
 #define NM_ANCHOR_BACKWARDS_MAX    16 /* the same of lines that call a backward pass */
 
 #define NM_ANCHOR_SAME_COUNT_RATIO 0.9 /* places of one loop are met about as often: one may be left out now and then */
@@ -142,7 +143,7 @@ typedef struct nm_anchor_process {
     bool is_chosen; /* it has an anchor */
     bool is_decided;
     nm_anchor_lane choice_lane;
-    uint64_t choice_stacks[NM_ANCHOR_BACKWARDS_MAX]; /* at any of which a step begins */
+    uint64_t choice_stacks[NM_ANCHOR_CHOICES_MAX]; /* at any of which a step begins */
     size_t choice_stack_count;
     bool is_choice_after_fall; /* only where so much less is live than at the last occurrence; */
     int64_t net_count;         /* what more is live: second pass */
@@ -224,6 +225,9 @@ typedef struct nm_anchor_line {
     unsigned words;
 } nm_anchor_line;
 size_t nm_anchor_names_lines(const nm_anchor_names *names, uint64_t stack_id, nm_anchor_line *out, size_t max);
+
+/* Have both stacks the same frames from what the user named (NM_WORD_GIVEN) inwards? */
+bool nm_anchor_names_is_same_call(const nm_anchor_names *names, uint64_t stack_id, uint64_t other_id);
 
 /* Stands for the line that calls the optimizer of which the stack is a part; 0: none does. */
 uint64_t nm_anchor_names_caller(const nm_anchor_names *names, uint64_t stack_id);

@@ -59,7 +59,8 @@ typedef enum nm_event_kind {
                                     from outside: number (process_id) size_bytes (used) total_bytes (of the machine) */
     NM_EVENT_DEVICE_CALL = 33,   /* thread device detail = nm_device_call error_code */
     NM_EVENT_PROCESS_END = 34,   /* number (process_id) detail = nm_process_end error_code (exit status or signal) */
-    NM_EVENT_STREAM_CALL = 35,   /* thread stream number (event handle) device stack detail = nm_stream_call cost_ns
+    NM_EVENT_STREAM_CALL =
+        35, /* thread stream number (handle of an event, a graph, ...) device stack detail = nm_stream_call cost_ns
                                     error_code */
     NM_EVENT_MODULE_SAMPLE = 36, /* thread device name_id (module) size_bytes (now) total_bytes (its peak): what the
                                     runtime itself says that a module of it holds of the device (aclrtGetMemUsageInfo) */
@@ -216,7 +217,7 @@ typedef enum nm_device_call {
     NM_DEVICE_SET = 3,
     NM_DEVICE_RESET = 4,
     NM_DEVICE_RESET_FORCE = 5,
-    NM_DEVICE_CONTEXT_CREATE = 6,
+    NM_DEVICE_CONTEXT_CREATE = 6, /* up to 1.4, as the next: see NM_STREAM_CONTEXT_CREATE */
     NM_DEVICE_CONTEXT_DESTROY = 7,
     NM_DEVICE_CONTEXT_SET = 8,
 } nm_device_call;
@@ -238,7 +239,11 @@ typedef enum nm_stream_call {
     NM_STREAM_CAPTURE_END = 14,   /* number: the graph */
     NM_STREAM_GRAPH_EXECUTE = 15, /* likewise */
     NM_STREAM_GRAPH_DESTROY = 16, /* likewise */
-    NM_STREAM_CALL_MAX = NM_STREAM_GRAPH_DESTROY,
+    NM_STREAM_NOTIFY_CREATE = 17, /* from 1.5 on, as all below; number: the notify */
+    NM_STREAM_NOTIFY_DESTROY = 18,
+    NM_STREAM_CONTEXT_CREATE = 19, /* number: the context */
+    NM_STREAM_CONTEXT_DESTROY = 20,
+    NM_STREAM_CALL_MAX = NM_STREAM_CONTEXT_DESTROY,
 } nm_stream_call;
 
 /* Of the runtime, as their functions are called; from 1.5 on. */

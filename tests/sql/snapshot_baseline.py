@@ -83,9 +83,14 @@ def own_snapshot(seed):
 # ---- What a snapshot says ---------------------------------------------------------------------------------------------
 
 
+def unified(file):
+    """Windows paths are read with the separators of all others."""
+    return file.replace("\\", "/") if file[1:3] == ":\\" or file.startswith(".\\") else file
+
+
 def stack_of(of):
     frames = of.get("frames") or (of.get("history") or [{}])[0].get("frames") or []
-    return tuple(tuple(None if part in ("", "??", 0) else part for part in (f["name"], f["filename"], f["line"])) for f in frames)
+    return tuple(tuple(None if part in ("", "??", 0) else part for part in (f["name"], unified(f["filename"]), f["line"])) for f in frames)
 
 
 def list_of(snapshot, device, level):

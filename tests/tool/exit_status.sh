@@ -35,6 +35,8 @@ echo text >text.zst
 "$text2trace" lossy.txt lossy.zst || exit 1
 sed 's/requested=\([0-9]*\)/requested=1\1/; s/block=\([0-9]*\)/block=1\1/' "$text" >larger.txt
 "$text2trace" larger.txt larger.zst && npumem-ingest --quiet larger.zst || exit 1
+grep -v ' step ' "$text" >few.txt
+"$text2trace" few.txt few.zst && npumem-ingest --quiet few.zst || exit 1
 
 ends 0 npumem-ingest -q -o new.db run.zst
 ends 1 npumem-ingest -q text.zst
@@ -47,6 +49,7 @@ ends 1 npumem-check run.db --max-peak 1B
 ends 2 npumem-check run.db
 ends 4 npumem-check text.zst --complete
 ends 4 npumem-check nowhere.db --complete
+ends 5 npumem-check few.db --no-growth --allow-partial
 
 ends 0 npumem-stack run.db leak
 ends 1 npumem-stack run.db nowhere

@@ -140,6 +140,16 @@ API(aclrtDestroyEvent, (void *event))
     return use(event);
 }
 
+API(aclrtCreateNotify, (void **notify, uint64_t flag))
+{
+    return flag == REFUSED ? answer(207005) : make(notify, 0xd000);
+}
+
+API(aclrtDestroyNotify, (void *notify))
+{
+    return use(notify);
+}
+
 API(aclrtRecordEvent, (void *event, void *stream))
 {
     (void)stream;

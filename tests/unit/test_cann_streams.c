@@ -127,6 +127,9 @@ START_TEST(an_event_orders_two_streams)
     ck_assert_int_eq(order[1], 2);
     assert_acl(aclrtDestroyEvent(event), ACL_SUCCESS);
     assert_acl(aclrtDestroyEvent(event), ACL_ERROR_RT_INVALID_HANDLE);
+    assert_acl(aclrtCreateNotify(&event, 0), ACL_SUCCESS);
+    assert_acl(aclrtDestroyNotify(event), ACL_SUCCESS);
+    assert_acl(aclrtDestroyNotify(event), ACL_ERROR_RT_INVALID_HANDLE);
     assert_acl(aclrtRecordEvent(event, first), ACL_ERROR_RT_INVALID_HANDLE);
 }
 END_TEST

@@ -308,6 +308,18 @@ static void check_call(const reader_record *record, unsigned kind, uint64_t call
     ck_assert_int_eq(event->error_code, error);
 }
 
+static void check_context(const reader_record *record, nm_stream_call call, uint64_t device, uint64_t handle)
+{
+    const nm_ring_stream_call *event = (const nm_ring_stream_call *)record->words;
+
+    ck_assert_uint_eq(record->kind, NM_EVENT_STREAM_CALL);
+    ck_assert_uint_eq(event->detail, call);
+    ck_assert_uint_eq(event->device, device);
+    ck_assert_uint_eq(event->event, handle);
+    ck_assert_int_eq(event->error_code, 0);
+    ck_assert_uint_ne(event->where, 0);
+}
+
 static void check_memory_events(size_t *at)
 {
     const uint32_t queued = (NM_FLAG_STREAM | NM_FLAG_ASYNC) << 16;
@@ -363,9 +375,9 @@ static void check_device_events(size_t *at)
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_SET, 0, 107001);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_SET, 4, 0);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_SET, 4, 0);
-    check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_CONTEXT_CREATE, 4, 0);
+    check_context(next_event(at), NM_STREAM_CONTEXT_CREATE, 4, 0x103);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_CONTEXT_SET, 4, 0);
-    check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_CONTEXT_DESTROY, 0, 0);
+    check_context(next_event(at), NM_STREAM_CONTEXT_DESTROY, 0, 0x103);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_RESET, 4, 0);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_RESET, 0, 107001);
     check_call(next_event(at), NM_EVENT_DEVICE_CALL, NM_DEVICE_RESET, 4, 0);

@@ -74,6 +74,10 @@ static int call_events(void)
     EXPECT(aclrtSynchronizeEvent(NULL), 107017);
     EXPECT(aclrtSynchronizeEventWithTimeout(AT(0xf001), 13), 507046);
     EXPECT(aclrtDestroyEvent(AT(0xf001)), 0);
+    EXPECT(aclrtCreateNotify(&last, 0), 0);
+    EXPECT(aclrtCreateNotify(&last, 13), 207005);
+    EXPECT(aclrtDestroyNotify(AT(0xd005)), 0);
+    EXPECT(aclrtDestroyNotify(NULL), 107017);
     return 0;
 }
 
@@ -94,6 +98,10 @@ static const char *const event_lines[] = {
     "call 9 on 3 error=107017",
     "call 9 on 3 event 0xf001 error=507046",
     "call 7 on 3 event 0xf001",
+    "call 17 on 3 event 0xd005",
+    "call 17 on 3 error=207005",
+    "call 18 on 3 event 0xd005",
+    "call 18 on 3 error=107017",
     NULL,
 };
 

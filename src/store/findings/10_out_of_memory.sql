@@ -234,7 +234,7 @@ SELECT
         pins.lines
     ),
     CASE
-        WHEN c.cause = 'capacity' AND c.hccl_bytes >= c.lacked_bytes - c.free_bytes
+        WHEN c.hccl_bytes >= c.lacked_bytes - c.free_bytes AND (c.cause = 'capacity' OR (c.cause = 'others' AND c.hccl_bytes * 2 >= c.other_bytes))
             THEN said(say('screen.remedy.hccl', 'hccl_bytes', c.hccl_bytes))
         WHEN c.cause IS NOT NULL
             THEN said(

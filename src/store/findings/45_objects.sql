@@ -16,9 +16,13 @@ SELECT
     o.created_count,
     o.first_seq,
     o.stack_id,
-    said(say('screen.objects', 'n', o.created_count)),
-    said(say('screen.objects.remedy')),
+    said(say(
+        CASE o.object WHEN 'notify' THEN 'screen.objects.notify' WHEN 'context' THEN 'screen.objects.context' ELSE 'screen.objects' END,
+        'n',
+        o.created_count
+    )),
+    said(say('screen.objects.remedy', 'call', 'aclrtDestroy' || upper(substr(o.object, 1, 1)) || substr(o.object, 2))),
     'object_leak'
 FROM object_leak AS o
 WHERE o.verdict = 'leak'
-ORDER BY o.created_count DESC, o.host, o.rank, o.pid, o.site;
+ORDER BY o.created_count DESC, o.host, o.rank, o.pid, o.object, o.site;

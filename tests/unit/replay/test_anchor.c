@@ -1054,6 +1054,23 @@ START_TEST(a_function_that_is_named_begins_steps_where_it_recurs)
 }
 END_TEST
 
+/* The first iteration is called from another line than the others. */
+START_TEST(a_function_that_is_named_begins_steps_wherever_it_is_called_from)
+{
+    begin_program();
+    fprintf(now.out, "stack 70: model.py:3:site3 < /src/train.py:7:train_one_step < /src/train.py:90:main\n");
+    for (int i = 0; i < 5; i++) {
+        iteration_begins();
+        take(i == 0 ? 70 : 3, 1 + pick(100));
+        take(9, 1 + pick(100)); /* too little for an anchor */
+        give(2);
+    }
+    find("train_one_step");
+    check_planted(NM_ANCHOR_SITE);
+    ck_assert_uint_eq(rows[0].recur_count, 5);
+}
+END_TEST
+
 START_TEST(a_range_that_is_named_begins_steps)
 {
     begin_program();
@@ -1383,6 +1400,7 @@ TEST_SUITE(test_anchor)
     tcase_add_test(tests, an_optimizer_with_an_irregular_number_of_backward_passes_says_nothing);
     tcase_add_test(tests, a_line_that_is_named_begins_steps);
     tcase_add_test(tests, a_function_that_is_named_begins_steps_where_it_recurs);
+    tcase_add_test(tests, a_function_that_is_named_begins_steps_wherever_it_is_called_from);
     tcase_add_test(tests, a_range_that_is_named_begins_steps);
     tcase_add_test(tests, what_is_named_and_never_occurs_is_an_error);
     tcase_add_test(tests, marks_hold_whatever_the_user_names);

@@ -218,6 +218,7 @@ START_TEST(streams_that_end_with_their_device_or_may_have_ended_are_not_kept)
         FORGOTTEN "@4 reset thread=1 device=1\n",
         FORGOTTEN "@4 reset thread=1\n",
         FORGOTTEN "@4 device_call thread=1 detail=context_destroy\n",
+        FORGOTTEN "@4 stream_call thread=1 detail=stream_context_destroy\n",
         FORGOTTEN "@4 pause thread=1 process=1 detail=1\n@5 pause thread=1 process=1 detail=2\n",
         FORGOTTEN "@4 stream_call thread=1 stream=7 detail=stream_destroy device=1\n",
         "@3 stream_call thread=1 stream=7 detail=stream_create device=1 error=107000\n"
@@ -226,6 +227,8 @@ START_TEST(streams_that_end_with_their_device_or_may_have_ended_are_not_kept)
     };
 
     replay(HEAD(""), FORGOTTEN, EXIT);
+    ck_assert_uint_eq(list.anomaly.count, 1);
+    replay(HEAD(""), FORGOTTEN "@4 stream_call thread=1 detail=stream_context_destroy error=107000\n", EXIT);
     ck_assert_uint_eq(list.anomaly.count, 1);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         replay(HEAD(""), texts[i], EXIT);
