@@ -14,6 +14,11 @@ static bool is_same_line(const nm_anchor_frame *a, const nm_anchor_frame *b)
     return a->function == b->function && a->file == b->file && a->line == b->line;
 }
 
+static bool is_same_function(const nm_anchor_frame *a, const nm_anchor_frame *b)
+{
+    return a->function == b->function && a->file == b->file;
+}
+
 static bool is_near(uint64_t a, uint64_t b, double most)
 {
     return (a > b ? (double)(a - b) : (double)(b - a)) <= most;
@@ -44,8 +49,8 @@ bool nm_anchor_is_inside(const nm_anchor *anchor, const nm_anchor_place *place, 
         size_t length = nm_anchor_names_lines(&anchor->names, other->id, lines, LINES_MAX);
         count = length < count ? length : count;
         for (size_t at = 0; at < count; at++)
-            if (!is_same_line(&common[at].frame, &lines[at].frame))
-                count = at;
+            if (!is_same_line(&common[at].frame, &lines[at].frame)) /* two lines of one call are the last in common */
+                count = at + is_same_function(&common[at].frame, &lines[at].frame);
     }
     for (size_t at = 0; at < count; at++)
         if (common[at].words & (NM_WORD_FORWARD | NM_WORD_OPTIMIZER | NM_WORD_BACKWARD))

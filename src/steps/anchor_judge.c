@@ -23,6 +23,9 @@
 #define COVERED_RATIO_MIN 0.5  /* of all that the process allocates */
 #define FREED_RATIO_MIN   0.75
 #define FREED_RATIO_MAX   1.25
+#define IDLE_RATIO_MAX    0.5  /* of the gaps */
+#define OTHER_RATIO_MAX   0.25 /* of what lies between, for what was made and given back before it */
+#define QUARTERS_FROM     32   /* gaps */
 #define COMPUTING_PART    4    /* operators for an allocation */
 #define LEFT_OUT_RATIO    0.85 /* less often than that is another loop */
 #define INSIDE_LOOKS_MAX  256  /* places that are looked around at */
@@ -38,10 +41,11 @@ typedef enum verdict { /* how far a place came */
                        VERDICT_PART = 5,
                        VERDICT_STAYS = 6,
                        VERDICT_UNEVEN = 7,
-                       VERDICT_INSIDE = 8,
-                       VERDICT_NO_LINE = 9,
-                       VERDICT_DISAGREES = 10,
-                       VERDICT_ANCHOR = 11,
+                       VERDICT_IDLE = 8,
+                       VERDICT_INSIDE = 9,
+                       VERDICT_NO_LINE = 10,
+                       VERDICT_DISAGREES = 11,
+                       VERDICT_ANCHOR = 12,
 } verdict;
 
 typedef struct opinion { /* of a place */
@@ -73,14 +77,15 @@ static uint64_t length_of(const nm_lane_sums *gap)
     return gap->allocations + gap->operators;
 }
 
-static uint64_t middle_length(const nm_anchor_place *place)
+/* Of the gaps from `begin` to `end`. */
+static uint64_t middle_length(const nm_anchor_place *place, size_t begin, size_t end)
 {
     uint64_t values[NM_ANCHOR_GAPS_MAX];
 
-    for (size_t i = 0; i < place->gap_count; i++)
-        values[i] = length_of(&place->gaps[i]);
-    qsort(values, place->gap_count, sizeof values[0], by_number);
-    return place->gap_count == 0 ? 0 : values[place->gap_count / 2];
+    for (size_t i = begin; i < end; i++)
+        values[i - begin] = length_of(&place->gaps[i]);
+    qsort(values, end - begin, sizeof values[0], by_number);
+    return begin == end ? 0 : values[(end - begin) / 2];
 }
 
 static uint64_t middle_of(const nm_anchor_place *place, size_t offset)
@@ -148,19 +153,37 @@ static double pattern_ratio(const nm_anchor_place *place)
     return (double)(same_count > alike_count ? same_count : alike_count) / (double)place->gap_count;
 }
 
+/* Alike in number to the middle gap of all, or of its quarter: iterations may become longer, as where more and more layers
+ * learn. */
+static void find_alike(const nm_anchor_place *place, uint64_t typical, bool out[NM_ANCHOR_GAPS_MAX])
+{
+    size_t quarters = place->gap_count < QUARTERS_FROM ? 1 : 4;
+
+    for (size_t quarter = 0; quarter < quarters; quarter++) {
+        size_t begin = place->gap_count * quarter / quarters, end = place->gap_count * (quarter + 1) / quarters;
+        uint64_t middle = middle_length(place, begin, end);
+
+        for (size_t i = begin; i < end; i++)
+            out[i] = is_alike(length_of(&place->gaps[i]), typical, TOLERANCE_RATIO) ||
+                     is_alike(length_of(&place->gaps[i]), middle, TOLERANCE_RATIO);
+    }
+}
+
 static void measure(const nm_anchor_process *process, opinion *made)
 {
     const nm_anchor_place *place = made->place;
     nm_lane_sums end = after(process, place);
     uint64_t rest = length_of(&end);
     uint64_t all = 0, alike = 0, alike_count = 0, allocations = 0, frees = 0;
+    bool is_like[NM_ANCHOR_GAPS_MAX];
 
-    made->typical = middle_length(place);
+    made->typical = middle_length(place, 0, place->gap_count);
+    find_alike(place, made->typical, is_like);
     for (size_t i = 0; i < place->gap_count; i++) {
         const nm_lane_sums *gap = &place->gaps[i];
 
         all += length_of(gap);
-        if (!is_alike(length_of(gap), made->typical, TOLERANCE_RATIO))
+        if (!is_like[i])
             continue;
         alike_count++;
         alike += length_of(gap);
@@ -176,6 +199,21 @@ static void measure(const nm_anchor_process *process, opinion *made)
         (double)(length_of(&place->last) - length_of(&place->first) + (rest < made->typical ? rest : made->typical)) /
         (double)length_of(&process->lanes[place->lane]);
     made->live = place->live_sum / (double)place->count;
+}
+
+/* Does what lies between lack what makes an iteration: a forward or a backward pass, where the process has any? Where it has
+ * none that is seen, no loop counts before or after which much else was made and given back: a pass without calls of
+ * modules, and then a loop over parameters. */
+static bool is_idle(const nm_anchor_process *process, const opinion *made)
+{
+    const nm_anchor_place *place = made->place;
+    const nm_lane_sums *all = &process->lanes[place->lane];
+    uint64_t before = place->first.frees < place->first.allocations ? place->first.frees : place->first.allocations;
+
+    if (all->work > 0)
+        return (double)place->idle_count > IDLE_RATIO_MAX * (double)(place->count - 1);
+    return process->has_python && !place->is_range &&
+           (double)before > OTHER_RATIO_MAX * (double)(place->last.allocations - place->first.allocations);
 }
 
 static verdict judge_place(const nm_anchor_process *process, opinion *made)
@@ -199,6 +237,8 @@ static verdict judge_place(const nm_anchor_process *process, opinion *made)
         return VERDICT_STAYS;
     if (process->has_any_backward && nm_anchor_is_uneven(place, NM_ANCHOR_UNEVEN))
         return VERDICT_UNEVEN;
+    if (is_idle(process, made))
+        return VERDICT_IDLE;
     if (!place->is_range && process->has_python && (place->words & NM_WORD_PYTHON) == 0)
         return VERDICT_NO_LINE;
     return VERDICT_ANCHOR;
@@ -209,6 +249,13 @@ static verdict judge_place(const nm_anchor_process *process, opinion *made)
 nm_anchor_lane nm_anchor_main_lane(const nm_anchor_process *process)
 {
     return process->lanes[NM_ANCHOR_LANE_POOL].allocations > 0 ? NM_ANCHOR_LANE_POOL : NM_ANCHOR_LANE_DRIVER;
+}
+
+double nm_anchor_live_of(const nm_anchor_process *process)
+{
+    const nm_lane_sums *lane = &process->lanes[nm_anchor_main_lane(process)];
+
+    return (double)lane->allocations - (double)lane->frees;
 }
 
 static nm_status collect(const nm_anchor *anchor, size_t index, unsigned words, opinions *out, nm_error *err)
@@ -451,6 +498,10 @@ static void say_nearest(nm_anchor_process *process, const opinion *made)
         snprintf(out, bytes,
                  "the place that comes nearest recurs within one call, as the layers of a module or the tokens of an "
                  "answer do");
+        break;
+    case VERDICT_IDLE:
+        snprintf(out, bytes,
+                 "the place that comes nearest recurs with no forward or backward pass between, as in a loop over parameters");
         break;
     case VERDICT_NO_LINE:
         snprintf(out, bytes, "the place that comes nearest is in a thread without a line of the program");
