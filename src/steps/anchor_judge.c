@@ -294,15 +294,25 @@ static int by_count(const void *left, const void *right)
     return (a->place->order > b->place->order) - (a->place->order < b->place->order);
 }
 
+/* Others that are met as often or more, and one that is met about as often: no place is its own proof. The list is in order
+ * of counts. */
 static bool has_companions(const opinions *list, const opinion *candidate)
 {
-    size_t count = 0;
+    double count = (double)candidate->place->count;
+    size_t companions = 0;
+    bool has_twin = false;
 
-    for (size_t i = 0; i < list->count && count < COMPANIONS_MIN; i++)
-        count += list->items[i].place != candidate->place &&
-                 (candidate->place->is_range || !list->items[i].place->is_range) &&
-                 (double)list->items[i].place->count >= NM_ANCHOR_SAME_COUNT_RATIO * (double)candidate->place->count;
-    return count >= COMPANIONS_MIN;
+    for (size_t i = 0; i < list->count && (companions < COMPANIONS_MIN || !has_twin); i++) {
+        const nm_anchor_place *other = list->items[i].place;
+
+        if ((double)other->count < NM_ANCHOR_SAME_COUNT_RATIO * count)
+            break;
+        if (other == candidate->place || (other->is_range && !candidate->place->is_range))
+            continue;
+        companions++;
+        has_twin |= NM_ANCHOR_SAME_COUNT_RATIO * (double)other->count <= count;
+    }
+    return companions >= COMPANIONS_MIN && has_twin;
 }
 
 /* Is the place left out now and then in a loop that others are met in each time? The list is in order of counts. */
