@@ -1,0 +1,69 @@
+-- Replacement is no leak: where what a site grows by is matched by blocks of as many bytes that ended in others, the heap does
+-- not grow by them. Looked at is what is live at one end of the steps that verdict.c judges by and not at the other; of
+-- several sites that grow each is matched in part. Of others only those count of which most ended: where blocks come and go,
+-- there may be some more or less.
+-- After: z_site_verdict, of what grows from step to step.
+
+CREATE TEMP TABLE judged_heap (
+    heap_id INTEGER PRIMARY KEY,
+    begin_seq INTEGER,
+    end_seq INTEGER
+);
+INSERT INTO judged_heap
+SELECT
+    h.heap_id,
+    (SELECT min(t.begin_seq) FROM step AS t WHERE t.process_id = h.process_id AND t.generation > x.before),
+    (SELECT min(t.begin_seq) FROM step AS t WHERE t.process_id = h.process_id AND t.generation = x.steps)
+FROM heap AS h
+JOIN (
+    SELECT
+        process_id,
+        max(generation) AS steps,
+        CASE WHEN max(generation) < 8 THEN 1 ELSE max(generation) - 1 - CAST(0.4 * (max(generation) - 1) + 0.5 AS INTEGER) END
+            AS before
+    FROM step
+    GROUP BY process_id
+) AS x ON x.process_id = h.process_id
+WHERE h.heap_id IN (SELECT v.heap_id FROM z_site_verdict AS v WHERE v.reason = 'it grows');
+
+-- A site that is not known is 0.
+CREATE TEMP TABLE site_change AS
+SELECT
+    a.heap_id,
+    a.size_bytes,
+    coalesce(s.site_frame_id, 0) AS site_id,
+    sum(CASE WHEN a.alloc_seq >= w.begin_seq THEN 1 ELSE -1 END) AS more_count,
+    count(*) AS change_count
+FROM allocation AS a
+CROSS JOIN temp.judged_heap AS w ON w.heap_id = a.heap_id
+LEFT JOIN stack AS s ON s.stack_id = a.stack_id
+WHERE EXISTS (SELECT 1 FROM temp.judged_heap)
+    AND a.is_segment = 0
+    AND (coalesce(a.alloc_seq, -1) < w.begin_seq AND coalesce(a.free_seq >= w.begin_seq, 1))
+        <> (coalesce(a.alloc_seq, -1) < w.end_seq AND coalesce(a.free_seq >= w.end_seq, 1))
+GROUP BY a.heap_id, a.size_bytes, site_id;
+
+UPDATE z_site_verdict
+SET verdict = 'bounded', reason = 'it replaces others', growth_bytes = NULL
+WHERE reason = 'it grows' AND (heap_id, coalesce(site_frame_id, 0)) IN (
+    SELECT
+        c.heap_id,
+        c.site_id
+    FROM temp.site_change AS c
+    JOIN (
+        SELECT
+            heap_id,
+            size_bytes,
+            sum(max(more_count, 0)) AS born_count,
+            -sum(CASE WHEN more_count * 2 <= -change_count THEN more_count ELSE 0 END) AS ended_count
+        FROM temp.site_change
+        GROUP BY heap_id, size_bytes
+    ) AS k ON k.heap_id = c.heap_id AND k.size_bytes = c.size_bytes
+    WHERE c.more_count > 0
+    GROUP BY c.heap_id, c.site_id
+    HAVING sum(c.size_bytes * c.more_count * max(1.0 - 1.0 * k.ended_count / k.born_count, 0.0))
+        < 0.5 * sum(c.size_bytes * c.more_count)
+);
+
+DROP TABLE temp.site_change;
+DROP TABLE temp.judged_heap;
