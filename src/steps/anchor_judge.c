@@ -26,6 +26,7 @@
 #define IDLE_RATIO_MAX    0.5  /* of the gaps */
 #define OTHER_RATIO_MAX   0.25 /* of what lies between, for what was made and given back before it */
 #define QUARTERS_FROM     32   /* gaps */
+#define WORK_MIN          8    /* places of passes that are met in a gap, for it to be alike in them */
 #define COMPUTING_PART    4    /* operators for an allocation */
 #define LEFT_OUT_RATIO    0.85 /* less often than that is another loop */
 #define INSIDE_LOOKS_MAX  256  /* places that are looked around at */
@@ -154,10 +155,11 @@ static double pattern_ratio(const nm_anchor_place *place)
 }
 
 /* Alike in number to the middle gap of all, or of its quarter: iterations may become longer, as where more and more layers
- * learn. */
+ * learn. Or alike in the passes that they hold: a request may have to load something first. */
 static void find_alike(const nm_anchor_place *place, uint64_t typical, bool out[NM_ANCHOR_GAPS_MAX])
 {
     size_t quarters = place->gap_count < QUARTERS_FROM ? 1 : 4;
+    uint64_t work = middle_of(place, offsetof(nm_lane_sums, work));
 
     for (size_t quarter = 0; quarter < quarters; quarter++) {
         size_t begin = place->gap_count * quarter / quarters, end = place->gap_count * (quarter + 1) / quarters;
@@ -165,7 +167,8 @@ static void find_alike(const nm_anchor_place *place, uint64_t typical, bool out[
 
         for (size_t i = begin; i < end; i++)
             out[i] = is_alike(length_of(&place->gaps[i]), typical, TOLERANCE_RATIO) ||
-                     is_alike(length_of(&place->gaps[i]), middle, TOLERANCE_RATIO);
+                     is_alike(length_of(&place->gaps[i]), middle, TOLERANCE_RATIO) ||
+                     (work >= WORK_MIN && is_alike(place->gaps[i].work, work, TOLERANCE_RATIO));
     }
 }
 

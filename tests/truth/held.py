@@ -235,8 +235,8 @@ def curriculum(p):
 
 def adapters(p, capacity):
     """Requests, each with an adapter that may have to be loaded first."""
-    net, requests = Net(p, 4), p.random.randint(60, 140)
-    count = p.random.randint(30, 50) if capacity is None else 3 * capacity
+    net, requests = Net(p, p.random.choice((6, 8))), p.random.randint(60, 140)
+    count = int(requests * p.random.uniform(0.35, 0.5)) if capacity is None else 3 * capacity
     size, held = p.random.choice((16, 32)) * KB, {}
     wanted = list(range(count)) if capacity is None else []
     with p.call("/w/serve.py", "<module>", 99), p.call("/w/serve.py", "handle", 80):
@@ -248,7 +248,7 @@ def adapters(p, capacity):
                 with p.at(82).call("/w/lora.py", "load_adapter", 25):
                     if capacity is None:
                         p.leaks_here()
-                    held[key] = [p.new(size, "to", is_a="weight|temporary|activation") for _ in range(2 * net.layers)]
+                    held[key] = [p.new(size, "to", is_a="weight|temporary|activation") for _ in range(net.layers)]
                     if capacity is not None and len(held) > capacity:
                         p.at(29).drop(*held.pop(next(iter(held))))
             p.core()
