@@ -28,6 +28,7 @@
 #define QUARTERS_FROM     32   /* gaps */
 #define WORK_MIN          8    /* places of passes that are met in a gap, for it to be alike in them */
 #define COMPUTING_PART    4    /* operators for an allocation */
+#define DRIFT_LITTLE      0.5  /* blocks, each time a place is met */
 #define LEFT_OUT_RATIO    0.85 /* less often than that is another loop */
 #define INSIDE_LOOKS_MAX  256  /* places that are looked around at */
 #define OPTIMIZER_MIN     3    /* runs of an optimizer that say how many iterations there are */
@@ -297,13 +298,21 @@ static int by_count(const void *left, const void *right)
     return (a->place->order > b->place->order) - (a->place->order < b->place->order);
 }
 
-/* Others that are met as often or more, and one that is met about as often: no place is its own proof. The list is in order
- * of counts. */
+/* What more is live each time the place is met. */
+static double drift_of(const nm_anchor_place *place)
+{
+    double distance = place->last_live - place->first_live;
+
+    return (distance < 0 ? -distance : distance) / (double)(place->count - 1);
+}
+
+/* Others that are met as often or more; and one that is met about as often, if what the place makes may stay: it is not its
+ * own proof. The list is in order of counts. */
 static bool has_companions(const opinions *list, const opinion *candidate)
 {
     double count = (double)candidate->place->count;
     size_t companions = 0;
-    bool has_twin = false;
+    bool has_twin = drift_of(candidate->place) < 1 - DRIFT_LITTLE;
 
     for (size_t i = 0; i < list->count && (companions < COMPANIONS_MIN || !has_twin); i++) {
         const nm_anchor_place *other = list->items[i].place;
@@ -336,14 +345,6 @@ static bool is_left_out(const opinions *list, const opinion *candidate)
     return alike >= COMPANIONS_MIN;
 }
 
-/* What more is live each time the place is met. */
-static double drift_of(const nm_anchor_place *place)
-{
-    double distance = place->last_live - place->first_live;
-
-    return (distance < 0 ? -distance : distance) / (double)(place->count - 1);
-}
-
 /* Is the place met as often as an optimizer runs, where one is seen to, and as a line that calls a backward pass? */
 static bool agrees(const nm_anchor *anchor, const nm_anchor_process *process, const opinion *made)
 {
@@ -361,7 +362,7 @@ static bool is_further_out(const opinion *next, const opinion *chosen)
     bool is_outer = next->place->count == chosen->place->count ||
                     (double)next->place->count < NM_ANCHOR_SAME_COUNT_RATIO * (double)chosen->place->count;
 
-    return is_outer && next->live + drift_of(next->place) + 0.5 < chosen->live;
+    return is_outer && next->live + drift_of(next->place) + DRIFT_LITTLE < chosen->live;
 }
 
 /* From inner loops outwards: an outer place is better only if less is live there, so that it lies between iterations of
