@@ -1,7 +1,7 @@
 -- Replacement is no leak: where what a site grows by is matched by blocks of as many bytes that ended in others, the heap does
--- not grow by them. Looked at is what is live at one end of the steps that verdict.c judges by and not at the other; of
--- several sites that grow each is matched in part. Of others only those count of which most ended: where blocks come and go,
--- there may be some more or less.
+-- not grow by them. Looked at is what is live at one end of the steps that verdict.c judges by and not at the other. Of several
+-- sites that grow each is matched in part; half of the blocks and half of the bytes are to be a site's own. Of others those
+-- count of which most ended: where blocks come and go, there may be some more or less.
 -- After: z_site_verdict, of what grows from step to step.
 
 CREATE TEMP TABLE judged_heap (
@@ -24,7 +24,7 @@ JOIN (
     FROM step
     GROUP BY process_id
 ) AS x ON x.process_id = h.process_id
-WHERE h.heap_id IN (SELECT v.heap_id FROM z_site_verdict AS v WHERE v.reason = 'it grows');
+WHERE h.heap_id IN (SELECT v.heap_id FROM z_site_verdict AS v WHERE v.verdict = 'growing');
 
 -- A site that is not known is 0.
 CREATE TEMP TABLE site_change AS
@@ -45,24 +45,32 @@ GROUP BY a.heap_id, a.size_bytes, site_id;
 
 UPDATE z_site_verdict
 SET verdict = 'bounded', reason = 'it replaces others', growth_bytes = NULL
-WHERE reason = 'it grows' AND (heap_id, coalesce(site_frame_id, 0)) IN (
+WHERE verdict = 'growing' AND (heap_id, coalesce(site_frame_id, 0)) IN (
     SELECT
         c.heap_id,
         c.site_id
-    FROM temp.site_change AS c
-    JOIN (
+    FROM (
         SELECT
-            heap_id,
-            size_bytes,
-            sum(max(more_count, 0)) AS born_count,
-            -sum(CASE WHEN more_count * 2 <= -change_count THEN more_count ELSE 0 END) AS ended_count
-        FROM temp.site_change
-        GROUP BY heap_id, size_bytes
-    ) AS k ON k.heap_id = c.heap_id AND k.size_bytes = c.size_bytes
-    WHERE c.more_count > 0
+            t.heap_id,
+            t.site_id,
+            t.size_bytes,
+            t.more_count,
+            t.more_count * max(1.0 - 1.0 * k.ended_count / k.born_count, 0.0) AS own_count
+        FROM temp.site_change AS t
+        JOIN (
+            SELECT
+                heap_id,
+                size_bytes,
+                sum(max(more_count, 0)) AS born_count,
+                -sum(CASE WHEN more_count * 2 <= -change_count THEN more_count ELSE 0 END) AS ended_count
+            FROM temp.site_change
+            GROUP BY heap_id, size_bytes
+        ) AS k ON k.heap_id = t.heap_id AND k.size_bytes = t.size_bytes
+        WHERE t.more_count > 0
+    ) AS c
     GROUP BY c.heap_id, c.site_id
-    HAVING sum(c.size_bytes * c.more_count * max(1.0 - 1.0 * k.ended_count / k.born_count, 0.0))
-        < 0.5 * sum(c.size_bytes * c.more_count)
+    HAVING sum(c.own_count) < 0.5 * sum(c.more_count)
+        OR sum(c.size_bytes * c.own_count) < 0.5 * sum(1.0 * c.size_bytes * c.more_count)
 );
 
 DROP TABLE temp.site_change;
