@@ -7,9 +7,9 @@
  */
 #include "steps/anchor_state.h"
 
-#define LINES_MAX 64
-#define COUNT_MIN 3
-#define NEAR_GAPS 1.5 /* periods that places of one loop may begin or end apart */
+#define LINES_MAX         64
+#define COUNT_MIN         3
+#define NEAR_GAPS         1.5 /* periods that places of one loop may begin or end apart */
 
 #define BETWEEN_RATIO_MIN 0.3 /* of the occurrences have other lines between them, where a module is called for each */
 #define INNER_RATIO_MIN   1.5 /* what recurs so much more often is a loop within the call */
@@ -61,7 +61,8 @@ static bool is_called_for_each(const nm_anchor *anchor, const nm_anchor_place *p
         double ratio = (double)other->count / (double)place->count;
         size_t same = 0, count;
 
-        if (other->is_range || other->process != place->process || other->lane != place->lane || other->count < COUNT_MIN)
+        if (other->is_range || other->process != place->process || other->lane != place->lane ||
+            other->count < COUNT_MIN)
             continue;
         count = nm_anchor_names_lines(&anchor->names, other->id, lines, LINES_MAX);
         while (same < count && same <= at && is_same_line(&common[same].frame, &lines[same].frame))

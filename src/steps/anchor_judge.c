@@ -90,14 +90,27 @@ static uint64_t middle_length(const nm_anchor_place *place, size_t begin, size_t
     return begin == end ? 0 : values[(end - begin) / 2];
 }
 
-static uint64_t middle_of(const nm_anchor_place *place, size_t offset)
+static uint64_t middle_of(const nm_anchor_place *place, size_t offset, size_t begin, size_t end)
 {
     uint64_t values[NM_ANCHOR_GAPS_MAX];
 
-    for (size_t i = 0; i < place->gap_count; i++)
-        memcpy(&values[i], (const char *)&place->gaps[i] + offset, sizeof values[i]);
-    qsort(values, place->gap_count, sizeof values[0], by_number);
-    return place->gap_count == 0 ? 0 : values[place->gap_count / 2];
+    for (size_t i = begin; i < end; i++)
+        memcpy(&values[i - begin], (const char *)&place->gaps[i] + offset, sizeof values[0]);
+    qsort(values, end - begin, sizeof values[0], by_number);
+    return begin == end ? 0 : values[(end - begin) / 2];
+}
+
+/* Iterations may become longer, as where more and more layers learn: gaps are compared with those of their quarter, too. A
+ * quarter ends before the result. */
+static size_t quarter_end(const nm_anchor_place *place, size_t begin)
+{
+    size_t quarter = 0;
+
+    if (place->gap_count < QUARTERS_FROM)
+        return place->gap_count;
+    while (place->gap_count * (quarter + 1) / 4 <= begin)
+        quarter++;
+    return place->gap_count * (quarter + 1) / 4;
 }
 
 static bool is_alike(uint64_t value, uint64_t middle, double ratio)
@@ -140,36 +153,52 @@ static bool has_twins(const nm_anchor_process *process, const nm_anchor_place *p
     return false;
 }
 
-/* Share of the gaps with the sites that most of the alike ones have; or, if that is more, with as many bytes as most. */
-static double pattern_ratio(const nm_anchor_place *place)
+/* A request may have to load something first: what matters is the passes. */
+static bool has_like_work(const nm_lane_sums *gap, uint64_t middle)
 {
-    uint64_t sites = middle_of(place, offsetof(nm_lane_sums, sites)); /* if most are the same, it is the middle one */
-    uint64_t bytes = middle_of(place, offsetof(nm_lane_sums, bytes));
-    size_t same_count = 0;
-    size_t alike_count = 0;
-
-    for (size_t i = 0; i < place->gap_count; i++) {
-        same_count += place->gaps[i].sites == sites;
-        alike_count += bytes > 0 && is_alike(place->gaps[i].bytes, bytes, BYTES_RATIO);
-    }
-    return (double)(same_count > alike_count ? same_count : alike_count) / (double)place->gap_count;
+    return middle >= WORK_MIN && is_alike(gap->work, middle, TOLERANCE_RATIO);
 }
 
-/* Alike in number to the middle gap of all, or of its quarter: iterations may become longer, as where more and more layers
- * learn. Or alike in the passes that they hold: a request may have to load something first. */
+/* Share of the gaps with the sites that most of the alike ones have; or, if that is more, with as many bytes as most, or as much
+ * of passes. */
+static double pattern_ratio(const nm_anchor_place *place)
+{
+    size_t all = place->gap_count, same_count = 0, alike_count = 0;
+    uint64_t sites = middle_of(place, offsetof(nm_lane_sums, sites), 0, all); /* if most are the same, one of them */
+    uint64_t bytes = middle_of(place, offsetof(nm_lane_sums, bytes), 0, all);
+    uint64_t work = middle_of(place, offsetof(nm_lane_sums, work), 0, all);
+
+    for (size_t begin = 0, end; begin < all; begin = end) {
+        end = quarter_end(place, begin);
+        uint64_t near = middle_of(place, offsetof(nm_lane_sums, bytes), begin, end);
+
+        for (size_t i = begin; i < end; i++) {
+            const nm_lane_sums *gap = &place->gaps[i];
+
+            same_count += gap->sites == sites;
+            alike_count +=
+                (bytes > 0 && (is_alike(gap->bytes, bytes, BYTES_RATIO) || is_alike(gap->bytes, near, BYTES_RATIO))) ||
+                has_like_work(gap, work);
+        }
+    }
+    return (double)(same_count > alike_count ? same_count : alike_count) / (double)all;
+}
+
+/* Alike in number to the middle gap, or in passes. */
 static void find_alike(const nm_anchor_place *place, uint64_t typical, bool out[NM_ANCHOR_GAPS_MAX])
 {
-    size_t quarters = place->gap_count < QUARTERS_FROM ? 1 : 4;
-    uint64_t work = middle_of(place, offsetof(nm_lane_sums, work));
+    uint64_t work = middle_of(place, offsetof(nm_lane_sums, work), 0, place->gap_count);
 
-    for (size_t quarter = 0; quarter < quarters; quarter++) {
-        size_t begin = place->gap_count * quarter / quarters, end = place->gap_count * (quarter + 1) / quarters;
+    for (size_t begin = 0, end; begin < place->gap_count; begin = end) {
+        end = quarter_end(place, begin);
         uint64_t middle = middle_length(place, begin, end);
 
-        for (size_t i = begin; i < end; i++)
-            out[i] = is_alike(length_of(&place->gaps[i]), typical, TOLERANCE_RATIO) ||
-                     is_alike(length_of(&place->gaps[i]), middle, TOLERANCE_RATIO) ||
-                     (work >= WORK_MIN && is_alike(place->gaps[i].work, work, TOLERANCE_RATIO));
+        for (size_t i = begin; i < end; i++) {
+            uint64_t length = length_of(&place->gaps[i]);
+
+            out[i] = is_alike(length, typical, TOLERANCE_RATIO) || is_alike(length, middle, TOLERANCE_RATIO) ||
+                     has_like_work(&place->gaps[i], work);
+        }
     }
 }
 
@@ -515,7 +544,8 @@ static void say_nearest(nm_anchor_process *process, const opinion *made)
         break;
     case VERDICT_IDLE:
         snprintf(out, bytes,
-                 "the place that comes nearest recurs with no forward or backward pass between, as in a loop over parameters");
+                 "the place that comes nearest recurs with no forward or backward pass between, as in a loop over "
+                 "parameters");
         break;
     case VERDICT_NO_LINE:
         snprintf(out, bytes, "the place that comes nearest is in a thread without a line of the program");

@@ -78,15 +78,15 @@ typedef struct nm_anchor_place {
 /* Steps of an optimizer that are called from one line. A run of its allocations counts once after a backward pass, or
  * where no such pass is ever seen, after enough of others. */
 typedef struct nm_anchor_optimizer {
-    uint64_t caller;            /* the line that calls it, as nm_anchor_names_caller; 0: a range says so */
-    uint64_t stack;             /* of an allocation in it */
-    uint64_t pair_count;        /* runs after a backward pass */
-    uint64_t run_count;         /* runs after other allocations */
-    uint64_t first, last;       /* where the runs began: allocations of the process until then */
-    uint64_t last_allocation;   /* in it, counted so */
-    double run_live;            /* allocations less frees of the main lane where that began */
-    double run_sum, live_sum;   /* what was allocated in runs behind the first, and what more was live at the next ones */
-    bool has_backward;          /* since its last run */
+    uint64_t caller;          /* the line that calls it, as nm_anchor_names_caller; 0: a range says so */
+    uint64_t stack;           /* of an allocation in it */
+    uint64_t pair_count;      /* runs after a backward pass */
+    uint64_t run_count;       /* runs after other allocations */
+    uint64_t first, last;     /* where the runs began: allocations of the process until then */
+    uint64_t last_allocation; /* in it, counted so */
+    double run_live;          /* allocations less frees of the main lane where that began */
+    double run_sum, live_sum; /* what was allocated in runs behind the first, and what more was live at the next ones */
+    bool has_backward;        /* since its last run */
     uint64_t calls, last_calls; /* of backward passes by the program: since its last run, and before that */
     uint64_t call_count,
         alike_count; /* of them, behind the second run; and as many before a run as before the last one */
