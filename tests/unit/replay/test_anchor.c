@@ -761,6 +761,32 @@ START_TEST(a_loop_over_parameters_is_no_iteration)
 }
 END_TEST
 
+/* A history that begins in the update: who calls the step says what it is, or the name of its file. */
+START_TEST(parameters_in_a_step_of_an_optimizer_are_one_step)
+{
+    static const char *const calls[] = {
+        "/src/mine.py:%d:step < /env/torch/optim/optimizer.py:526:wrapper < /src/train.py:12:main\n",
+        "/src/my_optim.py:%d:step < /src/train.py:12:main\n"};
+
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        begin_program();
+        for (int site = 120; site < 126; site++) {
+            fprintf(now.out, "stack %d: ", site);
+            fprintf(now.out, calls[i], site);
+        }
+        iteration_begins();
+        for (int parameter = 0; parameter < 40; parameter++) {
+            for (int site = 120; site < 125; site++)
+                take(site, 100);
+            give(5);
+            keep(125, 100);
+        }
+        find(NULL);
+        check_planted(NM_ANCHOR_OPTIMIZER);
+    }
+}
+END_TEST
+
 /* Of 60 iterations each sixth of the first 36 lets another layer learn: it has state then, and iterations are longer by what is
  * made for it. Nothing else of the optimizer is seen. */
 START_TEST(an_optimizer_that_only_makes_state_says_nothing)
@@ -1457,6 +1483,7 @@ TEST_SUITE(test_anchor)
     tcase_add_test(tests, a_trace_of_one_iteration_is_one_step);
     tcase_add_test(tests, iterations_of_many_shapes_end_with_the_optimizer);
     tcase_add_test(tests, a_loop_over_parameters_is_no_iteration);
+    tcase_add_test(tests, parameters_in_a_step_of_an_optimizer_are_one_step);
     tcase_add_test(tests, an_optimizer_that_only_makes_state_says_nothing);
     tcase_add_test(tests, a_module_that_is_called_for_each_request_is_left_between);
     tcase_add_test(tests, a_place_whose_blocks_stay_is_not_its_own_proof);
