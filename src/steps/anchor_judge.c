@@ -26,6 +26,7 @@
 #define IDLE_RATIO_MAX    0.5  /* of the gaps */
 #define OTHER_RATIO_MAX   0.25 /* of what lies between, for what was made and given back before it */
 #define QUARTERS_FROM     32   /* gaps */
+#define LOADING_RATIO_MAX 1.4  /* of the middle gap, for one that is alike in passes alone */
 #define WORK_MIN          8    /* places of passes that are met in a gap, for it to be alike in them */
 #define COMPUTING_PART    4    /* operators for an allocation */
 #define DRIFT_LITTLE      0.5  /* blocks, each time a place is met */
@@ -79,25 +80,28 @@ static uint64_t length_of(const nm_lane_sums *gap)
     return gap->allocations + gap->operators;
 }
 
-/* Of the gaps from `begin` to `end`. */
-static uint64_t middle_length(const nm_anchor_place *place, size_t begin, size_t end)
+/* Of the gaps from `begin` to `end` what is in the middle, each by itself: bytes, sites and work; and the length, as allocations. */
+static nm_lane_sums middle_gap(const nm_anchor_place *place, size_t begin, size_t end)
 {
-    uint64_t values[NM_ANCHOR_GAPS_MAX];
+    uint64_t values[4][NM_ANCHOR_GAPS_MAX];
+    size_t count = end - begin;
 
-    for (size_t i = begin; i < end; i++)
-        values[i - begin] = length_of(&place->gaps[i]);
-    qsort(values, end - begin, sizeof values[0], by_number);
-    return begin == end ? 0 : values[(end - begin) / 2];
-}
+    if (count == 0)
+        return (nm_lane_sums){0};
+    for (size_t i = 0; i < count; i++) {
+        const nm_lane_sums *gap = &place->gaps[begin + i];
 
-static uint64_t middle_of(const nm_anchor_place *place, size_t offset, size_t begin, size_t end)
-{
-    uint64_t values[NM_ANCHOR_GAPS_MAX];
-
-    for (size_t i = begin; i < end; i++)
-        memcpy(&values[i - begin], (const char *)&place->gaps[i] + offset, sizeof values[0]);
-    qsort(values, end - begin, sizeof values[0], by_number);
-    return begin == end ? 0 : values[(end - begin) / 2];
+        values[0][i] = length_of(gap);
+        values[1][i] = gap->bytes;
+        values[2][i] = gap->sites;
+        values[3][i] = gap->work;
+    }
+    for (size_t i = 0; i < 4; i++)
+        qsort(values[i], count, sizeof values[0][0], by_number);
+    return (nm_lane_sums){.allocations = values[0][count / 2],
+                          .bytes = values[1][count / 2],
+                          .sites = values[2][count / 2],
+                          .work = values[3][count / 2]};
 }
 
 /* Iterations may become longer, as where more and more layers learn: gaps are compared with those of their quarter, too. A
@@ -154,52 +158,52 @@ static bool has_twins(const nm_anchor_process *process, const nm_anchor_place *p
 }
 
 /* A request may have to load something first: what matters is the passes. */
-static bool has_like_work(const nm_lane_sums *gap, uint64_t middle)
+static bool has_like_work(const nm_lane_sums *gap, const nm_lane_sums *middle)
 {
-    return middle >= WORK_MIN && is_alike(gap->work, middle, TOLERANCE_RATIO);
+    return middle->work >= WORK_MIN && is_alike(gap->work, middle->work, TOLERANCE_RATIO) &&
+           (double)length_of(gap) <= LOADING_RATIO_MAX * (double)length_of(middle);
 }
 
-/* Share of the gaps with the sites that most of the alike ones have; or, if that is more, with as many bytes as most, or as much
- * of passes. */
+/* Share of the gaps with the sites that most of the alike ones have, which is then in the middle; or, if that is more, with as
+ * many bytes as most, or as much of passes. */
 static double pattern_ratio(const nm_anchor_place *place)
 {
-    size_t all = place->gap_count, same_count = 0, alike_count = 0;
-    uint64_t sites = middle_of(place, offsetof(nm_lane_sums, sites), 0, all); /* if most are the same, one of them */
-    uint64_t bytes = middle_of(place, offsetof(nm_lane_sums, bytes), 0, all);
-    uint64_t work = middle_of(place, offsetof(nm_lane_sums, work), 0, all);
-
-    for (size_t begin = 0, end; begin < all; begin = end) {
-        end = quarter_end(place, begin);
-        uint64_t near = middle_of(place, offsetof(nm_lane_sums, bytes), begin, end);
-
-        for (size_t i = begin; i < end; i++) {
-            const nm_lane_sums *gap = &place->gaps[i];
-
-            same_count += gap->sites == sites;
-            alike_count +=
-                (bytes > 0 && (is_alike(gap->bytes, bytes, BYTES_RATIO) || is_alike(gap->bytes, near, BYTES_RATIO))) ||
-                has_like_work(gap, work);
-        }
-    }
-    return (double)(same_count > alike_count ? same_count : alike_count) / (double)all;
-}
-
-/* Alike in number to the middle gap, or in passes. */
-static void find_alike(const nm_anchor_place *place, uint64_t typical, bool out[NM_ANCHOR_GAPS_MAX])
-{
-    uint64_t work = middle_of(place, offsetof(nm_lane_sums, work), 0, place->gap_count);
+    nm_lane_sums middle = middle_gap(place, 0, place->gap_count);
+    size_t same_count = 0, alike_count = 0;
 
     for (size_t begin = 0, end; begin < place->gap_count; begin = end) {
         end = quarter_end(place, begin);
-        uint64_t middle = middle_length(place, begin, end);
+        nm_lane_sums near = middle_gap(place, begin, end);
+
+        for (size_t i = begin; i < end; i++) {
+            const nm_lane_sums *gap = &place->gaps[i];
+            bool has_bytes = middle.bytes > 0 && (is_alike(gap->bytes, middle.bytes, BYTES_RATIO) ||
+                                                  is_alike(gap->bytes, near.bytes, BYTES_RATIO));
+
+            same_count += gap->sites == middle.sites;
+            alike_count += has_bytes || has_like_work(gap, &middle);
+        }
+    }
+    return (double)(same_count > alike_count ? same_count : alike_count) / (double)place->gap_count;
+}
+
+/* Alike in number to the middle gap, or in passes. Returns the middle length. */
+static uint64_t find_alike(const nm_anchor_place *place, bool out[NM_ANCHOR_GAPS_MAX])
+{
+    nm_lane_sums middle = middle_gap(place, 0, place->gap_count);
+
+    for (size_t begin = 0, end; begin < place->gap_count; begin = end) {
+        end = quarter_end(place, begin);
+        nm_lane_sums near = middle_gap(place, begin, end);
 
         for (size_t i = begin; i < end; i++) {
             uint64_t length = length_of(&place->gaps[i]);
 
-            out[i] = is_alike(length, typical, TOLERANCE_RATIO) || is_alike(length, middle, TOLERANCE_RATIO) ||
-                     has_like_work(&place->gaps[i], work);
+            out[i] = is_alike(length, middle.allocations, TOLERANCE_RATIO) ||
+                     is_alike(length, near.allocations, TOLERANCE_RATIO) || has_like_work(&place->gaps[i], &middle);
         }
     }
+    return middle.allocations;
 }
 
 static void measure(const nm_anchor_process *process, opinion *made)
@@ -210,8 +214,7 @@ static void measure(const nm_anchor_process *process, opinion *made)
     uint64_t all = 0, alike = 0, alike_count = 0, allocations = 0, frees = 0;
     bool is_like[NM_ANCHOR_GAPS_MAX];
 
-    made->typical = middle_length(place, 0, place->gap_count);
-    find_alike(place, made->typical, is_like);
+    made->typical = find_alike(place, is_like);
     for (size_t i = 0; i < place->gap_count; i++) {
         const nm_lane_sums *gap = &place->gaps[i];
 

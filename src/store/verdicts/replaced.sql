@@ -44,7 +44,7 @@ WHERE EXISTS (SELECT 1 FROM temp.judged_heap)
 GROUP BY a.heap_id, a.size_bytes, site_id;
 
 UPDATE z_site_verdict
-SET verdict = 'bounded', reason = 'it replaces others', growth_bytes = NULL
+SET (verdict, reason, growth_bytes) = (SELECT 'bounded', 'it replaces others', NULL)
 WHERE verdict = 'growing' AND (heap_id, coalesce(site_frame_id, 0)) IN (
     SELECT
         c.heap_id,
