@@ -439,13 +439,14 @@ CREATE VIEW suspect_by_site (
     -- 'bounded': it grew, and what speaks for an end of that is in reason; 'not judged': it cannot be told.
     verdict,
     -- 'it stopped growing' (it is no larger at the end of the steps than before their last two fifths), 'only the newest are
-    -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache), 'it replaces others' (of half
-    -- of its new blocks or bytes or more, as many of the same sizes ended in other sites of the heap); 'no steps' (one pass, or
-    -- no iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'stack cut'
-    -- (there is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned memory at the
-    -- end of the process, which a reset ended, or of which nothing says that the program gives it back), 'held by graph' (it
-    -- was born in captures of graphs that still live), 'in a private pool' (in a snapshot: captured graphs have private pools,
-    -- and how long they need them it does not say). The last two are rows of their own, for this part of a site.
+    -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache), 'it replaces others' (of
+    -- half of its new blocks or bytes or more, as many of the same sizes ended in other sites of the heap); 'no steps' (one
+    -- pass, or no iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak),
+    -- 'stack cut' (there is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned
+    -- memory at the end of the process, which a reset ended, or of which nothing says that the program gives it back), 'held
+    -- by graph' (it was born in captures of graphs that still live), 'in a private pool' (in a snapshot: captured graphs have
+    -- private pools, and how long they need them it does not say). The last two are rows of their own, for this part of a
+    -- site.
     reason,
     -- Outstanding allocations of the site that this is said of, but for those of which it is in doubt. Unit: allocations.
     allocation_count,

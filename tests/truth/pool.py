@@ -45,7 +45,7 @@ class Pool:
         yield
         self.stream = held
 
-    def say(self, action, address, size, frames, stream):
+    def say(self, action, address, size, frames, stream=0):
         self.time_us += self.tick_us
         self.entries.append({"action": action, "addr": address, "size": size, "stream": stream, "time_us": self.time_us,
                              "frames": frames})
