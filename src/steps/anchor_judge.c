@@ -173,7 +173,7 @@ static double pattern_ratio(const nm_anchor_place *place)
 
     for (size_t begin = 0, end; begin < place->gap_count; begin = end) {
         end = quarter_end(place, begin);
-        nm_lane_sums near = middle_gap(place, begin, end);
+        nm_lane_sums near = end - begin == place->gap_count ? middle : middle_gap(place, begin, end);
 
         for (size_t i = begin; i < end; i++) {
             const nm_lane_sums *gap = &place->gaps[i];
@@ -194,7 +194,7 @@ static uint64_t find_alike(const nm_anchor_place *place, bool out[NM_ANCHOR_GAPS
 
     for (size_t begin = 0, end; begin < place->gap_count; begin = end) {
         end = quarter_end(place, begin);
-        nm_lane_sums near = middle_gap(place, begin, end);
+        nm_lane_sums near = end - begin == place->gap_count ? middle : middle_gap(place, begin, end);
 
         for (size_t i = begin; i < end; i++) {
             uint64_t length = length_of(&place->gaps[i]);
