@@ -165,24 +165,15 @@ static bool has_like_work(const nm_lane_sums *gap, const nm_lane_sums *middle)
 }
 
 /* Share of the gaps with the sites that most of the alike ones have, which is then in the middle; or, if that is more, with as
- * many bytes as most, or as much of passes. */
+ * many bytes as most. */
 static double pattern_ratio(const nm_anchor_place *place)
 {
     nm_lane_sums middle = middle_gap(place, 0, place->gap_count);
     size_t same_count = 0, alike_count = 0;
 
-    for (size_t begin = 0, end; begin < place->gap_count; begin = end) {
-        end = quarter_end(place, begin);
-        nm_lane_sums near = end - begin == place->gap_count ? middle : middle_gap(place, begin, end);
-
-        for (size_t i = begin; i < end; i++) {
-            const nm_lane_sums *gap = &place->gaps[i];
-            bool has_bytes = middle.bytes > 0 && (is_alike(gap->bytes, middle.bytes, BYTES_RATIO) ||
-                                                  is_alike(gap->bytes, near.bytes, BYTES_RATIO));
-
-            same_count += gap->sites == middle.sites;
-            alike_count += has_bytes || has_like_work(gap, &middle);
-        }
+    for (size_t i = 0; i < place->gap_count; i++) {
+        same_count += place->gaps[i].sites == middle.sites;
+        alike_count += middle.bytes > 0 && is_alike(place->gaps[i].bytes, middle.bytes, BYTES_RATIO);
     }
     return (double)(same_count > alike_count ? same_count : alike_count) / (double)place->gap_count;
 }

@@ -801,7 +801,7 @@ START_TEST(an_optimizer_that_only_makes_state_says_nothing)
         for (int site = 1; site <= 20; site++)
             take(site, 1000);
         for (int layer = 0; layer < 4 * learning; layer++)
-            take(21, 1000);
+            take(21, 200);
         give(20 + 4 * (size_t)learning);
         for (int state = 0; state < 8 && i < 36 && i % 6 == 0; state++)
             keep(100, 1000);
@@ -828,10 +828,10 @@ static void serve(int every)
         for (int i = 0; i < 6 && request % every == every - 1; i++)
             keep(150, 100);
         iteration_begins();
-        take(140, 100);
+        take(140, 1000);
         for (int i = 0; i < 16; i++)
-            take(141 + i % 4, 100);
-        take(145, 100);
+            take(141 + i % 4, 1000);
+        take(145, 1000);
         give(18);
     }
     find(NULL);
