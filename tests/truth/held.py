@@ -168,7 +168,6 @@ def unfreezing(p):
     """Layers learn one after the other, until the last at 60 % of the run: each then has gradients and state."""
     layers = p.random.choice((6, 12))
     net, steps = Net(p, layers, p.random.choice((64, 128)) * KB), p.random.choice((30, 60, 90))
-    p.grows_on_purpose = True
     every, kind = max(1, int(0.6 * steps) // layers), p.random.choice(("momentum", "fused", "adam"))
     has_line, state, grads = p.random.random() < 0.5, {}, {}  # a backward pass may show no line of the program
 
@@ -215,7 +214,6 @@ def curriculum(p):
     """Sequences become longer up to 60 % of the run, and what was made for the shorter ones is made anew."""
     loop = Loop(p, some_steps(p, 30, 90))
     stages, masks = p.random.choice((3, 5, 8)), []
-    p.grows_on_purpose = True
 
     def stage_of(step):
         return min(stages, int(step * stages / (0.6 * loop.steps)))

@@ -57,7 +57,6 @@ class Program:
         self.cores = []                      # entry in each of them that is well within it
         self.rank = 0                        # of several files
         self.leaks = []                      # sets of labels: one of each is to be found
-        self.grows_on_purpose = False        # for most of the run: a trend may be seen, or not
         self.replaced = set()                # labels of what is born where as much of its size dies
         self.categories = {}                 # entry of an allocation -> what it may be called; of others nothing is right
         self.allows_steps = 1                # that may be claimed where there are none

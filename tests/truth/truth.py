@@ -172,8 +172,6 @@ def run_ranks(options, name, style, seed):
 
 def judge_forecast(program, step_count, verdicts, figures):
     """A trend is to be seen where something leaks in eight steps or more, and nowhere else."""
-    if program.grows_on_purpose:
-        return []
     is_true, is_called = bool(program.leaks) and step_count >= 8, any(row[0] == "growing" for row in verdicts)
     figures["forecast true"] += is_true
     figures["forecast found"] += is_true and is_called
