@@ -153,7 +153,8 @@ CREATE VIEW leak (
     -- at the end of a process that ended by itself, without a reset of its device, and gives such memory back: it had freed as
     -- much or more of what the same stack allocates, some of it born later, and nothing so old; or, at the end, as much of the
     -- heap that was old. What may have been freed where events were lost is never here, and what modules of CANN (HCCL,
-    -- RUNTIME, GE, ...) took for themselves only where it grows: no program frees that. All else that is suspected is in view
+    -- RUNTIME, GE, ...) took for themselves only where it grows: no program frees that; nor what only replaces blocks of other
+    -- sites, of the same sizes. All else that is suspected is in view
     -- suspect_by_site.
     -- A list of allocations: empty where input.detail is 'none' (leak_by_site is not).
     --
@@ -455,12 +456,14 @@ CREATE VIEW suspect_by_site (
     -- 'bounded': it grew, and what speaks for an end of that is in reason; 'not judged': it cannot be told.
     verdict,
     -- 'it stopped growing' (it is no larger at the end of the steps than before their last two fifths), 'only the newest are
-    -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache); 'no steps' (one pass, or no
-    -- iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak), 'stack cut' (there
-    -- is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned memory at the end of
-    -- the process, which a reset ended, or of which nothing says that the program gives it back), 'held by graph' (it was born
-    -- in captures of graphs that still live), 'in a private pool' (in a snapshot: captured graphs have private pools, and how
-    -- long they need them it does not say). The last two are rows of their own, for this part of a site.
+    -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache), 'it replaces others' (of
+    -- half of its new blocks or bytes or more, as many of the same sizes ended in other sites of the heap); 'no steps' (one
+    -- pass, or no iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak),
+    -- 'stack cut' (there is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned
+    -- memory at the end of the process, which a reset ended, or of which nothing says that the program gives it back), 'held
+    -- by graph' (it was born in captures of graphs that still live), 'in a private pool' (in a snapshot: captured graphs have
+    -- private pools, and how long they need them it does not say). The last two are rows of their own, for this part of a
+    -- site.
     reason,
     -- Outstanding allocations of the site that this is said of, but for those of which it is in doubt. Unit: allocations.
     allocation_count,

@@ -267,6 +267,7 @@ static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_err
         .bytes = now->bytes - place->last.bytes,
         .operators = now->operators - place->last.operators,
         .sites = now->sites - place->last.sites,
+        .work = now->work - place->last.work,
     };
     nm_status status;
 
@@ -276,6 +277,7 @@ static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_err
         place->less_counts[least] += more <= -least;
     }
     note_fall(place, more);
+    place->idle_count += gap.work == 0;
     if (place->count == 1)
         place->first_gap = gap;
     if (place->count == 1 || (place->count - 2) % place->stride != 0)
@@ -289,13 +291,6 @@ static nm_status add_gap(nm_anchor_place *place, const nm_lane_sums *now, nm_err
     return NM_OK;
 }
 
-static double live_of(const nm_anchor_process *process)
-{
-    const nm_lane_sums *lane = &process->lanes[nm_anchor_main_lane(process)];
-
-    return (double)lane->allocations - (double)lane->frees;
-}
-
 static nm_status meet(nm_anchor_place *place, const nm_anchor_process *process, nm_error *err)
 {
     const nm_lane_sums *now = &process->lanes[place->lane];
@@ -303,13 +298,21 @@ static nm_status meet(nm_anchor_place *place, const nm_anchor_process *process, 
 
     if (place->count == 0) {
         place->first = *now;
-        place->first_live = live_of(process);
+        place->first_live = nm_anchor_live_of(process);
     }
     place->last = *now;
-    place->last_live = live_of(process);
+    place->last_live = nm_anchor_live_of(process);
     place->live_sum += place->last_live;
     place->count++;
     return status;
+}
+
+static void note_work(nm_anchor_process *process, nm_anchor_lane lane, unsigned words)
+{
+    bool is_work = (words & (NM_WORD_FORWARD | NM_WORD_BACKWARD)) != 0;
+
+    process->lanes[lane].work += is_work;
+    process->lanes[NM_ANCHOR_LANE_BOTH].work += is_work;
 }
 
 static nm_status see_allocation(nm_anchor *anchor, const nm_event *event, const sight *seen, nm_error *err)
@@ -323,6 +326,7 @@ static nm_status see_allocation(nm_anchor *anchor, const nm_event *event, const 
     if (status == NM_OK && place != NULL) {
         status = meet(place, process, err);
         process->has_python |= (place->words & NM_WORD_PYTHON) != 0;
+        note_work(process, seen->lane, place->words);
         nm_anchor_optimizer_note(process, place->words, place->caller, event->stack_id);
     }
     process->seen_count++;

@@ -9,8 +9,9 @@
  *     between is alike in number, and in its sites or bytes; mostly freed again; and most of what the process allocates
  *     at all. Of several the one at which least is live: between iterations, not within one. What recurs with it does not
  *     all lie within one call of a module, an optimizer, a backward pass or generate(); it has a line of Python where others
- *     have; it is not left out now and then; and it is met as often as an optimizer runs, where one does three times, and as
- *     the lines of the program that call a backward pass;
+ *     have; it is not left out now and then; and it is met as often as an optimizer runs, where one does three times and does
+ *     more than make state, and as the lines of the program that call a backward pass. Most of what lies between holds a
+ *     forward or a backward pass, where any is seen. And another place is met about as often, if blocks stay each time;
  *   - the execution of a graph, where a thread executes one of those that were captured at one place, or the pieces of one,
  *     and waits, again and again, and no such place goes on meanwhile (anchor_graph.c);
  *   - the lines that call a backward pass, where no optimizer is seen three times: all of them where one comes after the

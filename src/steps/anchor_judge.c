@@ -23,7 +23,13 @@
 #define COVERED_RATIO_MIN 0.5  /* of all that the process allocates */
 #define FREED_RATIO_MIN   0.75
 #define FREED_RATIO_MAX   1.25
+#define IDLE_RATIO_MAX    0.5  /* of the gaps */
+#define OTHER_RATIO_MAX   0.25 /* of what lies between, for what was made and given back before it */
+#define QUARTERS_FROM     32   /* gaps */
+#define LOADING_RATIO_MAX 1.4  /* of the middle gap, for one that is alike in passes alone */
+#define WORK_MIN          8    /* places of passes that are met in a gap, for it to be alike in them */
 #define COMPUTING_PART    4    /* operators for an allocation */
+#define DRIFT_LITTLE      0.5  /* blocks, each time a place is met */
 #define LEFT_OUT_RATIO    0.85 /* less often than that is another loop */
 #define INSIDE_LOOKS_MAX  256  /* places that are looked around at */
 #define OPTIMIZER_MIN     3    /* runs of an optimizer that say how many iterations there are */
@@ -38,10 +44,11 @@ typedef enum verdict { /* how far a place came */
                        VERDICT_PART = 5,
                        VERDICT_STAYS = 6,
                        VERDICT_UNEVEN = 7,
-                       VERDICT_INSIDE = 8,
-                       VERDICT_NO_LINE = 9,
-                       VERDICT_DISAGREES = 10,
-                       VERDICT_ANCHOR = 11,
+                       VERDICT_IDLE = 8,
+                       VERDICT_INSIDE = 9,
+                       VERDICT_NO_LINE = 10,
+                       VERDICT_DISAGREES = 11,
+                       VERDICT_ANCHOR = 12,
 } verdict;
 
 typedef struct opinion { /* of a place */
@@ -73,24 +80,41 @@ static uint64_t length_of(const nm_lane_sums *gap)
     return gap->allocations + gap->operators;
 }
 
-static uint64_t middle_length(const nm_anchor_place *place)
+/* Of the gaps from `begin` to `end` what is in the middle, each by itself: bytes, sites and work; and the length, as allocations. */
+static nm_lane_sums middle_gap(const nm_anchor_place *place, size_t begin, size_t end)
 {
-    uint64_t values[NM_ANCHOR_GAPS_MAX];
+    uint64_t values[4][NM_ANCHOR_GAPS_MAX];
+    size_t count = end - begin;
 
-    for (size_t i = 0; i < place->gap_count; i++)
-        values[i] = length_of(&place->gaps[i]);
-    qsort(values, place->gap_count, sizeof values[0], by_number);
-    return place->gap_count == 0 ? 0 : values[place->gap_count / 2];
+    if (count == 0)
+        return (nm_lane_sums){0};
+    for (size_t i = 0; i < count; i++) {
+        const nm_lane_sums *gap = &place->gaps[begin + i];
+
+        values[0][i] = length_of(gap);
+        values[1][i] = gap->bytes;
+        values[2][i] = gap->sites;
+        values[3][i] = gap->work;
+    }
+    for (size_t i = 0; i < 4; i++)
+        qsort(values[i], count, sizeof values[0][0], by_number);
+    return (nm_lane_sums){.allocations = values[0][count / 2],
+                          .bytes = values[1][count / 2],
+                          .sites = values[2][count / 2],
+                          .work = values[3][count / 2]};
 }
 
-static uint64_t middle_of(const nm_anchor_place *place, size_t offset)
+/* Iterations may become longer, as where more and more layers learn: gaps are compared with those of their quarter, too. A
+ * quarter ends before the result. */
+static size_t quarter_end(const nm_anchor_place *place, size_t begin)
 {
-    uint64_t values[NM_ANCHOR_GAPS_MAX];
+    size_t quarter = 0;
 
-    for (size_t i = 0; i < place->gap_count; i++)
-        memcpy(&values[i], (const char *)&place->gaps[i] + offset, sizeof values[i]);
-    qsort(values, place->gap_count, sizeof values[0], by_number);
-    return place->gap_count == 0 ? 0 : values[place->gap_count / 2];
+    if (place->gap_count < QUARTERS_FROM)
+        return place->gap_count;
+    while (place->gap_count * (quarter + 1) / 4 <= begin)
+        quarter++;
+    return place->gap_count * (quarter + 1) / 4;
 }
 
 static bool is_alike(uint64_t value, uint64_t middle, double ratio)
@@ -133,19 +157,44 @@ static bool has_twins(const nm_anchor_process *process, const nm_anchor_place *p
     return false;
 }
 
-/* Share of the gaps with the sites that most of the alike ones have; or, if that is more, with as many bytes as most. */
+/* A request may have to load something first: what matters is the passes. */
+static bool has_like_work(const nm_lane_sums *gap, const nm_lane_sums *middle)
+{
+    return middle->work >= WORK_MIN && is_alike(gap->work, middle->work, TOLERANCE_RATIO) &&
+           (double)length_of(gap) <= LOADING_RATIO_MAX * (double)length_of(middle);
+}
+
+/* Share of the gaps with the sites that most of the alike ones have, which is then in the middle; or, if that is more, with as
+ * many bytes as most. */
 static double pattern_ratio(const nm_anchor_place *place)
 {
-    uint64_t sites = middle_of(place, offsetof(nm_lane_sums, sites)); /* if most are the same, it is the middle one */
-    uint64_t bytes = middle_of(place, offsetof(nm_lane_sums, bytes));
-    size_t same_count = 0;
-    size_t alike_count = 0;
+    nm_lane_sums middle = middle_gap(place, 0, place->gap_count);
+    size_t same_count = 0, alike_count = 0;
 
     for (size_t i = 0; i < place->gap_count; i++) {
-        same_count += place->gaps[i].sites == sites;
-        alike_count += bytes > 0 && is_alike(place->gaps[i].bytes, bytes, BYTES_RATIO);
+        same_count += place->gaps[i].sites == middle.sites;
+        alike_count += middle.bytes > 0 && is_alike(place->gaps[i].bytes, middle.bytes, BYTES_RATIO);
     }
     return (double)(same_count > alike_count ? same_count : alike_count) / (double)place->gap_count;
+}
+
+/* Alike in number to the middle gap, or in passes. Returns the middle length. */
+static uint64_t find_alike(const nm_anchor_place *place, bool out[NM_ANCHOR_GAPS_MAX])
+{
+    nm_lane_sums middle = middle_gap(place, 0, place->gap_count);
+
+    for (size_t begin = 0, end; begin < place->gap_count; begin = end) {
+        end = quarter_end(place, begin);
+        nm_lane_sums near = end - begin == place->gap_count ? middle : middle_gap(place, begin, end);
+
+        for (size_t i = begin; i < end; i++) {
+            uint64_t length = length_of(&place->gaps[i]);
+
+            out[i] = is_alike(length, middle.allocations, TOLERANCE_RATIO) ||
+                     is_alike(length, near.allocations, TOLERANCE_RATIO) || has_like_work(&place->gaps[i], &middle);
+        }
+    }
+    return middle.allocations;
 }
 
 static void measure(const nm_anchor_process *process, opinion *made)
@@ -154,13 +203,14 @@ static void measure(const nm_anchor_process *process, opinion *made)
     nm_lane_sums end = after(process, place);
     uint64_t rest = length_of(&end);
     uint64_t all = 0, alike = 0, alike_count = 0, allocations = 0, frees = 0;
+    bool is_like[NM_ANCHOR_GAPS_MAX];
 
-    made->typical = middle_length(place);
+    made->typical = find_alike(place, is_like);
     for (size_t i = 0; i < place->gap_count; i++) {
         const nm_lane_sums *gap = &place->gaps[i];
 
         all += length_of(gap);
-        if (!is_alike(length_of(gap), made->typical, TOLERANCE_RATIO))
+        if (!is_like[i])
             continue;
         alike_count++;
         alike += length_of(gap);
@@ -176,6 +226,21 @@ static void measure(const nm_anchor_process *process, opinion *made)
         (double)(length_of(&place->last) - length_of(&place->first) + (rest < made->typical ? rest : made->typical)) /
         (double)length_of(&process->lanes[place->lane]);
     made->live = place->live_sum / (double)place->count;
+}
+
+/* Does what lies between lack what makes an iteration: a forward or a backward pass, where the process has any? Where it has
+ * none that is seen, no loop counts before or after which much else was made and given back: a pass without calls of
+ * modules, and then a loop over parameters. */
+static bool is_idle(const nm_anchor_process *process, const opinion *made)
+{
+    const nm_anchor_place *place = made->place;
+    const nm_lane_sums *all = &process->lanes[place->lane];
+    uint64_t before = place->first.frees < place->first.allocations ? place->first.frees : place->first.allocations;
+
+    if (all->work > 0)
+        return (double)place->idle_count > IDLE_RATIO_MAX * (double)(place->count - 1);
+    return process->has_python && !place->is_range &&
+           (double)before > OTHER_RATIO_MAX * (double)(place->last.allocations - place->first.allocations);
 }
 
 static verdict judge_place(const nm_anchor_process *process, opinion *made)
@@ -199,6 +264,8 @@ static verdict judge_place(const nm_anchor_process *process, opinion *made)
         return VERDICT_STAYS;
     if (process->has_any_backward && nm_anchor_is_uneven(place, NM_ANCHOR_UNEVEN))
         return VERDICT_UNEVEN;
+    if (is_idle(process, made))
+        return VERDICT_IDLE;
     if (!place->is_range && process->has_python && (place->words & NM_WORD_PYTHON) == 0)
         return VERDICT_NO_LINE;
     return VERDICT_ANCHOR;
@@ -209,6 +276,13 @@ static verdict judge_place(const nm_anchor_process *process, opinion *made)
 nm_anchor_lane nm_anchor_main_lane(const nm_anchor_process *process)
 {
     return process->lanes[NM_ANCHOR_LANE_POOL].allocations > 0 ? NM_ANCHOR_LANE_POOL : NM_ANCHOR_LANE_DRIVER;
+}
+
+double nm_anchor_live_of(const nm_anchor_process *process)
+{
+    const nm_lane_sums *lane = &process->lanes[nm_anchor_main_lane(process)];
+
+    return (double)lane->allocations - (double)lane->frees;
 }
 
 static nm_status collect(const nm_anchor *anchor, size_t index, unsigned words, opinions *out, nm_error *err)
@@ -247,15 +321,33 @@ static int by_count(const void *left, const void *right)
     return (a->place->order > b->place->order) - (a->place->order < b->place->order);
 }
 
+/* What more is live each time the place is met. */
+static double drift_of(const nm_anchor_place *place)
+{
+    double distance = place->last_live - place->first_live;
+
+    return (distance < 0 ? -distance : distance) / (double)(place->count - 1);
+}
+
+/* Others that are met as often or more; and one that is met about as often, if what the place makes may stay: it is not its
+ * own proof. The list is in order of counts. */
 static bool has_companions(const opinions *list, const opinion *candidate)
 {
-    size_t count = 0;
+    double count = (double)candidate->place->count;
+    size_t companions = 0;
+    bool has_twin = drift_of(candidate->place) < 1 - DRIFT_LITTLE;
 
-    for (size_t i = 0; i < list->count && count < COMPANIONS_MIN; i++)
-        count += list->items[i].place != candidate->place &&
-                 (candidate->place->is_range || !list->items[i].place->is_range) &&
-                 (double)list->items[i].place->count >= NM_ANCHOR_SAME_COUNT_RATIO * (double)candidate->place->count;
-    return count >= COMPANIONS_MIN;
+    for (size_t i = 0; i < list->count && (companions < COMPANIONS_MIN || !has_twin); i++) {
+        const nm_anchor_place *other = list->items[i].place;
+
+        if ((double)other->count < NM_ANCHOR_SAME_COUNT_RATIO * count)
+            break;
+        if (other == candidate->place || (other->is_range && !candidate->place->is_range))
+            continue;
+        companions++;
+        has_twin |= NM_ANCHOR_SAME_COUNT_RATIO * (double)other->count <= count;
+    }
+    return companions >= COMPANIONS_MIN && has_twin;
 }
 
 /* Is the place left out now and then in a loop that others are met in each time? The list is in order of counts. */
@@ -276,14 +368,6 @@ static bool is_left_out(const opinions *list, const opinion *candidate)
     return alike >= COMPANIONS_MIN;
 }
 
-/* What more is live each time the place is met. */
-static double drift_of(const nm_anchor_place *place)
-{
-    double distance = place->last_live - place->first_live;
-
-    return (distance < 0 ? -distance : distance) / (double)(place->count - 1);
-}
-
 /* Is the place met as often as an optimizer runs, where one is seen to, and as a line that calls a backward pass? */
 static bool agrees(const nm_anchor *anchor, const nm_anchor_process *process, const opinion *made)
 {
@@ -301,7 +385,7 @@ static bool is_further_out(const opinion *next, const opinion *chosen)
     bool is_outer = next->place->count == chosen->place->count ||
                     (double)next->place->count < NM_ANCHOR_SAME_COUNT_RATIO * (double)chosen->place->count;
 
-    return is_outer && next->live + drift_of(next->place) + 0.5 < chosen->live;
+    return is_outer && next->live + drift_of(next->place) + DRIFT_LITTLE < chosen->live;
 }
 
 /* From inner loops outwards: an outer place is better only if less is live there, so that it lies between iterations of
@@ -451,6 +535,11 @@ static void say_nearest(nm_anchor_process *process, const opinion *made)
         snprintf(out, bytes,
                  "the place that comes nearest recurs within one call, as the layers of a module or the tokens of an "
                  "answer do");
+        break;
+    case VERDICT_IDLE:
+        snprintf(out, bytes,
+                 "the place that comes nearest recurs with no forward or backward pass between, as in a loop over "
+                 "parameters");
         break;
     case VERDICT_NO_LINE:
         snprintf(out, bytes, "the place that comes nearest is in a thread without a line of the program");

@@ -21,6 +21,8 @@ enum {
     WORD_NATIVE_BACKWARD = 128, /* a function that is one whatever its file is called */
     WORD_GENERATE = 8,          /* a function that makes the tokens of one answer, unless */
     WORD_ENGINE = 8,            /* its file is one of an engine that serves many at a time */
+    WORD_WRAPPER = 16,          /* a function that calls another one: a step of an optimizer, if */
+    WORD_OPTIMIZERS = 32,       /* its file is the one that all of torch's kind come from */
 };
 
 static bool is_text(nm_bytes name, const char *text)
@@ -83,11 +85,21 @@ static unsigned words_of_function(const nm_anchor_names *names, nm_bytes name)
         words |= WORD_NATIVE_BACKWARD;
     if (is_text(last, "step"))
         words |= NM_WORD_OPTIMIZER;
+    if (is_text(last, "wrapper"))
+        words |= WORD_WRAPPER;
     if (is_text(last, "forward") || is_text(last, "_call_impl") || is_text(last, "_wrapped_call_impl"))
         words |= NM_WORD_FORWARD;
     if (is_text(last, "generate"))
         words |= WORD_GENERATE;
     return words;
+}
+
+static nm_bytes base_name(nm_bytes path)
+{
+    const uint8_t *slash = path.len == 0 ? NULL : memrchr(path.data, '/', path.len);
+    size_t begin = slash == NULL ? 0 : (size_t)(slash + 1 - path.data);
+
+    return (nm_bytes){path.data + begin, path.len - begin};
 }
 
 /* A file of Python, or what it calls a text that was given to it. */
@@ -112,8 +124,10 @@ static unsigned words_of_file(const nm_anchor_names *names, nm_bytes name)
         words |= WORD_ENGINE;
     if (holds(name, "/torch/"))
         words |= NM_WORD_TORCH;
-    if (holds(name, "/optim/") || holds(name, "/optimizer"))
+    if (holds(name, "/optim/") || holds(name, "/optimizer") || holds(base_name(name), "optim"))
         words |= NM_WORD_OPTIMIZER;
+    if (holds(name, "torch/optim/optimizer.py"))
+        words |= WORD_OPTIMIZERS;
     if (is_python(name))
         words |= NM_WORD_PYTHON;
     return words;
@@ -239,6 +253,8 @@ static unsigned words_of_frame(const nm_anchor_names *names, const nm_anchor_fra
     unsigned words = function & file & (NM_WORD_BACKWARD | NM_WORD_OPTIMIZER);
 
     words |= (function & NM_WORD_FORWARD) | (file & (NM_WORD_PYTHON | NM_WORD_TORCH));
+    if ((function & WORD_WRAPPER) && (file & WORD_OPTIMIZERS))
+        words |= NM_WORD_OPTIMIZER;
     if (function & WORD_NATIVE_BACKWARD)
         words |= NM_WORD_BACKWARD;
     if ((function & WORD_GENERATE) && (file & NM_WORD_PYTHON) && !(file & WORD_ENGINE))

@@ -11,6 +11,8 @@
 #define OTHERS_MIN      4   /* allocations between two runs, where no backward pass tells them apart */
 #define RUNS_MIN        3   /* of an optimizer that may stand for the iterations in which others run more often */
 #define ALIKE_RATIO_MIN 0.8 /* of the backward passes come before a run that has as many of them as the run before */
+#define STAYS_RATIO_MIN 0.5 /* of what runs allocate: so much more is live at the next ones, but not much more than */
+#define STAYS_RATIO_MAX 3   /* that with gradients, which would not be theirs */
 
 static nm_anchor_optimizer *optimizer_of(nm_anchor_process *process, uint64_t caller)
 {
@@ -37,7 +39,10 @@ static void begin_run(nm_anchor_process *process, nm_anchor_optimizer *optimizer
     if (count_of(process, optimizer) > 2) { /* the first may come in the middle; nothing is before it */
         optimizer->call_count += optimizer->calls;
         optimizer->alike_count += optimizer->calls == optimizer->last_calls ? optimizer->calls : 0;
+        optimizer->run_sum += (double)(optimizer->last_allocation - optimizer->last);
+        optimizer->live_sum += nm_anchor_live_of(process) - optimizer->run_live;
     }
+    optimizer->run_live = nm_anchor_live_of(process);
     optimizer->last_calls = optimizer->calls;
     optimizer->calls = 0;
     if (optimizer->pair_count + optimizer->run_count == (uint64_t)is_pair + is_run)
@@ -77,6 +82,13 @@ static bool take_turns(const nm_anchor_optimizer *a, const nm_anchor_optimizer *
     return a->first < b->last && b->first < a->last;
 }
 
+/* Does it make nothing but state, of one parameter after the other? Then it runs more often than that. */
+static bool only_makes_state(const nm_anchor_optimizer *one)
+{
+    return one->caller != 0 && one->run_sum > 0 && one->live_sum >= STAYS_RATIO_MIN * one->run_sum &&
+           one->live_sum <= STAYS_RATIO_MAX * one->run_sum;
+}
+
 /* Of those that take turns the one that is called least, if that is often enough; of equals the first. */
 static bool is_better(const nm_anchor_process *process, const nm_anchor_optimizer *a, const nm_anchor_optimizer *b)
 {
@@ -107,13 +119,13 @@ static bool are_ranges_better(const nm_anchor_process *process)
 
 static bool is_chosen(const nm_anchor_process *process, const nm_anchor_optimizer *one, bool goes_by_ranges)
 {
-    if ((one->caller == 0) != goes_by_ranges || count_of(process, one) == 0)
+    if ((one->caller == 0) != goes_by_ranges || count_of(process, one) == 0 || only_makes_state(one))
         return false;
     for (size_t i = 0; i < process->optimizer_count; i++) {
         const nm_anchor_optimizer *other = &process->optimizers[i];
 
         if (other != one && (other->caller == 0) == goes_by_ranges && count_of(process, other) > 0 &&
-            take_turns(one, other) && !is_better(process, one, other))
+            !only_makes_state(other) && take_turns(one, other) && !is_better(process, one, other))
             return false;
     }
     return true;

@@ -48,6 +48,7 @@ typedef struct nm_lane_sums {
     uint64_t allocations, frees, bytes;
     uint64_t operators; /* that ran; NM_ANCHOR_LANE_BOTH alone */
     uint64_t sites;     /* sum of a hash of the stacks and operators: alike for the same ones in any order */
+    uint64_t work;      /* visits of places in a forward or a backward pass */
 } nm_lane_sums;
 
 typedef struct nm_anchor_place {
@@ -68,6 +69,7 @@ typedef struct nm_anchor_place {
     uint64_t fall_count;                        /* gaps of less_counts[NM_ANCHOR_UNEVEN_LITTLE] */
     uint64_t since_fall, before_fall;           /* gaps since the last of them, and between it and the one before */
     uint64_t fall_gaps, fall_alike; /* gaps behind the second; and of them in runs as long as the one before */
+    uint64_t idle_count;            /* gaps without work */
     nm_lane_sums first_gap;         /* between the first occurrence and the second: warm-up */
     nm_lane_sums *gaps;             /* owned: between others, every `stride`th */
     size_t gap_count, gap_capacity;
@@ -77,13 +79,15 @@ typedef struct nm_anchor_place {
 /* Steps of an optimizer that are called from one line. A run of its allocations counts once after a backward pass, or
  * where no such pass is ever seen, after enough of others. */
 typedef struct nm_anchor_optimizer {
-    uint64_t caller;            /* the line that calls it, as nm_anchor_names_caller; 0: a range says so */
-    uint64_t stack;             /* of an allocation in it */
-    uint64_t pair_count;        /* runs after a backward pass */
-    uint64_t run_count;         /* runs after other allocations */
-    uint64_t first, last;       /* where the runs began: allocations of the process until then */
-    uint64_t last_allocation;   /* in it, counted so */
-    bool has_backward;          /* since its last run */
+    uint64_t caller;          /* the line that calls it, as nm_anchor_names_caller; 0: a range says so */
+    uint64_t stack;           /* of an allocation in it */
+    uint64_t pair_count;      /* runs after a backward pass */
+    uint64_t run_count;       /* runs after other allocations */
+    uint64_t first, last;     /* where the runs began: allocations of the process until then */
+    uint64_t last_allocation; /* in it, counted so */
+    double run_live;          /* allocations less frees of the main lane where that began */
+    double run_sum, live_sum; /* what was allocated in runs behind the first, and what more was live at the next ones */
+    bool has_backward;        /* since its last run */
     uint64_t calls, last_calls; /* of backward passes by the program: since its last run, and before that */
     uint64_t call_count,
         alike_count; /* of them, behind the second run; and as many before a run as before the last one */
@@ -285,6 +289,7 @@ bool nm_anchor_is_inside(const nm_anchor *anchor, const nm_anchor_place *place, 
 /* ---- anchor_judge.c ---- */
 
 nm_anchor_lane nm_anchor_main_lane(const nm_anchor_process *process); /* that of the pool, if there is one */
+double nm_anchor_live_of(const nm_anchor_process *process);           /* its allocations less its frees */
 
 /* Fills process->choice, choice_lane, is_chosen and reason. */
 nm_status nm_anchor_judge(nm_anchor *anchor, size_t process, nm_error *err);

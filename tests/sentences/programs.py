@@ -169,6 +169,19 @@ def layers(around=0, first=110):
     return program.text()
 
 
+def parameters(passes=1):
+    """So many passes through modules, and then a loop over parameters, of each of which a block stays."""
+    program = Program()
+    for _ in range(20 * passes):
+        for site in range(110, 115):
+            program.take(site, 100)
+        program.give(5)
+    for _ in range(40):
+        program.iteration(5)
+        program.keep(6, 100)
+    return program.text()
+
+
 def alone(places=1):
     """One place that recurs, with others that hardly do between; or several that do."""
     program = Program()
@@ -227,6 +240,19 @@ def steps(count=12, grow=0, noise=0, until=0, again=0, swing=0, scale=1 << 20, f
     heaps = ('heap 5 process=1 device=1 level=physical basis=block name="handles"\n'
              'heap 6 process=1 device=1 level=driver basis=block name="mapped memory"\n')
     return program.text().replace("thread 1 ", heaps + "thread 1 ", 1) if handles else program.text()
+
+
+def renewed(ends=1):
+    """Twenty-four marked steps, each of which leaves a block; in each so many end that another line had made before."""
+    program = Program()
+    for _ in range(30):
+        program.take(50)
+    for i in range(24):
+        program.say(f"step number={i + 1}")
+        program.iteration()
+        program.keep(20)
+        program.give(ends)
+    return program.text()
 
 
 def server(rise=1):

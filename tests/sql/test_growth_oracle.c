@@ -496,6 +496,47 @@ START_TEST(a_leak_of_which_a_block_is_freed_is_one)
 }
 END_TEST
 
+/* f6 makes 30 blocks before the first of 20 steps; in each f5 makes one, and of those of f6 one ends in `ended` of 4 steps. A queue
+ * of f3, of blocks like these, holds four and in the end three. The last two fifths are eight steps. */
+static sqlite3 *renewal(int old_bytes, int ended)
+{
+    begin_text();
+    for (int slot = 100; slot < 130; slot++)
+        allocate(slot, 6, old_bytes);
+    for (int step = 0; step < 20; step++) {
+        event("step number=%d thread=1", step);
+        allocate(step, 5, 100);
+        if (step % 4 < ended)
+            release(100 + step);
+        if (step >= 4)
+            release(200 + step - 4);
+        if (step != 18)
+            allocate(200 + step, 3, 100);
+        else
+            allocate(200 + step, 3, 101);
+    }
+    return end_text();
+}
+
+START_TEST(what_replaces_others_is_no_leak)
+{
+    static const struct {
+        int old_bytes, ended;
+        bool is_leak;
+    } cases[] = {{100, 4, false}, {100, 3, false}, {100, 2, true}, {100, 0, true}, {104, 4, true}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sqlite3 *db = renewal(cases[i].old_bytes, cases[i].ended);
+
+        check_rows(db, "SELECT site, verdict, leak_count FROM leak_by_site",
+                   cases[i].is_leak ? "b.py:5 f5|growing|20\n" : "");
+        check_rows(db, "SELECT site, verdict, reason, allocation_count FROM suspect_by_site WHERE site = 'b.py:5 f5'",
+                   cases[i].is_leak ? "" : "b.py:5 f5|bounded|it replaces others|20\n");
+        sqlite3_close(db);
+    }
+}
+END_TEST
+
 /* x = cat([x, new]): one block lives, each step a larger one. */
 START_TEST(a_block_that_is_replaced_by_a_larger_one_grows)
 {
@@ -738,6 +779,7 @@ TEST_SUITE(test_growth_oracle)
     tcase_add_test(test, of_the_first_step_no_more_is_leaked_than_of_later_ones);
     tcase_add_test(test, what_keeps_the_newest_is_bounded);
     tcase_add_test(test, a_leak_of_which_a_block_is_freed_is_one);
+    tcase_add_test(test, what_replaces_others_is_no_leak);
     tcase_add_test(test, a_block_that_is_replaced_by_a_larger_one_grows);
     tcase_add_test(test, what_fills_is_bounded);
     tcase_add_test(test, a_site_that_shrinks_is_no_leak);

@@ -36,29 +36,7 @@ class Device(Pool):
     def __init__(self, capacity=1 << 60):
         super().__init__()
         self.capacity, self.others, self.limit = capacity, 0, None
-        self.lists = {0: self.free_lists}
-        self.stream, self.streams = 0, {}
         self.failed = None  # the last request that failed: what the books said then
-
-    def use(self, stream):
-        self.stream = stream
-        self.free_lists = self.lists.setdefault(stream, {True: [], False: []})
-
-    def on_stream_of(self, block, what):
-        stream = self.stream
-        self.use(self.streams[block.segment.address])
-        what()
-        self.use(stream)
-
-    def put(self, block):
-        self.on_stream_of(block, lambda: super(Device, self).put(block))
-
-    def take(self, block):
-        self.on_stream_of(block, lambda: super(Device, self).take(block))
-
-    def say(self, action, address, size, frames):
-        super().say(action, address, size, frames)
-        self.entries[-1]["stream"] = self.stream
 
     def reserved(self):
         return sum(segment.size for segment in self.segments)
@@ -73,12 +51,10 @@ class Device(Pool):
             self.empty_cache(frames)
         if not self.fits(total):
             self.fail(size, total, is_small, frames)
-        first = super().grow(size, is_small, frames)
-        self.streams[first.segment.address] = self.stream
-        return first
+        return super().grow(size, is_small, frames)
 
     def fail(self, size, total, is_small, frames):
-        free = [(self.streams[s.address], b) for s in self.segments if s.is_small == is_small for b in blocks_of(s)
+        free = [(s.stream, b) for s in self.segments if s.is_small == is_small for b in blocks_of(s)
                 if not b.is_live]
         own = [b.size for stream, b in free if stream == self.stream]
         other = [b.size for stream, b in free if stream != self.stream]
@@ -90,12 +66,6 @@ class Device(Pool):
         self.entries.append({"action": "oom", "device_free": device_free, "size": size, "stream": self.stream,
                              "time_us": self.time_us, "frames": frames})
         raise OutOfMemory
-
-    def state(self):
-        out = super().state()
-        for segment in out:
-            segment["stream"] = self.streams[segment["address"]]
-        return out
 
 
 def blocks_of(segment):
@@ -196,7 +166,7 @@ def holes_in_large_segments(p):
         p.drop(*large)
     with p.call("/w/train.py", "load", 19):
         held = []
-        while p.pool.free_lists[False] and p.pool.free_lists[False][-1][0] >= 90 * MB:
+        while p.pool.free_list((False, 0)) and p.pool.free_list((False, 0))[-1][0] >= 90 * MB:
             held.append(p.new(p.random.randint(12, 90) * MB))
     p.drop(*[block for i, block in enumerate(held) if i % 3 != 0])
     until_it_fails(p.new, 511 * MB)
@@ -228,12 +198,12 @@ def a_request_larger_than_any_device(p):
 @snapshot("other-stream")
 def the_memory_belongs_to_another_stream(p):
     p.pool.capacity = p.random.randint(12, 20) * GB
-    p.pool.use(7)
+    p.pool.stream = 7
     with p.call("/w/prefetch.py", "load", 21):
         large = p.new(p.random.randint(2, 6) * GB)
         p.drop(large)
         kept = p.new(100 * MB)  # of the same segment: so it stays
-    p.pool.use(0)
+    p.pool.stream = 0
     until_it_fails(fill, p, lambda i: 400 * MB)
     must(p.pool.failed["free"] < p.pool.failed["size"] <= p.pool.failed["other_largest"], f"{p.pool.failed} {kept}")
 
@@ -305,7 +275,7 @@ def random_work(p):
             if held and random.random() < chance:
                 p.drop(held.pop(random.randrange(len(held))))
             else:
-                pool.use(random.choice(streams))
+                pool.stream = random.choice(streams)
                 with p.call("/w/work.py", "step", random.randint(1, 9)):
                     held.append(p.new(random.randint(*sizes)))
         p.new(pool.capacity + GB)

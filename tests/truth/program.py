@@ -57,6 +57,7 @@ class Program:
         self.cores = []                      # entry in each of them that is well within it
         self.rank = 0                        # of several files
         self.leaks = []                      # sets of labels: one of each is to be found
+        self.replaced = set()                # labels of what is born where as much of its size dies
         self.categories = {}                 # entry of an allocation -> what it may be called; of others nothing is right
         self.allows_steps = 1                # that may be claimed where there are none
         self.is_steps_open = False           # what an iteration is can be seen in more than one way: none is fine
@@ -161,6 +162,9 @@ class Program:
         wanted = frozenset((self.label(),) + others)
         if wanted not in self.leaks:
             self.leaks.append(wanted)
+
+    def replaces_here(self):
+        self.replaced.add(self.label())
 
     def cut(self, begin):
         """The entries before `begin` are gone."""

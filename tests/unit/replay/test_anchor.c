@@ -743,6 +743,131 @@ START_TEST(iterations_of_many_shapes_end_with_the_optimizer)
 }
 END_TEST
 
+/* One pass, through modules or through what a compiler made of them, and then an update of each parameter, by a loop of the
+ * program's own that keeps a block of each. */
+START_TEST(a_loop_over_parameters_is_no_iteration)
+{
+    for (int has_module = 0; has_module <= 1; has_module++) {
+        begin_program();
+        for (int site = 110; site < 116; site++)
+            fprintf(now.out,
+                    has_module
+                        ? "stack %d: /src/block.py:%d:forward < /env/torch/nn/modules/module.py:1750:_call_impl < "
+                          "/src/train.py:9:main\n"
+                        : "stack %d: /tmp/made.py:%d:call < /src/train.py:9:main\n",
+                    site, site);
+        for (int site = 120; site < 126; site++)
+            fprintf(now.out, "stack %d: /src/train.py:%d:update < /src/train.py:12:main\n", site, site);
+        for (int i = 0; i < 120; i++)
+            take(110 + i % 6, 100);
+        give(120);
+        for (int parameter = 0; parameter < 40; parameter++) {
+            for (int site = 120; site < 125; site++)
+                take(site, 100);
+            give(5);
+            keep(125, 100);
+        }
+        find(NULL);
+        ck_assert_msg(rows[0].kind == NM_ANCHOR_NONE, "%d: %s", has_module, reasons[0]);
+    }
+}
+END_TEST
+
+/* A history that begins in the update: who calls the step says what it is, or the name of its file. */
+START_TEST(parameters_in_a_step_of_an_optimizer_are_one_step)
+{
+    static const char *const calls[] = {
+        "/src/mine.py:%d:step < /env/torch/optim/optimizer.py:526:wrapper < /src/train.py:12:main\n",
+        "/src/my_optim.py:%d:step < /src/train.py:12:main\n"};
+
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        begin_program();
+        for (int site = 120; site < 126; site++) {
+            fprintf(now.out, "stack %d: ", site);
+            fprintf(now.out, calls[i], site);
+        }
+        iteration_begins();
+        for (int parameter = 0; parameter < 40; parameter++) {
+            for (int site = 120; site < 125; site++)
+                take(site, 100);
+            give(5);
+            keep(125, 100);
+        }
+        find(NULL);
+        check_planted(NM_ANCHOR_OPTIMIZER);
+    }
+}
+END_TEST
+
+/* Of 60 iterations each sixth of the first 36 lets another layer learn: it has state then, and iterations are longer by what is
+ * made for it. Nothing else of the optimizer is seen. */
+START_TEST(an_optimizer_that_only_makes_state_says_nothing)
+{
+    begin_program();
+    fprintf(now.out, "stack 100: /env/torch/optim/adam.py:174:_init_group < /env/torch/optim/adam.py:223:step < "
+                     "/src/train.py:12:main\n");
+    for (int i = 0; i < 60; i++) {
+        int learning = 1 + (i < 36 ? i / 6 : 5);
+
+        iteration_begins();
+        for (int site = 1; site <= 20; site++)
+            take(site, 1000);
+        for (int layer = 0; layer < 4 * learning; layer++)
+            take(21, 200);
+        give(20 + 4 * (size_t)learning);
+        for (int state = 0; state < 8 && i < 36 && i % 6 == 0; state++)
+            keep(100, 1000);
+    }
+    find(NULL);
+    check_planted(NM_ANCHOR_SITE);
+    ck_assert_uint_eq(found_count, 60);
+}
+END_TEST
+
+/* A module of four layers between two lines of its own is called for each request; for one in `every` something is loaded before it, in six blocks, and
+ * stays. */
+static void serve(int every)
+{
+    static const char called[] = "/src/model.py:40:forward < /env/torch/nn/modules/module.py:1750:_call_impl < "
+                                 "/src/serve.py:60:infer < /src/serve.py:80:handle\n";
+
+    begin_program();
+    fprintf(now.out, "stack 140: %sstack 145: %sstack 150: /src/lora.py:25:load < /src/serve.py:70:handle\n", called,
+            called);
+    for (int site = 141; site < 145; site++)
+        fprintf(now.out, "stack %d: /src/block.py:%d:forward < %s", site, site, called);
+    for (int request = 0; request < 60; request++) {
+        for (int i = 0; i < 6 && request % every == every - 1; i++)
+            keep(150, 100);
+        iteration_begins();
+        take(140, 1000);
+        for (int i = 0; i < 16; i++)
+            take(141 + i % 4, 1000);
+        take(145, 1000);
+        give(18);
+    }
+    find(NULL);
+}
+
+START_TEST(a_module_that_is_called_for_each_request_is_left_between)
+{
+    serve(3);
+    check_planted(NM_ANCHOR_SITE);
+    serve(2);
+    check_planted(NM_ANCHOR_SITE);
+    serve(61); /* one call could hold it all */
+    check_none("within one call");
+}
+END_TEST
+
+/* Nothing else recurs as often as what is loaded for one request in four. */
+START_TEST(a_place_whose_blocks_stay_is_not_its_own_proof)
+{
+    serve(4);
+    check_none("too few other places");
+}
+END_TEST
+
 /* Layers that free what they allocate, in one forward pass of a module; and the same loop around the call of the module,
  * where other lines recur with them. */
 START_TEST(layers_within_a_forward_are_no_iterations)
@@ -1386,6 +1511,11 @@ TEST_SUITE(test_anchor)
     tcase_add_test(tests, one_range_that_is_a_step_by_its_name_is_one_step);
     tcase_add_test(tests, a_trace_of_one_iteration_is_one_step);
     tcase_add_test(tests, iterations_of_many_shapes_end_with_the_optimizer);
+    tcase_add_test(tests, a_loop_over_parameters_is_no_iteration);
+    tcase_add_test(tests, parameters_in_a_step_of_an_optimizer_are_one_step);
+    tcase_add_test(tests, an_optimizer_that_only_makes_state_says_nothing);
+    tcase_add_test(tests, a_module_that_is_called_for_each_request_is_left_between);
+    tcase_add_test(tests, a_place_whose_blocks_stay_is_not_its_own_proof);
     tcase_add_test(tests, layers_within_a_forward_are_no_iterations);
     tcase_add_test(tests, a_thread_without_a_line_of_the_program_has_no_iterations);
     tcase_add_test(tests, optimizers_that_take_turns_are_of_one_iteration);

@@ -1,0 +1,116 @@
+-- Replacement is no leak: where what a site grows by is matched by blocks of as many bytes that ended in others, the heap does
+-- not grow by them. Looked at is what is live at one end of the steps that verdict.c judges by and not at the other. Of several
+-- sites that grow each is matched in part; half of the blocks and half of the bytes are to be a site's own. Of others those
+-- count of which most ended: where blocks come and go, there may be some more or less.
+-- After: z_site_verdict, of what grows from step to step.
+
+-- From the end of which step to the end of which it is judged.
+CREATE TEMP TABLE judged_heap AS
+SELECT
+    h.heap_id,
+    x.before,
+    x.steps - 1 AS last,
+    (SELECT min(t.begin_seq) FROM step AS t WHERE t.process_id = h.process_id AND t.generation > x.before) AS begin_seq,
+    (SELECT min(t.begin_seq) FROM step AS t WHERE t.process_id = h.process_id AND t.generation = x.steps) AS end_seq
+FROM heap AS h
+JOIN (
+    SELECT
+        process_id,
+        max(generation) AS steps,
+        CASE WHEN max(generation) < 8 THEN 1 ELSE max(generation) - 1 - CAST(0.4 * (max(generation) - 1) + 0.5 AS INTEGER) END
+            AS before
+    FROM step
+    GROUP BY process_id
+) AS x ON x.process_id = h.process_id
+WHERE h.heap_id IN (SELECT v.heap_id FROM z_site_verdict AS v WHERE v.verdict = 'growing');
+
+-- Most leaks need no look at all allocations: of the sites of the heap none holds less than before, or too little less to
+-- match half of what one grows by. How the baseline becomes less sites do not say.
+CREATE TEMP TABLE level_change AS
+SELECT
+    heap_id,
+    site_id,
+    1.0 * sum(CASE WHEN is_last THEN live_bytes ELSE 0 END) - sum(CASE WHEN is_before THEN live_bytes ELSE 0 END) AS more_bytes,
+    1.0 * sum(CASE WHEN is_last THEN live_count ELSE 0 END) - sum(CASE WHEN is_before THEN live_count ELSE 0 END) AS more_count
+FROM (
+    SELECT
+        z.heap_id,
+        coalesce(z.site_frame_id, 0) AS site_id,
+        z.live_bytes,
+        z.live_count,
+        z.generation <= w.before AND coalesce(z.until_generation > w.before, 1) AS is_before,
+        z.generation <= w.last AND coalesce(z.until_generation > w.last, 1) AS is_last
+    FROM z_site_step AS z
+    JOIN temp.judged_heap AS w ON w.heap_id = z.heap_id
+)
+WHERE is_before OR is_last
+GROUP BY heap_id, site_id;
+DELETE FROM temp.judged_heap
+WHERE (SELECT z.baseline_bytes FROM z_heap_sum AS z WHERE z.heap_id = judged_heap.heap_id) = 0
+    AND NOT EXISTS (
+        SELECT 1
+        FROM z_site_verdict AS v
+        JOIN temp.level_change AS g ON g.heap_id = v.heap_id AND g.site_id = coalesce(v.site_frame_id, 0)
+        JOIN (
+            SELECT
+                heap_id,
+                -sum(min(more_bytes, 0)) AS less_bytes,
+                -sum(min(more_count, 0)) AS less_count
+            FROM temp.level_change
+            GROUP BY heap_id
+        ) AS k ON k.heap_id = v.heap_id
+        WHERE v.heap_id = judged_heap.heap_id AND v.verdict = 'growing'
+            AND (k.less_bytes >= 0.5 * g.more_bytes OR k.less_count >= 0.5 * g.more_count)
+    );
+
+-- A site that is not known is 0.
+CREATE TEMP TABLE site_change AS
+SELECT
+    a.heap_id,
+    a.size_bytes,
+    coalesce(s.site_frame_id, 0) AS site_id,
+    sum(CASE WHEN a.alloc_seq >= w.begin_seq THEN 1 ELSE -1 END) AS more_count,
+    count(*) AS change_count
+FROM (SELECT begin_seq FROM temp.judged_heap ORDER BY begin_seq LIMIT 1) AS o -- if there is any
+CROSS JOIN allocation AS a
+CROSS JOIN temp.judged_heap AS w ON w.heap_id = a.heap_id
+LEFT JOIN stack AS s ON s.stack_id = a.stack_id
+WHERE coalesce(a.free_seq >= o.begin_seq, 1)
+    AND a.is_segment = 0
+    AND (coalesce(a.alloc_seq, -1) < w.begin_seq AND coalesce(a.free_seq >= w.begin_seq, 1))
+        <> (coalesce(a.alloc_seq, -1) < w.end_seq AND coalesce(a.free_seq >= w.end_seq, 1))
+GROUP BY a.heap_id, a.size_bytes, site_id;
+
+UPDATE z_site_verdict
+SET (verdict, reason, growth_bytes) = (SELECT 'bounded', 'it replaces others', NULL)
+WHERE verdict = 'growing' AND (heap_id, coalesce(site_frame_id, 0)) IN (
+    SELECT
+        c.heap_id,
+        c.site_id
+    FROM (
+        SELECT
+            t.heap_id,
+            t.site_id,
+            t.size_bytes,
+            t.more_count,
+            t.more_count * max(1.0 - 1.0 * k.ended_count / k.born_count, 0.0) AS own_count
+        FROM temp.site_change AS t
+        JOIN (
+            SELECT
+                heap_id,
+                size_bytes,
+                sum(max(more_count, 0)) AS born_count,
+                -sum(CASE WHEN more_count * 2 <= -change_count THEN more_count ELSE 0 END) AS ended_count
+            FROM temp.site_change
+            GROUP BY heap_id, size_bytes
+        ) AS k ON k.heap_id = t.heap_id AND k.size_bytes = t.size_bytes
+        WHERE t.more_count > 0
+    ) AS c
+    GROUP BY c.heap_id, c.site_id
+    HAVING sum(c.own_count) < 0.5 * sum(c.more_count)
+        OR sum(c.size_bytes * c.own_count) < 0.5 * sum(1.0 * c.size_bytes * c.more_count)
+);
+
+DROP TABLE temp.site_change;
+DROP TABLE temp.level_change;
+DROP TABLE temp.judged_heap;
