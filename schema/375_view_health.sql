@@ -4,7 +4,8 @@ CREATE VIEW z_fragmentation_verdict (
     -- How much of what each pool had reserved was unused where that hurt, and whether it is too much. 'peak': at the peak of
     -- what was live; 'growth': when a part of it grew to the largest that it ever was, beside what was free in that part (of
     -- the parts the one with most of it); 'failure': when an allocation failed (of all failures on the device the one with the
-    -- largest share). Each row is of one moment. Of many snapshots only requested sizes are known: what blocks were given beyond that
+    -- largest share); 'reserve': when it held most, if that was more than at the peak: beyond what its blocks took then, and beyond
+    -- what they ever took at once. Each row is of one moment. Of many snapshots only requested sizes are known: what blocks were given beyond that
     -- is bounded, so there are two figures, at least and at most.
     --
     -- begin place
@@ -21,7 +22,7 @@ CREATE VIEW z_fragmentation_verdict (
     -- Level of the heap.
     level,
     -- end place
-    -- 'peak', 'growth' or 'failure'.
+    -- 'peak', 'growth', 'failure' or 'reserve'.
     moment,
     -- Number of the moment. NULL: none ('growth').
     moment_id,
@@ -150,6 +151,25 @@ WITH at_moment AS (
             AND coalesce(f.error_code, 0) <> 207005
     ) AS w
     WHERE w.place = 1
+    UNION ALL
+    SELECT
+        k.heap_id,
+        'reserve',
+        m.moment_id,
+        m.seq,
+        m.ns,
+        k.reserved_bytes,
+        min(k.free_bytes, max(k.reserved_bytes - b.occupied_bytes, 0)),
+        CASE WHEN k.occupied_bytes >= b.occupied_bytes THEN k.min_rounding_bytes ELSE b.min_rounding_bytes END,
+        CASE WHEN k.occupied_bytes >= b.occupied_bytes THEN k.max_rounding_bytes ELSE b.max_rounding_bytes END,
+        k.stuck_bytes,
+        NULL,
+        k.is_doubtful OR k.is_partial
+    FROM moment AS m
+    JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id
+    JOIN moment AS q ON q.heap_id = m.heap_id AND q.kind = 1
+    JOIN fragmentation_sample AS b ON b.moment_id = q.moment_id
+    WHERE m.kind = 6
 )
 SELECT
     p.host, p.rank, p.pid, p.device, p.heap, p.level,
@@ -234,7 +254,7 @@ FROM (
     WHERE t.measure = 'fragmentation'
 ) AS v
 JOIN z_heap_place AS p ON p.heap_id = v.heap_id
-ORDER BY v.heap_id, CASE v.moment WHEN 'peak' THEN 0 WHEN 'growth' THEN 1 ELSE 2 END;
+ORDER BY v.heap_id, CASE v.moment WHEN 'peak' THEN 0 WHEN 'growth' THEN 1 WHEN 'failure' THEN 2 ELSE 3 END;
 
 -- catalog: first 2, not counted, in csv
 CREATE VIEW health (
@@ -442,6 +462,7 @@ SELECT
                 ELSE 'was unused at the peak'
             END
             WHEN 'growth' THEN 'was unused when a request of ' || f.request_text || ' made the pool grow'
+            WHEN 'reserve' THEN 'was never used at once, when the pool held most'
             ELSE 'was inactive split when an allocation failed'
         END
         || CASE

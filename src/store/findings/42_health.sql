@@ -66,6 +66,7 @@ SELECT
                     CASE h.moment
                         WHEN 'growth' THEN 'screen.fragmented.growth'
                         WHEN 'failure' THEN 'screen.fragmented.failure'
+                        WHEN 'reserve' THEN 'screen.fragmented.reserve'
                         ELSE 'screen.fragmented.peak'
                     END,
                     '=share', said(say(CASE WHEN f.is_bound THEN 'screen.at_least' ELSE 'screen.share' END, 'ratio', h.value)),
