@@ -103,7 +103,8 @@ FROM (
         (
             SELECT CAST(CAST(substr(m.name, instr(m.name, 'KV cache memory: ') + 17) AS REAL) * 1073741824 AS INTEGER)
             FROM moment AS m
-            WHERE m.kind = 3 AND m.process_id = d.process_id AND m.name LIKE '%KV cache memory: % GiB%'
+            WHERE m.kind = 3 AND m.process_id = d.process_id AND instr(m.name, 'KV cache memory: ') > 0
+                AND instr(substr(m.name, instr(m.name, 'KV cache memory: ')), ' GiB') > 0
             ORDER BY m.moment_id DESC
             LIMIT 1
         ) AS said_bytes

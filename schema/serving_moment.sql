@@ -92,9 +92,9 @@ WITH
             q.moment AS moment,
             CASE h.level WHEN 3 THEN 'workspaces' ELSE coalesce(c.part, 'other') END AS part,
             sum(a.size_bytes) AS bytes
-        FROM asked AS q
-        JOIN heap AS h ON h.device_id = q.device_id AND h.level IN (1, 2, 3)
-        JOIN allocation AS a ON a.heap_id = h.heap_id
+        FROM allocation AS a
+        CROSS JOIN heap AS h ON h.heap_id = a.heap_id AND h.level IN (1, 2, 3)
+        CROSS JOIN asked AS q ON q.device_id = h.device_id
         LEFT JOIN kind AS c ON c.category_id = a.category_id
         WHERE a.is_segment = 0 AND coalesce(a.alloc_seq, -1) <= q.seq AND (a.free_seq IS NULL OR a.free_seq > q.seq)
         GROUP BY 1, 2, 3
