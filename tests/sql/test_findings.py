@@ -365,9 +365,9 @@ def write_server(dice, path):
 
     segment(256, 256)
     for cycle in range(cycles):
-        size, goes = dice.choice(sizes) * 2, None
+        size, goes, late = dice.choice(sizes) * 2, None, marks[-1 if dice.random() < 0.3 else 0]
         for mark in marks:
-            if mark == marks[0] and dice.random() < keeps:
+            if mark == late and dice.random() < keeps:
                 kept = segment(size, size)
                 events.append(f"free heap=2 address={kept:#x} thread=1")
                 if lives:
