@@ -159,9 +159,11 @@ WITH at_moment AS (
         m.seq,
         m.ns,
         k.reserved_bytes,
-        min(k.free_bytes, max(k.reserved_bytes - b.occupied_bytes, 0)),
-        CASE WHEN k.occupied_bytes >= b.occupied_bytes THEN k.min_rounding_bytes ELSE b.min_rounding_bytes END,
-        CASE WHEN k.occupied_bytes >= b.occupied_bytes THEN k.max_rounding_bytes ELSE b.max_rounding_bytes END,
+        max(k.reserved_bytes - max(k.occupied_bytes, b.occupied_bytes), 0),
+        max(k.occupied_bytes + k.min_rounding_bytes, b.occupied_bytes + b.min_rounding_bytes)
+            - max(k.occupied_bytes, b.occupied_bytes),
+        max(k.occupied_bytes + k.max_rounding_bytes, b.occupied_bytes + b.max_rounding_bytes)
+            - max(k.occupied_bytes, b.occupied_bytes),
         k.stuck_bytes,
         NULL,
         k.is_doubtful OR k.is_partial
