@@ -1,5 +1,5 @@
 -- between_moments.sql: what came, went and stayed from one moment of a run to another, by site, largest change first?
--- A moment is 'peak' of each heap, 'end', 'step:N' (the begin of step N of each process), 'seq:N' (right after that event),
+-- A moment is 'peak' of each heap, 'reserve' (when each pool held most), 'end', 'step:N' (the begin of step N of each process), 'seq:N' (right after that event),
 -- 'ns:N' (so many nanoseconds after the recording began), 'mark:TEXT' or TEXT (the first such mark of each process).
 -- Processes that have not both moments are left out. npumem-diff run.db@FROM run.db@TO runs this query.
 -- With --detail live there are rows of what was live at peaks, marks and the end alone. What came and went in between is in
@@ -29,6 +29,9 @@ WITH
                 WHEN asked.text = 'peak' THEN coalesce(
                     (SELECT z_heap_sum.peak_seq FROM z_heap_sum WHERE z_heap_sum.heap_id = heap.heap_id),
                     -1
+                )
+                WHEN asked.text = 'reserve' THEN (
+                    SELECT n.seq FROM z_named_moment AS n WHERE n.heap_id = heap.heap_id AND n.moment = 'reserve'
                 )
                 WHEN asked.text = 'end' THEN 9223372036854775807
                 WHEN asked.text GLOB 'step:*' THEN (

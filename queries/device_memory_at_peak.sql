@@ -1,5 +1,5 @@
 -- device_memory_at_peak.sql: what the memory of each device was made of when it was fullest, or at other moments.
--- Parameters: :at     which moments: 'device peak', 'failure', 'end', or the text of a mark (default 'device peak')
+-- Parameters: :at     which moments: 'device peak', 'reserve', 'failure', 'end', or the text of a mark (default 'device peak')
 --             :moment the same
 -- Columns:    pid process; device number; seq place of the moment in the order of events; component as in view
 --             device_memory; heap name of the pool or NULL; bytes bytes; used_share_ratio bytes over what the device says

@@ -1,5 +1,5 @@
 -- fragmentation_blockers.sql: which site keeps the pool from giving memory back, and how much.
--- Parameters: :at     which moment: 'peak', 'failure', 'end', or the text of a mark (default 'peak')
+-- Parameters: :at     which moment: 'peak', 'reserve', 'failure', 'end', or the text of a mark (default 'peak')
 --             :moment the same
 --             :top    rows to return for each pool and moment (default 10)
 -- Columns:    pid process; device number; heap name of the pool; seq place of the moment in the order of events; site

@@ -2,7 +2,7 @@
 -- Parameters: :pid    only this process (default: all)
 --             :top    rows to return (default 1000)
 -- Columns:    pid process; device number, NULL of host memory; heap name; moment 'peak', 'growth' (a request made a part of the
---             pool the largest that it ever was), 'failure' or 'end' (nothing was seen to change); ns when, nanoseconds, NULL where unknown; reserved_bytes bytes;
+--             pool the largest that it ever was), 'failure', 'reserve' (the pool held most) or 'end' (nothing was seen to change); ns when, nanoseconds, NULL where unknown; reserved_bytes bytes;
 --             min_unused_bytes, max_unused_bytes unused at least and at most, bytes; min_ratio, max_ratio the same of what was
 --             reserved, 0 to 1; verdict good, warning, danger, minor (too little to matter) or unknown; reason why it is unknown,
 --             else NULL

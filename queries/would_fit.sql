@@ -1,6 +1,6 @@
 -- would_fit.sql: would a block of so many bytes have fitted in one piece, at a moment, without more device memory.
 -- Parameters: :bytes  size of the block (default: what was asked for where an allocation failed, else 1 MiB)
---             :at     which moments: 'peak', 'failure', 'end', or the text of a mark (default: all but marks)
+--             :at     which moments: 'peak', 'reserve', 'failure', 'end', or the text of a mark (default: all but marks)
 --             :moment the same
 -- Columns:    pid process; device number; heap name of the pool; moment and seq what moment, and its place in the order of
 --             events; segment_kind, stream, private_pool the part of the pool ('all': whichever part is best), for a

@@ -216,10 +216,11 @@ CREATE TABLE z_moment_kind (
     -- Code.
     kind INTEGER PRIMARY KEY,
     -- peak: of a heap; end: of the trace; mark: set by the program; failure: of an allocation; device peak: of all driver
-    -- memory of a device, as in view device_peak.
+    -- memory of a device, as in view device_peak; reserve: a pool held the most that it ever did, once the request that it grew
+    -- for was served. Where it held as much at its peak that is the moment, and there is no other.
     name TEXT NOT NULL
 );
-INSERT INTO z_moment_kind VALUES (1, 'peak'), (2, 'end'), (3, 'mark'), (4, 'failure'), (5, 'device peak');
+INSERT INTO z_moment_kind VALUES (1, 'peak'), (2, 'end'), (3, 'mark'), (4, 'failure'), (5, 'device peak'), (6, 'reserve');
 
 CREATE TABLE z_malloc_policy (
     -- Words for allocation.policy of device memory that was not mapped.

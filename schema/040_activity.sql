@@ -137,13 +137,13 @@ CREATE TABLE moment (
     -- Number of the moment.
     moment_id INTEGER PRIMARY KEY,
     -- 1: the peak of a heap; 2: the end of the trace; 3: a mark; 4: a failed allocation; 5: the peak of all driver memory of a
-    -- device, as in view device_peak.
+    -- device, as in view device_peak; 6: a pool held most, which was not at its peak.
     kind INTEGER NOT NULL REFERENCES z_moment_kind (kind),
     -- Text of a mark. NULL: not a mark.
     name TEXT,
     -- The process that it belongs to. NULL: all, or a device's peak.
     process_id INTEGER REFERENCES process (process_id),
-    -- The heap whose peak it is, or that failed. NULL: all.
+    -- The heap whose peak it is, that held most, or that failed. NULL: all.
     heap_id INTEGER REFERENCES heap (heap_id),
     -- The failed allocation. NULL: not a failure.
     failure_id INTEGER REFERENCES failure (failure_id),

@@ -19,7 +19,7 @@ CREATE VIEW fragmentation (
     -- Level of the heap.
     level,
     -- end place
-    -- 'peak' (of this heap), 'end', 'failure', or the text of the mark; moment_kind tells a mark of such a name apart.
+    -- 'peak' (of this heap), 'reserve' (of this pool), 'end', 'failure', or the text of the mark; moment_kind tells a mark of such a name apart.
     moment,
     -- Place in the order of events. NULL: before the first event.
     seq,
@@ -47,7 +47,7 @@ CREATE VIEW fragmentation (
     gap_count,
     -- Which size of a block was used: 'requested' or 'block'.
     size_basis,
-    -- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
+    -- What kind of moment it is: 'peak', 'reserve', 'end', 'mark', 'failure'.
     moment_kind,
     -- What the pool itself had stated last to hold. Unit: bytes. NULL: nothing yet.
     stated_reserved_bytes,

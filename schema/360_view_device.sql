@@ -17,9 +17,9 @@ CREATE VIEW z_device_moment (
     heap,
     -- Always NULL: of the whole device.
     level,
-    -- 'peak' (of moment_heap), 'device peak', 'end', 'failure', or the text of the mark.
+    -- 'peak' and 'reserve' (of moment_heap), 'device peak', 'end', 'failure', or the text of the mark.
     moment,
-    -- What kind of moment it is: 'peak', 'device peak', 'end', 'mark', 'failure'.
+    -- What kind of moment it is: 'peak', 'reserve', 'device peak', 'end', 'mark', 'failure'.
     moment_kind,
     -- Place in the order of events. NULL: before the first event.
     seq,
@@ -41,7 +41,7 @@ CREATE VIEW z_device_moment (
     -- What the runtime said that all its modules hold of it for this process. Unit: bytes. NULL: it said nothing by
     -- then.
     runtime_bytes,
-    -- The heap whose peak it is, or that failed. NULL: neither.
+    -- The heap whose peak it is, that held most, or that failed. NULL: none.
     moment_heap,
     -- Number of the moment.
     moment_id,
@@ -128,9 +128,9 @@ CREATE VIEW device_memory (
     heap,
     -- 'pool', 'workspace', 'driver' or 'physical'.
     level,
-    -- 'peak' (of moment_heap), 'device peak', 'end', 'failure', or the text of the mark.
+    -- 'peak' and 'reserve' (of moment_heap), 'device peak', 'end', 'failure', or the text of the mark.
     moment,
-    -- What kind of moment it is: 'peak', 'device peak', 'end', 'mark', 'failure'.
+    -- What kind of moment it is: 'peak', 'reserve', 'device peak', 'end', 'mark', 'failure'.
     moment_kind,
     -- Place in the order of events. NULL: before the first event.
     seq,
@@ -152,7 +152,7 @@ CREATE VIEW device_memory (
     -- the runtime's word other processes are in it; the last four: memory came or went since the device or the runtime
     -- spoke.
     is_estimate,
-    -- The heap whose peak it is, or that failed. NULL: neither.
+    -- The heap whose peak it is, that held most, or that failed. NULL: none.
     moment_heap,
     -- Number of the moment.
     moment_id,

@@ -19,9 +19,9 @@ CREATE VIEW z_fragmentation_part (
     level,
     -- end place
     -- begin moment
-    -- 'peak' (of this heap), 'end', 'failure', or the text of the mark.
+    -- 'peak' (of this heap), 'reserve' (of this pool), 'end', 'failure', or the text of the mark.
     moment,
-    -- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
+    -- What kind of moment it is: 'peak', 'reserve', 'end', 'mark', 'failure'.
     moment_kind,
     -- Number of the moment.
     moment_id,
@@ -113,9 +113,9 @@ CREATE VIEW z_free_range (
     level,
     -- end place
     -- begin moment
-    -- 'peak' (of this heap), 'end', 'failure', or the text of the mark.
+    -- 'peak' (of this heap), 'reserve' (of this pool), 'end', 'failure', or the text of the mark.
     moment,
-    -- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
+    -- What kind of moment it is: 'peak', 'reserve', 'end', 'mark', 'failure'.
     moment_kind,
     -- Number of the moment.
     moment_id,
@@ -303,9 +303,9 @@ CREATE VIEW fragmentation_blocker (
     level,
     -- end place
     -- begin moment
-    -- 'peak' (of this heap), 'end', 'failure', or the text of the mark.
+    -- 'peak' (of this heap), 'reserve' (of this pool), 'end', 'failure', or the text of the mark.
     moment,
-    -- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
+    -- What kind of moment it is: 'peak', 'reserve', 'end', 'mark', 'failure'.
     moment_kind,
     -- Number of the moment.
     moment_id,

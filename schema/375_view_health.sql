@@ -4,7 +4,8 @@ CREATE VIEW z_fragmentation_verdict (
     -- How much of what each pool had reserved was unused where that hurt, and whether it is too much. 'peak': at the peak of
     -- what was live; 'growth': when a part of it grew to the largest that it ever was, beside what was free in that part (of
     -- the parts the one with most of it); 'failure': when an allocation failed (of all failures on the device the one with the
-    -- largest share); 'end': of a pool of which neither an allocation nor a free was seen, so that nobody knows its peak. Each row is of one moment. Of many snapshots only requested sizes are known: what blocks were given beyond that
+    -- largest share); 'reserve': when it held most, if that was more than at the peak: beyond what its blocks took then, and beyond
+    -- what they ever took at once; 'end': of a pool of which neither an allocation nor a free was seen, so that nobody knows its peak. Each row is of one moment. Of many snapshots only requested sizes are known: what blocks were given beyond that
     -- is bounded, so there are two figures, at least and at most.
     --
     -- begin place
@@ -21,7 +22,7 @@ CREATE VIEW z_fragmentation_verdict (
     -- Level of the heap.
     level,
     -- end place
-    -- 'peak', 'growth', 'failure' or 'end'.
+    -- 'peak', 'growth', 'failure', 'reserve' or 'end'.
     moment,
     -- Number of the moment. NULL: none ('growth').
     moment_id,
@@ -154,6 +155,27 @@ WITH at_moment AS (
             AND coalesce(f.error_code, 0) <> 207005
     ) AS w
     WHERE w.place = 1
+    UNION ALL
+    SELECT
+        k.heap_id,
+        'reserve',
+        m.moment_id,
+        m.seq,
+        m.ns,
+        k.reserved_bytes,
+        max(k.reserved_bytes - max(k.occupied_bytes, b.occupied_bytes), 0),
+        max(k.occupied_bytes + k.min_rounding_bytes, b.occupied_bytes + b.min_rounding_bytes)
+            - max(k.occupied_bytes, b.occupied_bytes),
+        max(k.occupied_bytes + k.max_rounding_bytes, b.occupied_bytes + b.max_rounding_bytes)
+            - max(k.occupied_bytes, b.occupied_bytes),
+        k.stuck_bytes,
+        NULL,
+        k.is_doubtful OR k.is_partial
+    FROM moment AS m
+    JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id
+    JOIN moment AS q ON q.heap_id = m.heap_id AND q.kind = 1
+    JOIN fragmentation_sample AS b ON b.moment_id = q.moment_id
+    WHERE m.kind = 6
 )
 SELECT
     p.host, p.rank, p.pid, p.device, p.heap, p.level,
@@ -238,7 +260,7 @@ FROM (
     WHERE t.measure = 'fragmentation'
 ) AS v
 JOIN z_heap_place AS p ON p.heap_id = v.heap_id
-ORDER BY v.heap_id, CASE v.moment WHEN 'growth' THEN 1 WHEN 'failure' THEN 2 ELSE 0 END;
+ORDER BY v.heap_id, CASE v.moment WHEN 'growth' THEN 1 WHEN 'failure' THEN 2 WHEN 'reserve' THEN 3 ELSE 0 END;
 
 -- catalog: first 2, not counted, in csv
 CREATE VIEW health (
@@ -447,6 +469,7 @@ SELECT
             END
             WHEN 'growth' THEN 'was unused when a request of ' || f.request_text || ' made the pool grow'
             WHEN 'end' THEN 'was inactive split at the end'
+            WHEN 'reserve' THEN 'was never used at once, when the pool held most'
             ELSE 'was inactive split when an allocation failed'
         END
         || CASE

@@ -66,9 +66,9 @@ CREATE VIEW device_part (
     heap,
     -- 'pool', 'workspace', 'driver' or 'physical'.
     level,
-    -- 'peak' (of moment_heap), 'device peak', 'end', 'failure', or the text of the mark.
+    -- 'peak' and 'reserve' (of moment_heap), 'device peak', 'end', 'failure', or the text of the mark.
     moment,
-    -- What kind of moment it is: 'peak', 'device peak', 'end', 'mark', 'failure'.
+    -- What kind of moment it is: 'peak', 'reserve', 'device peak', 'end', 'mark', 'failure'.
     moment_kind,
     -- Place in the order of events. NULL: before the first event.
     seq,
@@ -86,7 +86,7 @@ CREATE VIEW device_part (
     bytes,
     -- 1: not certain, as in view device_memory; 0: exact.
     is_estimate,
-    -- The heap whose peak it is, or that failed. NULL: neither.
+    -- The heap whose peak it is, that held most, or that failed. NULL: none.
     moment_heap,
     -- Number of the moment.
     moment_id

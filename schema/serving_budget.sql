@@ -4,6 +4,7 @@
 CREATE VIEW serving_budget (
     -- Of each device on which a process has a KV cache (category 'KV cache' of view peak_by_category): what its memory goes to, each
     -- at its own peak, and how large a KV cache would fit. Peaks of several heaps may be of different moments: the sum is a bound.
+    -- View serving_moment has what it was at moments.
     --
     -- begin process
     -- Name of the machine. NULL: not known.
@@ -22,7 +23,8 @@ CREATE VIEW serving_budget (
     -- 'weights', 'KV cache', 'activations' (with temporaries, inputs and gradients), 'graphs', 'workspaces', 'communication' or
     -- 'other' (what is not known, or has a category of the program's own); 'rest': what else was in use when the device was fullest
     -- (free memory of pools, other processes, what nobody explains); 'free': what was not in use then; 'largest KV cache': the KV
-    -- cache and what was free.
+    -- cache and what was free; 'said KV cache': what the program says, the last mark with a line of its log as
+    -- 'Available KV cache memory: 12.34 GiB'.
     part,
     -- Its size. Unit: bytes. NULL: 'free' and 'largest KV cache' of a device of which the size is not known.
     bytes
@@ -94,6 +96,21 @@ FROM (
     UNION ALL
     SELECT device_id, 'largest KV cache', kv_bytes + max(0, capacity_bytes - max(used_bytes, known_bytes))
     FROM whole
+    UNION ALL
+    SELECT
+        w.device_id,
+        'said KV cache',
+        (
+            SELECT CAST(CAST(substr(m.name, instr(m.name, 'KV cache memory: ') + 17) AS REAL) * 1073741824 AS INTEGER)
+            FROM moment AS m
+            WHERE m.kind = 3 AND m.process_id = d.process_id AND instr(m.name, 'KV cache memory: ') > 0
+                AND instr(substr(m.name, instr(m.name, 'KV cache memory: ')), ' GiB') > 0
+            ORDER BY m.moment_id DESC
+            LIMIT 1
+        ) AS said_bytes
+    FROM whole AS w
+    JOIN device AS d ON d.device_id = w.device_id
+    WHERE said_bytes > 0
 ) AS r
 JOIN device AS d ON d.device_id = r.device_id
 LEFT JOIN process ON process.process_id = d.process_id

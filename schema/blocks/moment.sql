@@ -1,6 +1,6 @@
--- 'peak' (of this heap), 'end', 'failure', or the text of the mark.
+-- 'peak' (of this heap), 'reserve' (of this pool), 'end', 'failure', or the text of the mark.
 moment,
--- What kind of moment it is: 'peak', 'end', 'mark', 'failure'.
+-- What kind of moment it is: 'peak', 'reserve', 'end', 'mark', 'failure'.
 moment_kind,
 -- Number of the moment.
 moment_id,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The free ranges of a pool at a moment, by part and size, and the blocks between them. The present is in the trees, and
- * looking at all of it costs as much as there is: moments.c keeps that in proportion to the events. The peak is put together
- * at the end, from what was there then and still is, and from what has ended since: an event costs the same, however often
- * the peak rises. The end may be as the source lists it.
+ * looking at all of it costs as much as there is: moments.c keeps that in proportion to the events. The peak, and when the pool
+ * held most, are put together at the end, from what was there then and still is, and from what has ended since: an event costs
+ * the same, however often they rise. The end may be as the source lists it.
  */
 #include "analysis/passes.h"
 
@@ -23,9 +23,9 @@ enum { NEED_MOMENTS };
 #define BLOCKERS_MAX      64 /* stacks of a pool at its peak and at the end; one more row has all the rest */
 #define BLOCKERS_AT_MARKS 16 /* the same at marks and failures, of which there may be many */
 
-/* What was there at a pool's last peak and has ended since: with what is still there it makes up the peak. */
+/* What was there at a moment of a pool and has ended since: with what is still there it makes up the moment. */
 typedef struct gone_set {
-    uint64_t epoch; /* the peak_epoch of the pool that they are of; else they are void */
+    uint64_t epoch; /* of the pool at that moment; if it had a later one since, they are void */
     nm_segments_then segments;
     nm_blocks_then blocks;
 } gone_set;
@@ -39,7 +39,7 @@ typedef struct listed_state {
 } listed_state;
 
 typedef struct heap_room {
-    gone_set gone;
+    gone_set at_peak, at_reserve;
     listed_state listed;
 } heap_room;
 
@@ -68,18 +68,18 @@ static nm_status add_block(nm_blocks_then *list, const nm_block_then *block, nm_
     return status;
 }
 
-/* At the peak it may have been in another part of the pool. */
-static const nm_sub_pool *part_at_peak(const nm_live *range)
+/* At that moment it may have been in another part of the pool. */
+static const nm_sub_pool *part_at(const nm_live *range, uint64_t epoch)
 {
-    return range->old_part != NULL && range->old_epoch >= range->owner->peak_epoch ? range->old_part : range->part;
+    return range->old_part != NULL && range->old_epoch >= epoch ? range->old_part : range->part;
 }
 
-static nm_segment_then segment_of(const nm_live *range, bool at_peak)
+static nm_segment_then segment_of(const nm_live *range, uint64_t epoch)
 {
     return (nm_segment_then){
         .from = range->node.key,
         .to = range->node.value,
-        .part = at_peak ? part_at_peak(range) : range->part,
+        .part = part_at(range, epoch),
         .driver = range->heap,
         .stream = range->row.stream,
         .has_stream = range->row.has_stream,
@@ -105,38 +105,58 @@ static nm_block_then block_of(const nm_live *block)
     };
 }
 
-/* What went before the last peak is not wanted any more. */
-static gone_set *gone_of(const nm_run *run, const nm_heap *pool)
+/* What went before that moment is not wanted any more. */
+static void begin_anew(gone_set *gone, uint64_t epoch)
 {
-    gone_set *gone = &room_of(run, pool)->gone;
-
-    if (gone->epoch != pool->peak_epoch) {
-        gone->epoch = pool->peak_epoch;
-        gone->segments.count = 0;
-        gone->blocks.count = 0;
-    }
-    return gone;
+    if (gone->epoch == epoch)
+        return;
+    gone->epoch = epoch;
+    gone->segments.count = 0;
+    gone->blocks.count = 0;
 }
 
-/* It is about to end, or to be cut: it may have been there at the peak. */
-static nm_status lose_segment(const nm_run *run, const nm_live *range, nm_error *err)
+static nm_status add_gone_segment(gone_set *gone, uint64_t epoch, const nm_live *range, nm_error *err)
 {
     nm_segment_then segment;
 
-    if (range->begin_epoch >= range->owner->peak_epoch)
+    if (range->begin_epoch >= epoch)
         return NM_OK;
-    segment = segment_of(range, true);
-    return add_segment(&gone_of(run, range->owner)->segments, &segment, err);
+    begin_anew(gone, epoch);
+    segment = segment_of(range, epoch);
+    return add_segment(&gone->segments, &segment, err);
+}
+
+static nm_status add_gone_block(gone_set *gone, uint64_t epoch, const nm_live *block, nm_error *err)
+{
+    nm_block_then then;
+
+    if (block->begin_epoch >= epoch)
+        return NM_OK;
+    begin_anew(gone, epoch);
+    then = block_of(block);
+    return add_block(&gone->blocks, &then, err);
+}
+
+/* It is about to end, or to be cut: it may have been there at either moment. */
+static nm_status lose_segment(const nm_run *run, const nm_live *range, nm_error *err)
+{
+    const nm_heap *pool = range->owner;
+    heap_room *room = room_of(run, pool);
+    nm_status status = add_gone_segment(&room->at_peak, pool->peak_epoch, range, err);
+
+    return status == NM_OK ? add_gone_segment(&room->at_reserve, pool->reserve_epoch, range, err) : status;
 }
 
 static nm_status lose_block(const nm_run *run, const nm_live *block, nm_error *err)
 {
-    nm_block_then then;
+    const nm_heap *pool = block->heap;
+    heap_room *room = room_of(run, pool);
+    nm_status status = NM_OK;
 
-    if (!nm_is_pool(block->heap) || block->begin_epoch >= block->heap->peak_epoch)
+    if (!nm_is_pool(pool))
         return NM_OK;
-    then = block_of(block);
-    return add_block(&gone_of(run, block->heap)->blocks, &then, err);
+    status = add_gone_block(&room->at_peak, pool->peak_epoch, block, err);
+    return status == NM_OK ? add_gone_block(&room->at_reserve, pool->reserve_epoch, block, err) : status;
 }
 
 /* ---- A picture of a moment --------------------------------------------------------------------------------------- */
@@ -193,8 +213,8 @@ static nm_status put_block(picture *seen, const nm_block_then *block, nm_error *
     return add_block(block->is_covering && block->from < block->to ? &seen->blocks : &seen->overlapping, block, err);
 }
 
-/* What is there now; at_peak: and was at the pool's last peak already. */
-static nm_status see_live(const nm_heap *pool, bool at_peak, picture *seen, nm_error *err)
+/* What is there now, and was before `epoch` already. */
+static nm_status see_live(const nm_heap *pool, uint64_t epoch, picture *seen, nm_error *err)
 {
     nm_status status = NM_OK;
 
@@ -203,9 +223,9 @@ static nm_status see_live(const nm_heap *pool, bool at_peak, picture *seen, nm_e
         const nm_live *range = NM_TREE_ITEM(node, nm_live, node);
         nm_segment_then segment;
 
-        if (range->owner != pool || (at_peak && range->begin_epoch >= pool->peak_epoch))
+        if (range->owner != pool || range->begin_epoch >= epoch)
             continue;
-        segment = segment_of(range, at_peak);
+        segment = segment_of(range, epoch);
         status = add_segment(&seen->segments, &segment, err);
     }
     for (nm_tree_node *node = nm_tree_first(&pool->blocks); node != NULL && status == NM_OK;
@@ -213,18 +233,17 @@ static nm_status see_live(const nm_heap *pool, bool at_peak, picture *seen, nm_e
         const nm_live *block = NM_TREE_ITEM(node, nm_live, node);
         nm_block_then then = block_of(block);
 
-        if (!at_peak || block->begin_epoch < pool->peak_epoch)
+        if (block->begin_epoch < epoch)
             status = put_block(seen, &then, err);
     }
     return status;
 }
 
-static nm_status see_gone(const nm_run *run, const nm_heap *pool, picture *seen, nm_error *err)
+static nm_status see_gone(const gone_set *gone, uint64_t epoch, picture *seen, nm_error *err)
 {
-    const gone_set *gone = &room_of(run, pool)->gone;
     nm_status status = NM_OK;
 
-    if (gone->epoch != pool->peak_epoch)
+    if (gone->epoch != epoch)
         return NM_OK;
     for (size_t i = 0; i < gone->segments.count && status == NM_OK; i++)
         status = add_segment(&seen->segments, &gone->segments.items[i], err);
@@ -487,7 +506,7 @@ static nm_status write_now(const nm_run *run, uint64_t moment_id, const nm_heap 
         return status;
     status = make_tallies(pool, &seen, err);
     if (status == NM_OK)
-        status = see_live(pool, false, &seen, err);
+        status = see_live(pool, UINT64_MAX, &seen, err);
     if (status == NM_OK) {
         sort(&seen);
         add_up(&seen, NULL);
@@ -497,15 +516,17 @@ static nm_status write_now(const nm_run *run, uint64_t moment_id, const nm_heap 
     return status;
 }
 
-static nm_status write_peak(const nm_run *run, uint64_t moment_id, const nm_heap *pool, nm_error *err)
+/* A moment that was when the pool had come to `epoch`. */
+static nm_status write_then(const nm_run *run, uint64_t moment_id, const nm_heap *pool, uint64_t epoch,
+                            const gone_set *gone, nm_error *err)
 {
     picture seen = {.has_figures = true, .blocker_limit = BLOCKERS_MAX};
     nm_status status = make_tallies(pool, &seen, err);
 
     if (status == NM_OK)
-        status = see_live(pool, true, &seen, err);
+        status = see_live(pool, epoch, &seen, err);
     if (status == NM_OK)
-        status = see_gone(run, pool, &seen, err);
+        status = see_gone(gone, epoch, &seen, err);
     if (status == NM_OK) {
         sort(&seen);
         add_up(&seen, NULL);
@@ -562,10 +583,15 @@ static nm_status end(const nm_run *run, nm_error *err)
 
     for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         if (nm_is_pool(heap) && nm_moments_peak_of(moments, heap) != 0)
-            status = write_peak(run, nm_moments_peak_of(moments, heap), heap, err);
+            status = write_then(run, nm_moments_peak_of(moments, heap), heap, heap->peak_epoch,
+                                &room_of(run, heap)->at_peak, err);
     for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         if (nm_is_pool(heap))
             status = write_end(run, nm_moments_end(moments), heap, err);
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        if (nm_moments_reserve_of(moments, heap) != 0)
+            status = write_then(run, nm_moments_reserve_of(moments, heap), heap, heap->reserve_epoch,
+                                &room_of(run, heap)->at_reserve, err);
     return status;
 }
 
@@ -649,8 +675,10 @@ static void release(nm_run *run)
     for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next) {
         heap_room *room = room_of(run, heap);
 
-        free(room->gone.segments.items);
-        free(room->gone.blocks.items);
+        free(room->at_peak.segments.items);
+        free(room->at_peak.blocks.items);
+        free(room->at_reserve.segments.items);
+        free(room->at_reserve.blocks.items);
         free(room->listed.segments.items);
         free(room->listed.blocks.items);
         free(room->listed.gaps.items);

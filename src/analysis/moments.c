@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Points at which the state of the pools is described: every mark, every failed allocation, each heap's peak and the
- * end. The figures are always at hand (replay/pool.c), so a moment costs one row a pool; what else was there then, samples.c
+ * Points at which the state of the pools is described: every mark, every failed allocation, each heap's peak, when each pool
+ * held most, and the end. The figures are always at hand (replay/pool.c), so a moment costs one row a pool; what else was there then, samples.c
  * says, and how free memory was cut up, fragments.c. They need this pass, which gives the moments their numbers.
  */
 #include "analysis/moments.h"
@@ -37,7 +37,10 @@ typedef struct heap_room {
     uint64_t detailed_id;         /* the last moment that may look at all of it */
     uint64_t detail_count;        /* how many may */
     nm_fragmentation_row at_peak; /* pools */
-    bool is_listed;               /* the source's own list of the end says: */
+    nm_fragmentation_row at_reserve;
+    int64_t reserve_ns;
+    uint64_t reserve_id;
+    bool is_listed; /* the source's own list of the end says: */
     uint64_t reserved_bytes, occupied_bytes, free_bytes, largest_free_bytes, stuck_bytes, gap_count;
     uint64_t waste_bytes, unknown_waste_count;
 } heap_room;
@@ -65,6 +68,11 @@ uint64_t nm_moments_peak_of(const nm_run *run, const nm_heap *heap)
 uint64_t nm_moments_hardware_peak_of(const nm_run *run, const nm_device_group *hardware)
 {
     return ((const hardware_room *)nm_hardware_room(run, hardware))->peak_id;
+}
+
+uint64_t nm_moments_reserve_of(const nm_run *run, const nm_heap *heap)
+{
+    return ((const heap_room *)nm_heap_room(run, heap))->reserve_id;
 }
 
 uint64_t nm_moments_end(const nm_run *run)
@@ -298,6 +306,36 @@ static nm_status write_hardware_peak(const nm_run *run, const nm_device_group *h
     return status;
 }
 
+static void note_reserve(const nm_run *run, const nm_heap *pool, const nm_context *context)
+{
+    heap_room *room = nm_heap_room(run, pool);
+
+    nm_pool_figures(pool, &room->at_reserve);
+    room->reserve_ns = context->seq == NM_NO_SEQ ? NM_NO_TIME : context->event->time_ns;
+}
+
+/* Where a pool held as much at its peak, that is the moment: more was live then. */
+static nm_status write_reserve(const nm_run *run, const nm_heap *pool, nm_error *err)
+{
+    heap_room *room = nm_heap_room(run, pool);
+    nm_moment_row row = {
+        .kind = NM_MOMENT_RESERVE,
+        .process_id = pool->process->id,
+        .heap_id = pool->id,
+        .seq = pool->reserve_seq,
+        .ns = room->reserve_ns,
+    };
+    uint64_t at_peak_bytes = nm_pool_is_stated(pool) ? pool->stated_at_peak_bytes : pool->total.reserved_at_peak_bytes;
+    nm_status status;
+
+    if (pool->reserve_epoch == 0 || pool->is_reserve_kept || at_peak_bytes >= pool->most_reserved_bytes)
+        return NM_OK;
+    status = write_moment(run, &row, err);
+    room->reserve_id = row.moment_id;
+    room->at_reserve.has_detail = true;
+    return status == NM_OK ? write_figures(run, row.moment_id, &room->at_reserve, err) : status;
+}
+
 static nm_status end(const nm_run *run, nm_error *err)
 {
     const nm_replay *replay = run->replay;
@@ -319,6 +357,9 @@ static nm_status end(const nm_run *run, nm_error *err)
     }
     for (const nm_device_group *group = replay->first_group; group != NULL && status == NM_OK; group = group->next)
         status = write_hardware_peak(run, group, err);
+    for (const nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        if (nm_is_pool(heap))
+            status = write_reserve(run, heap, err);
     return status;
 }
 
@@ -328,6 +369,9 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
     case NM_CHANGE_PEAKED:
         if (nm_is_pool(change->heap))
             nm_pool_figures(change->heap, &((heap_room *)nm_heap_room(run, change->heap))->at_peak);
+        return NM_OK;
+    case NM_CHANGE_RESERVED:
+        note_reserve(run, change->heap, change->context);
         return NM_OK;
     case NM_CHANGE_MARKED:
         return take_mark(run, change->context, err);
@@ -345,6 +389,7 @@ const nm_pass nm_moments_pass = {
     .name = "moments",
     .gives = {[NM_ROW_MOMENT] = true, [NM_ROW_FAILURE] = true, [NM_ROW_FRAGMENTATION] = true},
     .wants = {[NM_CHANGE_PEAKED] = true,
+              [NM_CHANGE_RESERVED] = true,
               [NM_CHANGE_MARKED] = true,
               [NM_CHANGE_FAILED] = true,
               [NM_CHANGE_LISTED] = true,

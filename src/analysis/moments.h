@@ -17,6 +17,7 @@ bool nm_moments_has_detail(const nm_run *run, const nm_heap *pool);
 /* Once the end is told: that of the heap's, or of the hardware's, peak (0: it has none), and the end. */
 uint64_t nm_moments_peak_of(const nm_run *run, const nm_heap *heap);
 uint64_t nm_moments_hardware_peak_of(const nm_run *run, const nm_device_group *hardware);
+uint64_t nm_moments_reserve_of(const nm_run *run, const nm_heap *heap); /* 0: at its peak it held as much */
 uint64_t nm_moments_end(const nm_run *run);
 
 #endif

@@ -348,7 +348,7 @@ static nm_status sample_end(const nm_run *run, nm_error *err)
     return status == NM_OK ? sample_devices_at_end(run, err) : status;
 }
 
-/* Peaks of heaps, the end and peaks of hardware, in the order of their moments. */
+/* Peaks of heaps, the end, peaks of hardware and reserves of pools, in the order of their moments. */
 nm_status nm_sample_end(const nm_run *run, nm_error *err)
 {
     const nm_run *moments = moments_of(run);
@@ -363,5 +363,9 @@ nm_status nm_sample_end(const nm_run *run, nm_error *err)
         if (nm_moments_hardware_peak_of(moments, group) != 0)
             status = sample_peak(run, nm_moments_hardware_peak_of(moments, group),
                                  &nm_sample_hardware_of(run, group)->at_peak, err);
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
+        if (nm_moments_reserve_of(moments, heap) != 0)
+            status =
+                sample_peak(run, nm_moments_reserve_of(moments, heap), &nm_sample_heap_of(run, heap)->at_reserve, err);
     return status;
 }

@@ -87,8 +87,8 @@ typedef struct nm_sample_heap {
     bool is_unsettled; /* changed by this event: is in the replay's list */
     bool is_dirty;     /* is in the scope's list */
     const nm_heap *next_unsettled, *next_dirty;
-    uint64_t kept_epoch; /* peak_epoch that at_peak is of */
-    nm_peak_states at_peak;
+    uint64_t kept_epoch; /* of the heap: until then they are kept */
+    nm_peak_states at_peak, at_reserve;
 } nm_sample_heap;
 
 typedef struct nm_sample_all {

@@ -134,7 +134,7 @@ static nm_status keep_peak(nm_peak_states *peak, const nm_sample_scope *scope, s
     return NM_OK;
 }
 
-/* The heap's and its hardware's, where they have peaked since they were kept last. */
+/* The heap's peak and largest reserve, and its hardware's peak, where they came since they were kept last. */
 static nm_status keep_peaks(const nm_run *run, const nm_heap *heap, nm_error *err)
 {
     const nm_device_group *group = heap->device == NULL ? NULL : heap->device->group;
@@ -142,10 +142,13 @@ static nm_status keep_peaks(const nm_run *run, const nm_heap *heap, nm_error *er
     nm_sample_heap *room = nm_sample_heap_of(run, heap);
     nm_status status = NM_OK;
 
-    if (room->kept_epoch != heap->peak_epoch && !heap->is_peak_kept)
+    if (heap->peak_epoch > room->kept_epoch && !heap->is_peak_kept)
         status = keep_peak(&room->at_peak, nm_sample_scope_of(run, heap), room->slot, hardware, nm_sample_position(run),
                            err);
-    room->kept_epoch = heap->peak_epoch;
+    if (heap->reserve_epoch > room->kept_epoch && status == NM_OK)
+        status = keep_peak(&room->at_reserve, nm_sample_scope_of(run, heap), room->slot, hardware,
+                           nm_sample_position(run), err);
+    room->kept_epoch = heap->epoch;
     if (hardware != NULL && hardware->kept_epoch != group->peak_epoch && status == NM_OK) {
         hardware->kept_epoch = group->peak_epoch;
         if (!group->is_peak_kept)
@@ -254,6 +257,7 @@ static nm_status leave_hardware(const nm_run *run, nm_sample_hardware *old, cons
     if (status != NM_OK)
         return status;
     nm_sample_close_peak(old, &room->at_peak, nm_sample_position(run));
+    nm_sample_close_peak(old, &room->at_reserve, nm_sample_position(run));
     if (room->slot != 0)
         touch(run, heap);
     drop_state(run, &old->scope, heap);
@@ -325,8 +329,10 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 
 static void release(nm_run *run)
 {
-    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next)
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next) {
         free(nm_sample_heap_of(run, heap)->at_peak.states);
+        free(nm_sample_heap_of(run, heap)->at_reserve.states);
+    }
     for (const nm_device_group *group = run->replay->first_group; group != NULL; group = group->next) {
         nm_sample_hardware *hardware = nm_sample_hardware_of(run, group);
 

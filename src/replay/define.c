@@ -190,6 +190,7 @@ static void init_rows(nm_heap *heap)
                                       .peak_ns = NM_NO_TIME,
                                       .peak_reserved_seq = NM_NO_SEQ};
     heap->first_alloc_seq = NM_NO_SEQ;
+    heap->reserve_seq = NM_NO_SEQ;
 }
 
 static void init_heap(nm_heap *heap, const nm_definition *definition, nm_process *process, nm_arena *arena,

@@ -4,8 +4,44 @@
  */
 #include "replay/replay.h"
 
+#include "base/number.h"
 #include "replay/lookup.h"
 #include "replay/state.h"
+#include "replay/sub_pool.h"
+
+/* What came just now is new, and nothing else. */
+static void take_fresh(uint64_t out[NM_GAUGE_PARTS], nm_gauge_part from, uint64_t *fresh_bytes)
+{
+    uint64_t taken_bytes = out[from] < *fresh_bytes ? out[from] : *fresh_bytes;
+
+    out[from] -= taken_bytes;
+    *fresh_bytes -= taken_bytes;
+    out[NM_GAUGE_NEW] += taken_bytes;
+}
+
+static void part_segments(const nm_heap *pool, uint64_t out[NM_GAUGE_PARTS])
+{
+    uint64_t free_bytes = 0, fresh_bytes = pool->fresh_bytes;
+
+    for (const nm_sub_pool *part = pool->parts; part != NULL; part = part->next) {
+        nm_sub_pool_figures figures = nm_sub_pool_figures_of(part);
+
+        if (part->row.private_pool != 0) {
+            nm_sum_add(&out[NM_GAUGE_PRIVATE], figures.reserved_bytes);
+            continue;
+        }
+        nm_sum_add(&free_bytes, figures.free_bytes);
+        nm_sum_add(&out[NM_GAUGE_EMPTY], nm_subtract_saturated(figures.free_bytes, figures.stuck_bytes));
+        nm_sum_add(&out[!part->row.is_rest && part->row.kind == NM_SEGMENT_SMALL ? NM_GAUGE_SMALL : NM_GAUGE_PINNED],
+                   figures.stuck_bytes);
+    }
+    take_fresh(out, NM_GAUGE_EMPTY, &fresh_bytes);
+    take_fresh(out, NM_GAUGE_PINNED, &fresh_bytes);
+    out[NM_GAUGE_USED] =
+        nm_subtract_saturated(pool->total.reserved_bytes, nm_add_saturated(free_bytes, out[NM_GAUGE_PRIVATE]));
+    out[NM_GAUGE_PENDING] = pool->pending_bytes < out[NM_GAUGE_USED] ? pool->pending_bytes : out[NM_GAUGE_USED];
+    out[NM_GAUGE_USED] -= out[NM_GAUGE_PENDING];
+}
 
 void nm_replay_each_heap(const nm_replay *replay, nm_heap_visit *visit, void *context)
 {
@@ -19,11 +55,13 @@ void nm_replay_each_heap(const nm_replay *replay, nm_heap_visit *visit, void *co
             .live_count = heap->live_count,
             .peak_bytes = heap->total.peak_bytes,
             .reserved_bytes = heap->total.reserved_bytes,
+            .segment_bytes = heap->segment_bytes,
             .allocation_count = heap->total.allocation_count,
             .free_count = heap->total.free_count,
             .allocated_bytes = heap->total.allocated_bytes,
         };
 
+        part_segments(heap, now.part_bytes);
         visit(context, &now);
     }
 }

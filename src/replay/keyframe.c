@@ -269,7 +269,7 @@ static void take_heap_sums(nm_heap *heap, const nm_event *event)
     total->peak_seq = event->number;
     total->peak_ns = event->time_ns;
     heap->is_peak_kept = true;
-    heap->peak_epoch++; /* what the sites had at the peak comes with their sums */
+    heap->peak_epoch = ++heap->epoch; /* what the sites had at the peak comes with their sums */
 }
 
 static void take_reserved(nm_heap *heap, const nm_event *event)
@@ -281,13 +281,16 @@ static void take_reserved(nm_heap *heap, const nm_event *event)
         heap->total.peak_reserved_bytes = nm_keyframe_sum(event->peak_bytes);
         heap->total.peak_reserved_seq = event->number;
         heap->total.reserved_at_peak_bytes = nm_keyframe_sum(event->live_bytes);
-        return;
+    } else {
+        heap->has_stated = true;
+        heap->stated_reserved_bytes = nm_keyframe_sum(event->block_bytes);
+        heap->peak_stated_reserved_bytes = nm_keyframe_sum(event->peak_bytes);
+        heap->peak_stated_reserved_seq = event->number;
+        heap->stated_at_peak_bytes = nm_keyframe_sum(event->live_bytes);
     }
-    heap->has_stated = true;
-    heap->stated_reserved_bytes = nm_keyframe_sum(event->block_bytes);
-    heap->peak_stated_reserved_bytes = nm_keyframe_sum(event->peak_bytes);
-    heap->peak_stated_reserved_seq = event->number;
-    heap->stated_at_peak_bytes = nm_keyframe_sum(event->live_bytes);
+    heap->is_reserve_kept = true;
+    heap->most_reserved_bytes =
+        nm_pool_is_stated(heap) ? heap->peak_stated_reserved_bytes : heap->total.peak_reserved_bytes;
 }
 
 static void take_device_peak(nm_replay *replay, const nm_event *event)

@@ -165,6 +165,7 @@ static void note_moments(nm_live *live)
 
     live->row.peak_seq = heap->total.peak_seq;
     live->row.device_peak_seq = heap->device == NULL ? NM_NO_SEQ : heap->device->group->peak.peak_seq;
+    live->row.reserve_seq = heap->reserve_seq;
     live->row.moment_seq = own > other ? own : other;
 }
 

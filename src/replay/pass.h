@@ -60,8 +60,10 @@ typedef enum nm_change_kind {
 
     /* Sums. */
     NM_CHANGE_SITE, /* heap, site: what is live of it, or what of that graphs hold; it had before_bytes that none held */
-    NM_CHANGE_PEAKED,  /* heap: its live bytes are more than ever; after what made it so was told */
-    NM_CHANGE_SETTLED, /* heap: all that the event changes in it is done; after it, in no order, other heaps */
+    NM_CHANGE_PEAKED,   /* heap: its live bytes are more than ever; after what made it so was told */
+    NM_CHANGE_RESERVED, /* heap: a pool that holds more than ever, or has served the request that it grew for; after
+                           NM_CHANGE_SETTLED of it */
+    NM_CHANGE_SETTLED,  /* heap: all that the event changes in it is done; after it, in no order, other heaps */
     NM_CHANGE_DONE, /* all that the event or the definition changes is done: in the heaps from replay->first_touched on,
                            each of them once. Not told where there is none */
 

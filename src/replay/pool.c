@@ -106,11 +106,13 @@ nm_status nm_pool_attach(nm_live *range, bool is_first, int64_t seq, nm_error *e
 
     if (pool == NULL)
         return NM_OK;
+    if (!pool->has_segments)
+        pool->most_reserved_bytes = 0; /* its own word counts no more */
     pool->has_segments = true;
     status = nm_sub_pool_enter(range, err);
     if (status != NM_OK)
         return status;
-    range->begin_epoch = pool->peak_epoch;
+    range->begin_epoch = pool->epoch;
     nm_sub_pool_reserve(range, range->node.value - range->node.key, 0);
     nm_sum_add(&range->heap->segment_bytes, range->node.value - range->node.key);
     nm_usage_touch_figures(range->heap);
@@ -172,7 +174,7 @@ static void inherit(nm_live *part, const nm_live *range, uint64_t free_bytes)
     part->owner = range->owner;
     part->part = range->part;
     part->is_settled = range->is_settled;
-    part->begin_epoch = range->owner->peak_epoch;
+    part->begin_epoch = range->owner->epoch;
     part->covered_bytes = 0;
     set_covered(part, nm_subtract_saturated(part->node.value - part->node.key, free_bytes));
 }
@@ -368,7 +370,7 @@ nm_status nm_pool_block_covers(nm_live *block, nm_error *err)
     bool is_inside = range != NULL && range->owner == block->heap && range->node.key <= block->node.key;
     nm_status status = NM_OK;
 
-    block->begin_epoch = block->heap->peak_epoch;
+    block->begin_epoch = block->heap->epoch;
     if (is_inside)
         block->rounding = nm_rounding_of(range, block, !block->is_baseline && !block->is_kept);
     nm_sub_pool_add_waste(block, is_inside ? range->part : NULL);

@@ -34,11 +34,26 @@ void nm_replay_free(nm_replay *replay); /* NULL is fine */
 
 /* ---- Looking on, between two records ---- */
 
+/* What the segments of a pool are good for, as in view device_part; what streams that ask for nothing any more leave free is
+ * only known when all is read, and counts as any other. */
+typedef enum nm_gauge_part {
+    NM_GAUGE_USED,
+    NM_GAUGE_PENDING,
+    NM_GAUGE_NEW,
+    NM_GAUGE_PRIVATE,
+    NM_GAUGE_EMPTY,
+    NM_GAUGE_SMALL,
+    NM_GAUGE_PINNED,
+    NM_GAUGE_PARTS
+} nm_gauge_part;
+
 typedef struct nm_heap_gauge {
     uint64_t heap_id, process_id, device_id; /* device 0: host memory */
     uint64_t level;                          /* nm_heap_level */
     uint64_t live_bytes, live_count, peak_bytes;
     uint64_t reserved_bytes;                                /* pools: of their segments */
+    uint64_t part_bytes[NM_GAUGE_PARTS];                    /* which add up to that */
+    uint64_t segment_bytes;                                 /* driver memory: in which pools have their blocks */
     uint64_t allocation_count, free_count, allocated_bytes; /* since the stream began */
 } nm_heap_gauge;
 

@@ -80,11 +80,11 @@ struct nm_live {
         uint64_t covered_bytes; /* segments: under blocks of the owner */
     };
     nm_sub_pool *part;    /* segments: of the owner; blocks: that they count for, or NULL */
-    uint64_t begin_epoch; /* peak_epoch of the pool when the block came to it, or the segment */
+    uint64_t begin_epoch; /* epoch of the pool when the block came to it, or the segment */
     union {
         struct {
             nm_sub_pool *old_part; /* segments: until old_epoch */
-            uint64_t old_epoch;    /* peak_epoch of the pool when the segment went over to another part */
+            uint64_t old_epoch;    /* epoch of the pool when the segment went over to another part */
         };
         nm_rounding rounding; /* blocks: behind their end, and theirs */
     };
@@ -233,8 +233,10 @@ struct nm_heap {
     int64_t first_alloc_seq; /* birth of the first, without the baseline; NM_NO_SEQ: none yet, or not kept */
     bool has_kept_total;     /* a keyframe has brought its sums */
     bool is_peak_kept;       /* its peak was before what was kept */
-    uint64_t peak_epoch;
-    nm_site *baseline_site; /* owned; of the baseline without a stack */
+    uint64_t epoch;          /* counts up at both: */
+    uint64_t peak_epoch;     /* of its last peak, which is within an event */
+    uint64_t reserve_epoch;  /* pools: of when it held most, which is after one; 0: not known, or never */
+    nm_site *baseline_site;  /* owned; of the baseline without a stack */
     nm_site *sites;
     nm_usage usage;
     nm_replay *replay;
@@ -269,6 +271,10 @@ struct nm_heap {
     bool has_stated;            /* has said itself what it holds: */
     uint64_t stated_reserved_bytes, peak_stated_reserved_bytes, stated_at_peak_bytes;
     int64_t peak_stated_reserved_seq;
+    uint64_t most_reserved_bytes; /* by its segments, or its word while none was seen */
+    bool is_reserve_open;         /* the request that it grew for then has not been served yet */
+    bool is_reserve_kept;         /* it was before what was kept */
+    int64_t reserve_seq;
     nm_sub_pool *listed_part; /* of the last segment that the source's own list of the end has named */
     nm_heap *next_of_process;
     nm_heap *next; /* all, in order of definition */

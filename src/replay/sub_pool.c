@@ -221,7 +221,7 @@ static nm_status move(nm_live *range, nm_sub_pool *part, nm_error *err)
 
     range->part->reserved_bytes = nm_subtract_saturated(range->part->reserved_bytes, bytes);
     range->old_part = range->part;
-    range->old_epoch = part->pool->peak_epoch;
+    range->old_epoch = part->pool->epoch;
     range->part = part;
     nm_sum_add(&part->reserved_bytes, bytes);
     range->is_settled = true;

@@ -84,7 +84,7 @@ static void take_peak(nm_heap *heap, int64_t seq, int64_t ns)
     total->reserved_at_peak_bytes = total->reserved_bytes;
     heap->stated_at_peak_bytes = heap->stated_reserved_bytes;
     heap->is_peak_kept = false;
-    heap->peak_epoch++;
+    heap->peak_epoch = ++heap->epoch;
 }
 
 /* What it takes of the device, which gives whole pages. */
@@ -291,6 +291,26 @@ nm_status nm_usage_done(nm_replay *replay, const nm_context *context, nm_error *
     return status;
 }
 
+/* A pool holds more than ever: what it was made of then is told once the request that it grew for has been served, and once
+ * all that was there before it was recorded is known. */
+static nm_status take_reserve(nm_heap *pool, const nm_context *context, nm_error *err)
+{
+    uint64_t bytes = nm_pool_reserved_bytes(pool);
+    bool is_baseline = context->seq == NM_NO_SEQ || (context->event->flags & NM_FLAG_BASELINE) != 0;
+    bool is_open = is_baseline ? !pool->is_reserve_kept : pool->is_reserve_open && pool->fresh_bytes == 0;
+
+    if (bytes < pool->most_reserved_bytes)
+        pool->is_reserve_open = false;
+    if (bytes == 0 || bytes < pool->most_reserved_bytes || (bytes == pool->most_reserved_bytes && !is_open))
+        return NM_OK;
+    pool->is_reserve_kept &= bytes == pool->most_reserved_bytes;
+    pool->is_reserve_open = pool->fresh_bytes > 0;
+    pool->most_reserved_bytes = bytes;
+    pool->reserve_seq = context->seq;
+    pool->reserve_epoch = ++pool->epoch;
+    return NM_TELL(pool->replay, NM_CHANGE_RESERVED, err, .context = context, .heap = pool);
+}
+
 nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -305,6 +325,8 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
                 take_change(heap, context->seq, context->seq == NM_NO_SEQ ? NM_NO_TIME : context->event->time_ns, err);
         if (status == NM_OK)
             status = NM_TELL(replay, NM_CHANGE_SETTLED, err, .context = context, .heap = heap);
+        if (status == NM_OK && (heap->has_segments || heap->has_stated))
+            status = take_reserve(heap, context, err);
         if (context->seq != NM_NO_SEQ)
             nm_parts_settle(heap);
     }

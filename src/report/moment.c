@@ -47,7 +47,7 @@ static nm_status find_word(sqlite3 *db, const char *asked, nm_named_moment *out,
         ns = strtoull(asked + 4, NULL, 10);
     else if (nm_quantity_time(asked, 1, &ns, NULL) != NM_OK)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
-                       "has no moment %s: peak, end, seq:N, a time as 10s, or a mark: %.60s",
+                       "has no moment %s: peak, reserve, end, seq:N, a time as 10s, or a mark: %.60s",
                        nm_human_text(shown, sizeof shown, asked, SHOWN_COLUMNS), marks);
     snprintf(out->own_word, sizeof out->own_word, "%s%" PRIu64, asked[0] == 's' ? "seq:" : "", ns);
     out->word = out->own_word;

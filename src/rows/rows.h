@@ -102,6 +102,7 @@ typedef enum nm_moment_kind {
     NM_MOMENT_MARK = 3,
     NM_MOMENT_FAILURE = 4,
     NM_MOMENT_DEVICE_PEAK = 5,
+    NM_MOMENT_RESERVE = 6,
 } nm_moment_kind;
 
 /* What blocks were given beyond what was asked for, where that is not told but bounded. */

@@ -1,4 +1,5 @@
--- budget.sql: of the device of a server that has the least room what its memory goes to, and last the largest KV cache that would fit.
+-- budget.sql: of the device of a server that has the least room what its memory goes to, and last the largest KV cache that would fit,
+-- and what the program says of that.
 WITH
     b AS (SELECT host, pid, device, part, bytes FROM serving_budget),
     worst AS (
@@ -12,16 +13,17 @@ WITH
         SELECT sum(b.bytes) AS bytes
         FROM b
         JOIN worst AS w ON w.host IS b.host AND w.pid IS b.pid AND w.device = b.device
-        WHERE b.part NOT IN ('free', 'largest KV cache')
+        WHERE b.part NOT IN ('free', 'largest KV cache', 'said KV cache')
     )
 SELECT
     b.device AS device,
     (SELECT upper(max(kind)) FROM device) AS device_kind,
     b.part = 'largest KV cache' AS is_largest,
+    b.part = 'said KV cache' AS is_said,
     CASE b.part WHEN 'rest' THEN 'screen.part.rest' ELSE 'screen.budget.' || replace(lower(b.part), ' ', '_') END AS name,
     b.bytes AS bytes
 FROM b
 JOIN worst AS w ON w.host IS b.host AND w.pid IS b.pid AND w.device = b.device
 JOIN whole
-WHERE b.part <> 'free' AND b.bytes > 0 AND (b.bytes * 100 >= whole.bytes OR b.part = 'largest KV cache')
-ORDER BY b.part = 'largest KV cache', b.bytes DESC, b.part;
+WHERE b.part <> 'free' AND b.bytes > 0 AND (b.bytes * 100 >= whole.bytes OR b.part IN ('largest KV cache', 'said KV cache'))
+ORDER BY b.part = 'said KV cache', b.part = 'largest KV cache', b.bytes DESC, b.part;

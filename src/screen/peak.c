@@ -212,6 +212,7 @@ static nm_status add_budget(nm_screen *s, nm_error *err)
         nm_screen_say(s,
                       i == 0           ? NM_SAY_BUDGET
                       : row.is_largest ? NM_SAY_BUDGET_MOST
+                      : row.is_said    ? NM_SAY_BUDGET_SAID
                                        : NM_SAY_BUDGET_PART,
                       NM_WORDS({"device", device_name(s, row.device_kind, row.device, device)},
                                {"bytes", nm_human_bytes(bytes, row.bytes)},

@@ -16,8 +16,8 @@ enum { OF_HEAP = 1, OF_PROCESS, OF_DEVICE };
 
 /* A moment without a process is of all. What is before the first event has the place -1 here. */
 static const char points_sql[] =
-    "SELECT 1 AS scope, heap_id AS id, coalesce(seq, -1) AS seq FROM \"%w\".moment WHERE kind = 1 AND heap_id IS NOT "
-    "NULL"
+    "SELECT 1 AS scope, heap_id AS id, coalesce(seq, -1) AS seq FROM \"%w\".moment WHERE kind IN (1, 6) AND heap_id "
+    "IS NOT NULL"
     " UNION SELECT 2, p.process_id, coalesce(m.seq, -1) FROM \"%w\".moment AS m"
     " JOIN \"%w\".process AS p ON m.process_id IS NULL OR p.process_id = m.process_id WHERE m.kind IN (3, 4)"
     " UNION SELECT 3, s.device_id, coalesce(m.seq, -1) FROM \"%w\".moment AS m"

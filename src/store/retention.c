@@ -22,6 +22,13 @@ static bool is_live_at(int64_t alloc_seq, int64_t free_seq, int64_t seq)
     return alloc_seq <= seq && free_seq > seq;
 }
 
+/* By one of the peaks that stood when `at` ended. */
+static bool is_met_by(int64_t alloc_seq, int64_t free_seq, const nm_allocation_row *at)
+{
+    return is_live_at(alloc_seq, free_seq, at->peak_seq) || is_live_at(alloc_seq, free_seq, at->device_peak_seq) ||
+           is_live_at(alloc_seq, free_seq, at->reserve_seq);
+}
+
 /* Of those that moments met. */
 static nm_retention_choice judge_moments(const nm_retention_rows *rows, const nm_allocation_row *row)
 {
@@ -29,8 +36,7 @@ static nm_retention_choice judge_moments(const nm_retention_rows *rows, const nm
         return NM_RETENTION_WRITE;
     if (row->moment_seq != NM_NO_SEQ && is_live_at(row->alloc_seq, row->free_seq, row->moment_seq))
         return NM_RETENTION_WRITE;
-    if (is_live_at(row->alloc_seq, row->free_seq, row->peak_seq) ||
-        is_live_at(row->alloc_seq, row->free_seq, row->device_peak_seq))
+    if (is_met_by(row->alloc_seq, row->free_seq, row))
         return NM_RETENTION_WAIT;
     return NM_RETENTION_DROP;
 }
@@ -79,8 +85,7 @@ static void look_through(nm_waiting_rows *list, const nm_allocation_row *latest)
     for (size_t i = 0; i < list->count; i++) {
         const nm_waiting_row *row = &list->items[i];
 
-        if (is_live_at(row->alloc_seq, row->free_seq, latest->peak_seq) ||
-            is_live_at(row->alloc_seq, row->free_seq, latest->device_peak_seq))
+        if (is_met_by(row->alloc_seq, row->free_seq, latest))
             list->items[kept++] = *row;
     }
     list->count = list->count_kept = kept;
@@ -112,6 +117,8 @@ nm_status nm_retention_heap_peak(nm_retention_rows *rows, uint64_t heap_id, int6
 
 nm_status nm_retention_moment(nm_retention_rows *rows, const nm_moment_row *row, nm_error *err)
 {
+    if (row->kind == NM_MOMENT_RESERVE)
+        return nm_map_put(&rows->reserve_of, (nm_key){0, row->heap_id}, (uint64_t)row->seq, err);
     return row->kind != NM_MOMENT_DEVICE_PEAK
                ? NM_OK
                : nm_map_put(&rows->device_of_moment, (nm_key){0, row->moment_id}, (uint64_t)row->seq, err);
@@ -126,11 +133,16 @@ nm_status nm_retention_device(nm_retention_rows *rows, const nm_device_sample_ro
 
 bool nm_retention_is_live(const nm_retention_rows *rows, const nm_waiting_row *row, uint64_t device_id)
 {
-    const uint64_t *peak = nm_map_get(&rows->peak_of, (nm_key){0, row->heap_id});
-    const uint64_t *device_peak = device_id == 0 ? NULL : nm_map_get(&rows->device_peak_of, (nm_key){0, device_id});
+    const uint64_t *seqs[] = {
+        nm_map_get(&rows->peak_of, (nm_key){0, row->heap_id}),
+        nm_map_get(&rows->reserve_of, (nm_key){0, row->heap_id}),
+        device_id == 0 ? NULL : nm_map_get(&rows->device_peak_of, (nm_key){0, device_id}),
+    };
 
-    return (peak != NULL && is_live_at(row->alloc_seq, row->free_seq, (int64_t)*peak)) ||
-           (device_peak != NULL && is_live_at(row->alloc_seq, row->free_seq, (int64_t)*device_peak));
+    for (size_t i = 0; i < sizeof seqs / sizeof *seqs; i++)
+        if (seqs[i] != NULL && is_live_at(row->alloc_seq, row->free_seq, (int64_t)*seqs[i]))
+            return true;
+    return false;
 }
 
 void nm_retention_rows_free(nm_retention_rows *rows)
@@ -140,6 +152,7 @@ void nm_retention_rows_free(nm_retention_rows *rows)
     free(rows->heaps);
     nm_map_free(&rows->index_of);
     nm_map_free(&rows->peak_of);
+    nm_map_free(&rows->reserve_of);
     nm_map_free(&rows->device_peak_of);
     nm_map_free(&rows->device_of_moment);
     nm_id_set_free(&rows->segments);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which allocations get a row where not all do: those that were live at the peak of their heap or of its device, at a mark
- * or a failed allocation of their process, or at the end. Rows come when allocations end, and a peak is only known to be
+ * Which allocations get a row where not all do: those that were live at the peak of their heap or of its device, when it
+ * held most, at a mark or a failed allocation of their process, or at the end. Rows come when allocations end, and a peak is only known to be
  * the last one at the very end: what was live at the last peak so far waits here, and goes when the peak has moved on. So
  * memory is in proportion to what is live.
  */
@@ -38,6 +38,7 @@ typedef struct nm_retention_rows { /* zeroed but for `retention` it is empty */
     size_t count, capacity;
     nm_map index_of;         /* heap_id -> index into heaps */
     nm_map peak_of;          /* heap_id -> place of its last peak, */
+    nm_map reserve_of;       /* and of the moment when it held most, where that is another, */
     nm_map device_peak_of;   /* device_id -> the same; both as uint64_t of an int64_t */
     nm_map device_of_moment; /* moment_id of a device's peak -> its place */
     nm_id_set segments;      /* numbers of segments that carried such rows */
@@ -57,7 +58,7 @@ nm_status nm_retention_choose(nm_retention_rows *rows, nm_row_kind kind, const v
 /* Keeps a row that waits: *values is to be filled by the caller before the next call. */
 nm_status nm_retention_wait(nm_retention_rows *rows, const nm_allocation_row *row, int64_t **values, nm_error *err);
 
-/* The last peaks: of a heap; of a device, by the rows of its moment. */
+/* The last peaks: of a heap; of what it held, or of a device, by the rows of their moments. */
 nm_status nm_retention_heap_peak(nm_retention_rows *rows, uint64_t heap_id, int64_t seq, nm_error *err);
 nm_status nm_retention_moment(nm_retention_rows *rows, const nm_moment_row *row, nm_error *err);
 nm_status nm_retention_device(nm_retention_rows *rows, const nm_device_sample_row *row, nm_error *err);

@@ -669,7 +669,7 @@ static bool concerns(int hardware, int kind, int process, int heap, int device)
 {
     if (kind == NM_MOMENT_END)
         return true;
-    if (kind == NM_MOMENT_PEAK)
+    if (kind == NM_MOMENT_PEAK || kind == NM_MOMENT_RESERVE)
         return heap != PINNED && hardware_of[device_of((uint64_t)heap)] == hardware;
     if (kind == NM_MOMENT_DEVICE_PEAK)
         return hardware_of[device] == hardware;

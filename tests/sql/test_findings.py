@@ -186,8 +186,32 @@ def grown(points):
     return rise if sorted(held) == held and held[0] < held[2] < held[3] and is_much else None
 
 
+def cycled(marks):
+    """By how much rises what is held from mark to mark of one name, (held, live) at each, where what lives does not; and how often."""
+    late = max(3, -(-2 * len(marks) // 5))
+    if len(marks) < 5:
+        return None
+    rises = [after[0] - before[0] for before, after in zip(marks[-late - 1:], marks[-late:])]
+    is_much = sum(rises) >= max(64 << 20, marks[-1][0] / 10) and (marks[-1][1] - marks[-late - 1][1]) * 5 <= sum(rises)
+    return (sum(rises) // late, sum(rises), late) if min(rises) > 0 and is_much else None
+
+
+def cycles_of(db):
+    """{heap: (rise, marks)} of those that grow from mark to mark of some name."""
+    marks = defaultdict(list)
+    for heap, mark, *held in db.execute("SELECT k.heap_id, m.name, k.reserved_bytes, k.reserved_bytes - k.free_bytes FROM fragmentation_sample AS k JOIN moment AS m USING (moment_id)"
+                                        " JOIN heap AS h USING (heap_id) WHERE m.kind = 3 AND m.process_id = h.process_id ORDER BY m.seq"):
+        marks[heap, mark].append(held)
+    found = {}
+    for (heap, mark), held in sorted(marks.items(), key=repr):
+        grown_by = cycled(held)
+        if grown_by and (heap not in found or grown_by[0] > found[heap][0]):
+            found[heap] = grown_by
+    return {heap: of[1:] for heap, of in found.items()}
+
+
 def hold_growth(db, name):
-    points = defaultdict(list)
+    points, cycles = defaultdict(list), cycles_of(db)
     for heap, level, *point in db.execute(
             "SELECT u.heap_id, h.level, u.last_seq, CASE WHEN h.level = 1 THEN u.live_bytes ELSE u.reserved_bytes END, u.max_live_bytes * (h.level > 1) FROM usage AS u"
             " JOIN heap AS h USING (heap_id) WHERE u.last_seq IS NOT NULL AND (h.level IN (2, 3) OR h.module_id <> 33) ORDER BY u.last_seq"):
@@ -195,7 +219,10 @@ def hold_growth(db, name):
             points[heap].append(point)
     lost = db.execute("SELECT sum(events_dropped + events_damaged + events_unrecovered) FROM input").fetchone()[0]
     place = "(host, pid, device, heap, level) IS (SELECT host, pid, device, heap, level FROM z_heap_place WHERE heap_id = ?)"
-    want = sorted(rise for heap, rise in ((heap, grown(of)) for heap, of in points.items() if len(of) > 1) if rise is not None
+    rises = {heap: grown(of) for heap, of in points.items() if len(of) > 1}
+    rises.update({heap: rise for heap, (rise, _) in cycles.items()})
+    seen["cycles"] += len(cycles)
+    want = sorted(rise for heap, rise in rises.items() if rise is not None
                   and db.execute(f"SELECT count(*) FROM finding WHERE kind IN ('leak', 'idle streams') AND {place}", (heap,)).fetchone()[0] == 0)
     have = sorted(row[0] for row in db.execute("SELECT bytes FROM finding WHERE kind = 'cache growth'"))
     if have != (want if lost == 0 else have):
@@ -320,6 +347,38 @@ def write_job(dice, path):
                     now += 10
                     out.write(f"@{now} alloc heap={rank + 1} address={address:#x} block={int(size * gib)} thread={rank + 1} stack={site}\n")
                     address += 1 << 40
+
+
+def write_server(dice, path):
+    """A pool that takes more in each cycle, or in some, and keeps it; more may live, and some goes back between the marks."""
+    cycles, keeps, lives, mib = dice.choice([4, 5, 6, 8, 11]), dice.choice([1, 1, 0.8]), dice.choice([0, 0, 0.1, 0.5]), 1 << 20
+    sizes, marks = dice.choice([[8], [40], [10, 60], [100]]), dice.choice([["sleep"], ["sleep", "wake"], ["wake", "sleep", "end"]])
+    lines = ["process 1 pid=7", "device 1 process=1 ordinal=0 kind=npu", "heap 1 process=1 device=1 level=driver basis=block name=memory",
+             "heap 2 process=1 device=1 level=pool basis=block name=pool", "thread 1 process=1 tid=7"]
+    events, address = [], 1 << 40
+
+    def segment(size, used):
+        nonlocal address
+        address += 1 << 36
+        events.extend(f"alloc heap={heap} address={address:#x} block={int(part) * mib} thread=1" for heap, part in ((1, size), (2, used)))
+        return address
+
+    segment(256, 256)
+    for cycle in range(cycles):
+        size, goes, late = dice.choice(sizes) * 2, None, marks[-1 if dice.random() < 0.3 else 0]
+        for mark in marks:
+            if mark == late and dice.random() < keeps:
+                kept = segment(size, size)
+                events.append(f"free heap=2 address={kept:#x} thread=1")
+                if lives:
+                    events.append(f"alloc heap=2 address={kept:#x} block={max(1, int(size * lives)) * mib} thread=1")
+            elif dice.random() < 0.3:
+                goes = segment(512, 512)
+                events.extend(f"free heap={heap} address={goes:#x} thread=1" for heap in (2, 1))
+            events.append(f"mark name={mark}{cycle if dice.random() < 0.02 else ''} thread=1")
+    with open(path, "w", encoding="utf-8") as out:
+        out.writelines(line + "\n" for line in lines)
+        out.writelines(f"@{10 * i} {event}\n" for i, event in enumerate(events))
 
 
 def hold_order(db, name):
@@ -480,6 +539,11 @@ dice = random.Random(26)
 for i in range(90):
     write_job(dice, f"{work}/job.{i}.txt")
     total += hold(f"job.{i}", f"{work}/job.{i}.txt")
+for i in range(60):
+    write_server(dice, f"{work}/server.{i}.txt")
+    total += hold(f"server.{i}", f"{work}/server.{i}.txt")
+if seen["cycles"] < 10:
+    fail("servers", f"hardly one grows from cycle to cycle: {dict(seen)}")
 if min(uneven[basis, has_site] for basis in ("exact", "estimate") for has_site in (True, False)) == 0:
     fail("jobs", f"not all kinds of uneven ranks: {dict(uneven)}")
 print(f"{len(names)} traces, {total} findings, {dict(seen)}")

@@ -2,8 +2,8 @@
  *
  * How pools are cut up, against a model that is slow and obvious: after every event it paints a map of the address range,
  * unit by unit, and counts. Random traces of two pools go through the replay and the store; parts, free ranges, blockers
- * and timelines in the database are compared with what the model saw at each mark, at each pool's peak, at the end and
- * after each event. NPUMEM_SEED repeats a run; it is printed.
+ * and timelines in the database are compared with what the model saw at each mark, at each pool's peak, when it held
+ * most, at the end and after each event. NPUMEM_SEED repeats a run; it is printed.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -65,12 +65,22 @@ typedef struct holder {
     bool is_baseline, is_known;
 } holder;
 
+typedef struct reserve { /* when a pool held most */
+    uint64_t bytes, at_peak_bytes;
+    int64_t seq;
+    bool is_waiting; /* no block of it came since */
+    char *text;
+} reserve;
+
 static thing segments[THINGS_MAX], blocks[THINGS_MAX];
 static int segment_count, block_count;
 static uint64_t id_count, live_bytes[LAST_POOL + 1], peak_bytes[LAST_POOL + 1];
 static char *peak_text[LAST_POOL + 1], *mark_text[MARKS_MAX];
 static int64_t mark_seq[MARKS_MAX];
 static int mark_count;
+static reserve reserves[LAST_POOL + 1];
+static int served_pool; /* by this event */
+static int reserve_count;
 static figures *history[LAST_POOL + 1][KEYS + 1]; /* by seq; the last one is the whole pool */
 static int64_t seq, event_limit, rest_count;
 static uint64_t random_state;
@@ -429,18 +439,36 @@ static char *describe(int pool, int limit)
     return text;
 }
 
+/* Once a block of it has come, or all that was there before. */
+static void look_at_reserve(int pool, uint64_t reserved, bool has_seq)
+{
+    reserve *most = &reserves[pool];
+
+    if (reserved < most->bytes)
+        most->is_waiting = false;
+    if (reserved < most->bytes || (reserved == most->bytes && has_seq && !(most->is_waiting && served_pool == pool)))
+        return;
+    most->bytes = reserved;
+    most->seq = has_seq ? seq : -1;
+    most->is_waiting = has_seq && served_pool != pool;
+    free(most->text);
+    most->text = describe(pool, HOLDERS);
+}
+
 /* Everything that is to be looked at after an event. */
 static void look(bool has_seq)
 {
     static tally parts[KEYS];
 
     for (int pool = FIRST_POOL; pool <= LAST_POOL; pool++) {
+        count_all(pool, parts);
+        look_at_reserve(pool, sum_up(parts).reserved, has_seq);
         if (live_bytes[pool] > peak_bytes[pool]) {
             peak_bytes[pool] = live_bytes[pool];
+            reserves[pool].at_peak_bytes = sum_up(parts).reserved;
             free(peak_text[pool]);
             peak_text[pool] = describe(pool, HOLDERS);
         }
-        count_all(pool, parts);
         for (int key = 0; key < KEYS && has_seq; key++)
             history[pool][key][seq] = parts[key].sums;
         if (has_seq)
@@ -467,6 +495,7 @@ static void give(nm_event event)
         event.flags |= NM_FLAG_STREAM;
     give_record((nm_record){.kind = NM_RECORD_EVENT, .event = event});
     look(!is_baseline);
+    served_pool = 0;
     seq += !is_baseline;
 }
 
@@ -652,6 +681,7 @@ static void begin_block_at(thing *segment, int from, int units, uint64_t flags)
     segment->is_settled = true;
     block->requested_bytes = pick(40) == 0 ? 0 : bytes_of(block) - (uint64_t)pick(1000);
     live_bytes[heap] += bytes_of(block);
+    served_pool = heap;
     give((nm_event){.kind = NM_EVENT_ALLOC,
                     .flags = flags,
                     .heap_id = (uint64_t)heap,
@@ -766,6 +796,7 @@ static void forget_all(void)
     for (int pool = FIRST_POOL; pool <= LAST_POOL; pool++) {
         live_bytes[pool] = peak_bytes[pool] = 0;
         peak_text[pool] = NULL;
+        reserves[pool] = (reserve){0};
     }
 }
 
@@ -875,6 +906,23 @@ static void compare_sums(sqlite3 *db)
                      0);
 }
 
+/* Where it held as much at its peak there is none. */
+static void compare_reserve(sqlite3 *db, int pool)
+{
+    reserve *most = &reserves[pool];
+    char moment[64], sql[160];
+
+    snprintf(moment, sizeof moment, "m.kind = 6 AND m.heap_id = %d", pool);
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM moment AS m WHERE %s AND coalesce(m.seq, -1) = %" PRId64, moment,
+             most->seq);
+    ck_assert_msg(load_int(db, sql) == (most->bytes > most->at_peak_bytes),
+                  "pool %d held %" PRIu64 " at %" PRId64 ": %s", pool, most->bytes, most->seq,
+                  load_rows(db, "SELECT * FROM moment WHERE kind = 6"));
+    compare_moment(db, moment, pool, most->bytes > most->at_peak_bytes ? most->text : "");
+    reserve_count += most->bytes > most->at_peak_bytes;
+    free(most->text);
+}
+
 static void compare_moments(sqlite3 *db)
 {
     char moment[64];
@@ -889,6 +937,7 @@ static void compare_moments(sqlite3 *db)
         snprintf(moment, sizeof moment, "m.kind = 1 AND m.heap_id = %d", pool);
         compare_moment(db, moment, pool, peak_text[pool] == NULL ? "" : peak_text[pool]);
         free(peak_text[pool]);
+        compare_reserve(db, pool);
     }
     compare_moment(db, "m.kind = 2", 0, end_text);
     free(end_text);
@@ -1047,6 +1096,7 @@ START_TEST(the_database_equals_the_model)
         compare_random(20 + pick(300), 6);
     compare_random(EVENTS, 200);
     ck_assert_int_gt(rest_count, 0); /* some moment had more stacks than have rows */
+    ck_assert_int_gt(reserve_count, 20);
     for (int pool = FIRST_POOL; pool <= LAST_POOL; pool++)
         for (int key = 0; key <= KEYS; key++)
             free(history[pool][key]);

@@ -34,6 +34,7 @@ static int segment_count, block_count;
 static int64_t event_count, step_count, live, peak, reserved;
 static int64_t peak_unused, reserved_at_peak;       /* at the peak */
 static int64_t most_reserved, most_reserved_unused; /* when the pool grew to its largest */
+static int64_t largest, live_at_largest;            /* when it first was that large */
 static int64_t calls_ns, own_count, own_ns, copy_bytes, registered_bytes, registered_count;
 static int64_t late_counts[2], late_miss_counts[2]; /* after the first step, after the second */
 
@@ -51,7 +52,7 @@ static void begin(void)
     event_count = 1;
     segment_count = block_count = 0;
     step_count = live = peak = reserved = 0;
-    peak_unused = reserved_at_peak = most_reserved = most_reserved_unused = 0;
+    peak_unused = reserved_at_peak = most_reserved = most_reserved_unused = largest = live_at_largest = 0;
     memset(late_counts, 0, sizeof late_counts);
     memset(late_miss_counts, 0, sizeof late_miss_counts);
     calls_ns = own_count = own_ns = copy_bytes = registered_bytes = registered_count = 0;
@@ -113,6 +114,10 @@ static void say_segment(int64_t bytes, int64_t cost_ns, int64_t size)
     count_late(late_miss_counts);
     say_block(segment_count++, size);
     note_growth(reserved - live - (bytes - size));
+    if (reserved > largest) {
+        largest = reserved;
+        live_at_largest = live;
+    }
 }
 
 static void say_own(int64_t cost_ns)
@@ -216,13 +221,20 @@ static void expect(sqlite3 *db, bool is_there, const char *which, const char *ve
                   load_rows(db, "SELECT measure, heap, verdict, value FROM health"));
 }
 
-/* The larger share has the worse verdict. */
+/* The larger share has the worse verdict. Where it was largest, what it needed at its peak is no waste. */
 static void compare_fragmentation(sqlite3 *db)
 {
-    bool is_peak_worse = peak_unused * most_reserved >= most_reserved_unused * reserved_at_peak;
-    int64_t unused = is_peak_worse ? peak_unused : most_reserved_unused;
-    int64_t all = is_peak_worse ? reserved_at_peak : most_reserved;
+    int64_t needed_at_peak = reserved_at_peak - peak_unused;
+    int64_t parts[] = {peak_unused, most_reserved_unused,
+                       largest - (live_at_largest > needed_at_peak ? live_at_largest : needed_at_peak)};
+    int64_t wholes[] = {reserved_at_peak, most_reserved, largest};
+    int64_t unused = 0, all = 1;
 
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i] * all > unused * wholes[i] && (i < 2 || largest > reserved_at_peak)) {
+            unused = parts[i];
+            all = wholes[i];
+        }
     expect(db, true, "measure = 'fragmentation'", of_unused(unused, all), (double)unused / (double)all);
 }
 

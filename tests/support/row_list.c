@@ -94,7 +94,8 @@ const nm_fragmentation_row *nm_row_list_figures(const nm_row_list *list, nm_mome
     for (size_t i = 0; i < list->moment.count && moment_id == 0; i++) {
         const nm_moment_row *moment = &list->moment.items[i];
 
-        if (moment->kind != kind || (kind == NM_MOMENT_PEAK && moment->heap_id != heap_id))
+        if (moment->kind != kind ||
+            ((kind == NM_MOMENT_PEAK || kind == NM_MOMENT_RESERVE) && moment->heap_id != heap_id))
             continue;
         if (n-- == 0)
             moment_id = moment->moment_id;

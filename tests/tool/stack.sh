@@ -78,7 +78,7 @@ expect 1 run.db nowhere <<<'nothing was allocated at a site of that name'
 expect 1 run.db 77 <<<'there is no stack of that number'
 expect 0 -q run.db leak </dev/null
 expect 1 --quiet run.db 77 </dev/null
-expect 2 run.db leak peak <<<'npumem-stack: one word behind the database: leak, peak, oom, STACK_ID or SITE (--help says more)'
+expect 2 run.db leak peak <<<'npumem-stack: one word behind the database: leak, peak, reserve, oom, STACK_ID or SITE (--help says more)'
 expect 2 run.db leak --color red <<<'npumem-stack: --color red: must be auto, always or never (--help says more)'
 expect 4 run.txt <<<'npumem-stack: run.txt: not a database of npumem-ingest: file is not a database'
 
@@ -136,6 +136,11 @@ expect 0 older.db 2 <<'END'
 512 B in 1 allocation, from before the recording; stack 2, pid 7, NPU 1, memory
   > model.py:20 gone
 END
+
+# What was live when the pool held most, which was long after its peak.
+cp "$(dirname "$text")/../device_part_of_reserve/trace.txt" most.txt
+load most
+expect 0 most.db reserve <<<'9.0 MiB in 2 allocations, live when the pool held most; no stack was recorded, rank 0, NPU 0, pool'
 
 # Plumbing is dim and the site bold, where that is asked for; a pipe has no colours by itself.
 "$stack" run.db --color always pin | tail -n 2 >out

@@ -25,8 +25,8 @@
 #define HAS_SANITIZER 0
 #endif
 
-/* Lists of allocations: with 'live' they are whole all the same, for what is outstanding is live at the end. */
-static const char *const lists[] = {"outstanding", "leak", NULL};
+/* Of lists of allocations: with 'live' they are whole all the same, for what is outstanding is live at the end, or at the moments. */
+static const char *const lists[] = {"outstanding", "leak", "serving_moment", NULL};
 
 /* What tells of the rows that are there: not the same with another detail. */
 static const char *const of_rows[] = {"allocation_detail", "catalog", NULL};
@@ -144,7 +144,7 @@ static void check_live_rows(sqlite3 *db)
     exec(db, "CREATE TEMP TABLE met AS SELECT a.allocation_id, a.segment_id FROM whole.allocation AS a"
              " JOIN whole.heap AS h ON h.heap_id = a.heap_id WHERE a.end_kind = 0 OR EXISTS"
              " (SELECT 1 FROM whole.moment AS m WHERE coalesce(a.alloc_seq, -1) <= coalesce(m.seq, -1)"
-             " AND a.free_seq > coalesce(m.seq, -1) AND ((m.kind = 1 AND m.heap_id = a.heap_id)"
+             " AND a.free_seq > coalesce(m.seq, -1) AND ((m.kind IN (1, 6) AND m.heap_id = a.heap_id)"
              " OR (m.kind IN (3, 4) AND coalesce(m.process_id, h.process_id) = h.process_id AND m.input_id ="
              " (SELECT p.input_id FROM whole.process AS p WHERE p.process_id = h.process_id))"
              " OR (m.kind = 5 AND h.device_id IN (SELECT s.device_id FROM whole.z_device_sample AS s"

@@ -231,6 +231,11 @@ START_TEST(two_moments_of_a_run_are_compared)
            "'\\r'",
            0, ",\"pool\",\"(all)\",30,83,2,73,1,20,1,10,53\n");
     expect("$I --quiet --detail live m.zst -o l.db && $D l.db@warm l.db@peak", 1, "+72 B         0 B       30 B");
+    /* The 100 MiB of the peak are gone when the pool holds most, and of 9 MiB that are live then 8 end before the end. */
+    expect("load $T/../device_part_of_reserve/trace.txt r && $I --quiet --detail live r.zst -o s.db &&"
+           " $D s.db@peak s.db@reserve --level pool",
+           1, "100 MiB    9.0 MiB    +9.0 MiB    -100 MiB        0 B  pool       all sites\n");
+    expect("$D r.db@reserve r.db@end --level pool", 1, "       +0 B    -8.0 MiB    1.0 MiB  pool       all sites\n");
 }
 END_TEST
 
@@ -243,7 +248,7 @@ START_TEST(moments_that_are_not_there_are_said)
     expect_end("$D m.db@warm n.db@end", 2, "two moments are of one database");
     expect_end("$D m.db@warm m.db@end --at warm", 2, "--at is a moment of two databases");
     expect_end("$D m.db@cold m.db@end", 2,
-               "m.db: has no moment cold: peak, end, step:N, seq:N, a time as 10s, or one of its marks: warm");
+               "m.db: has no moment cold: peak, reserve, end, step:N, seq:N, a time as 10s, or one of its marks: warm");
     expect_end("$D m.db@warm m.db@7", 2, "m.db: has no moment 7");
     expect_end("$D m.db@step:7 m.db@end", 2, "m.db: has no step 7; its steps: 1 to 2");
     expect_end("$D m.db@warm m.db@end --rank 5", 2, "no process of that rank has both moments");

@@ -71,6 +71,7 @@ START_TEST(a_trace_that_is_whole_is_shown_as_it_ended)
            "       live   reserved       peak   in 50.0 s  heap\n"
            "   16.0 KiB              16.0 KiB              driver     memory  device 0  rank 3\n"
            "    5.0 KiB   16.0 KiB    9.0 KiB    -2.0 KiB  pool       cache  device 0  rank 3\n"
+           "           = 11.0 KiB cache free between blocks + 5.0 KiB cache used\n"
            "\n"
            "       live      count   in 50.0 s  held by\n"
            "    4.0 KiB          2    +2.0 KiB  pool       a.py:1 take\n"
@@ -97,10 +98,43 @@ START_TEST(anonymous_memory_of_the_host_has_a_line)
         ">a.txt && $X a.txt a.zst && $O --once a.zst | sed -n '/cache/,/^$/p'",
         0,
         "  pid 7\n"
+        "           = 11.0 KiB cache free between blocks + 5.0 KiB cache used\n"
         "    300 MiB                          +193 MiB  anonymous  host memory\n"
         "\n");
     expect("$O --once --json a.zst", 0,
            "],\"host_anonymous_bytes\":314572800,\"host_anonymous_growth_bytes\":202375168,\"largest_sites\"");
+}
+END_TEST
+
+/* MiB. Of a pool's 2 one is used; of 16 for its private pool 4; of 20 none; of 16 one is given up, 3 are used and 12 lie
+ * between; 32 have come for the next block. The other 8 are the program's. */
+START_TEST(parts_of_a_pool_are_told)
+{
+    expect(
+        "printf '%s\\n' 'process 1 pid=7' 'thread 1 process=1 tid=7' 'device 1 process=1 ordinal=0 kind=npu' 'heap 1 "
+        "process=1 device=1 level=driver basis=block name=memory' 'heap 2 process=1 device=1 level=pool basis=block "
+        "name=cache' '@1 alloc heap=1 address=0x10000000 block=2097152 thread=1' "
+        "'@2 alloc heap=2 address=0x10000000 block=1048576 thread=1' "
+        "'@3 alloc heap=1 address=0x20000000 block=16777216 thread=1' "
+        "'@4 alloc heap=2 address=0x20000000 block=4194304 thread=1 policy=5' "
+        "'@5 alloc heap=1 address=0x30000000 block=20971520 thread=1' "
+        "'@6 alloc heap=2 address=0x30000000 block=20971520 thread=1' '@7 free heap=2 address=0x30000000 thread=1' "
+        "'@8 alloc heap=1 address=0x40000000 block=16777216 thread=1' "
+        "'@9 alloc heap=2 address=0x40000000 block=3145728 thread=1' "
+        "'@10 alloc heap=2 address=0x40c00000 block=1048576 thread=1' "
+        "'@11 free_requested heap=2 address=0x40c00000 thread=1' "
+        "'@12 alloc heap=1 address=0x50000000 block=8388608 thread=1' "
+        "'@13 alloc heap=1 address=0x60000000 block=33554432 segment thread=1' >p.txt && $X p.txt p.zst && $O --once "
+        "p.zst",
+        0,
+        "driver     memory  device 0\n"
+        "           = 86.0 MiB in pools + 8.0 MiB program, or not yet claimed\n"
+        "    9.0 MiB   86.0 MiB   25.0 MiB    +9.0 MiB  pool       cache  device 0\n"
+        "           = 32.0 MiB cache just got + 20.0 MiB cache free segments + 16.0 MiB cache private pools + 18.0 MiB "
+        "rest\n");
+    expect("$O --once --json p.zst", 0,
+           "\"parts\":{\"used\":4194304,\"pending\":1048576,\"new\":33554432,\"private\":16777216,\"empty\":20971520,"
+           "\"small\":1048576,\"pinned\":12582912}");
 }
 END_TEST
 
@@ -112,9 +146,11 @@ START_TEST(json_has_the_names_of_tables)
         "\"ended_process_count\":0,\"events_ingested\":9,\"events_dropped\":0,\"events_damaged\":0,"
         "\"events_unrecovered\":0,\"steps\":[{\"pid\":7,\"number\":5,\"count\":1}],\"heaps\":["
         "{\"rank\":3,\"pid\":7,\"device\":0,\"heap\":\"memory\",\"level\":\"driver\",\"is_over\":false,"
-        "\"live_bytes\":16384,\"live_count\":1,\"reserved_bytes\":null,\"peak_bytes\":16384,\"growth_bytes\":0},"
+        "\"live_bytes\":16384,\"live_count\":1,\"reserved_bytes\":null,\"peak_bytes\":16384,\"segment_bytes\":16384,"
+        "\"growth_bytes\":0},"
         "{\"rank\":3,\"pid\":7,\"device\":0,\"heap\":\"cache\",\"level\":\"pool\",\"is_over\":false,"
-        "\"live_bytes\":5120,\"live_count\":3,\"reserved_bytes\":16384,\"peak_bytes\":9216,\"growth_bytes\":-2048}],"
+        "\"live_bytes\":5120,\"live_count\":3,\"reserved_bytes\":16384,\"peak_bytes\":9216,\"parts\":{\"used\":5120,"
+        "\"pinned\":11264},\"growth_bytes\":-2048}],"
         "\"largest_sites\":[{\"site\":\"a.py:1 take\",\"level\":\"pool\",\"live_bytes\":4096,\"live_count\":2,"
         "\"growth_bytes\":2048},{\"site\":\"\xe6\xa8\xa1\xe5\x9e\x8b.py:3 \xe5\x89\x8d\xe5\x90\x91\",\"level\":"
         "\"pool\",\"live_bytes\":1024,\"live_count\":1,\"growth_bytes\":0}],\"growing_sites\":[{\"site\":\"a.py:1 "
@@ -150,6 +186,14 @@ START_TEST(what_is_live_is_what_an_ingest_of_that_moment_says)
         "\"SELECT json_extract(value, '\\$.level'), json_extract(value, '\\$.heap'), json_extract(value, "
         "'\\$.peak_bytes') FROM json_each(readfile('now.json'), '\\$.heaps') ORDER BY 1, 2\" >seen; test -s wanted && "
         "diff wanted seen",
+        0, "");
+    expect(
+        "sqlite3 now.db \"SELECT heap, part, bytes FROM device_part WHERE moment_kind = 'end' AND heap IS NOT NULL AND "
+        "part "
+        "<> 'whole' ORDER BY heap, part\" >wanted; sqlite3 :memory: \"SELECT json_extract(h.value, '\\$.heap'), p.key, "
+        "p.value FROM json_each(readfile('now.json'), '\\$.heaps') AS h, json_each(h.value, '\\$.parts') AS p ORDER BY "
+        "1, "
+        "2\" >seen; test -s wanted && diff wanted seen",
         0, "");
     expect("grep -c '\"state\":\"recording\"' now.json", 0, "1\n");
 }
@@ -318,6 +362,7 @@ int main(int argc, char **argv)
     tcase_add_checked_fixture(tests, shell_make_folder, shell_remove_folder);
     tcase_add_test(tests, a_trace_that_is_whole_is_shown_as_it_ended);
     tcase_add_test(tests, anonymous_memory_of_the_host_has_a_line);
+    tcase_add_test(tests, parts_of_a_pool_are_told);
     tcase_add_test(tests, json_has_the_names_of_tables);
     tcase_add_test(tests, what_is_live_is_what_an_ingest_of_that_moment_says);
     tcase_add_test(tests, the_same_bytes_have_the_same_sites);

@@ -14,6 +14,23 @@ WITH
         JOIN z_pool_effort AS e ON e.heap_id = p.heap_id
         WHERE e.mapped_count > 0
     ),
+    -- What streams that ask for nothing any more kept when a pool held most: no setting gives that to others (44_idle_streams.sql).
+    idle AS (
+        SELECT
+            i.host AS host,
+            i.rank AS rank,
+            i.pid AS pid,
+            i.device AS device,
+            i.heap AS heap,
+            i.level AS level,
+            sum(w.free_bytes) AS idle_bytes
+        FROM moment AS m
+        JOIN z_part_sample AS w ON w.moment_id = m.moment_id
+        JOIN z_pool_part AS q ON q.part_id = w.part_id
+        JOIN z_idle_stream AS i ON i.heap_id = q.heap_id AND i.stream = q.stream AND (i.last_seq <= m.seq OR i.last_seq IS NULL)
+        WHERE m.kind = 6
+        GROUP BY i.host, i.rank, i.pid, i.device, i.heap, i.level
+    ),
     -- What was reserved at most without what lived at most.
     spare AS (
         SELECT
@@ -67,6 +84,7 @@ SELECT
                         WHEN 'growth' THEN 'screen.fragmented.growth'
                         WHEN 'failure' THEN 'screen.fragmented.failure'
                         WHEN 'end' THEN 'screen.fragmented.end'
+                        WHEN 'reserve' THEN 'screen.fragmented.reserve'
                         ELSE 'screen.fragmented.peak'
                     END,
                     '=share', said(say(CASE WHEN f.is_bound THEN 'screen.at_least' ELSE 'screen.share' END, 'ratio', h.value)),
@@ -75,8 +93,9 @@ SELECT
                 ),
                 CASE WHEN h.moment = 'growth' AND x.most_bytes < h.amount THEN say('screen.fragmented.most', 'most_bytes', x.most_bytes) END,
                 CASE
-                    WHEN m.heap IS NOT NULL THEN say('screen.fragmented.mapped')
-                    WHEN h.moment <> 'end' THEN say('screen.fragmented.try')
+                    WHEN e.heap IS NOT NULL OR h.moment = 'end' THEN NULL
+                    WHEN m.heap IS NULL THEN say('screen.fragmented.try')
+                    ELSE say('screen.fragmented.mapped')
                 END
             )
         WHEN h.measure = 'pool hit rate' AND h.verdict = 'minor' THEN said(say('screen.minor.misses', 'ratio', h.value))
@@ -103,7 +122,7 @@ SELECT
         WHEN h.measure = 'fragmentation' THEN said(said_line(NULL, say('screen.rests.unused', 'unused_bytes', h.amount)))
     END,
     CASE
-        WHEN h.verdict IN ('warning', 'danger') AND (h.measure = 'pool hit rate' OR (h.measure = 'fragmentation' AND m.heap IS NULL AND h.moment <> 'end'))
+        WHEN h.verdict IN ('warning', 'danger') AND (h.measure = 'pool hit rate' OR (h.measure = 'fragmentation' AND m.heap IS NULL AND e.heap IS NULL AND h.moment <> 'end'))
             THEN command('screen.next.whatif')
     END,
     'health'
@@ -113,6 +132,16 @@ LEFT JOIN temp.said_word AS r ON r.topic = 'reason' AND r.word = h.reason
 LEFT JOIN mapped AS m ON m.host IS h.host AND m.pid IS h.pid AND m.device IS h.device AND m.heap IS h.heap
 LEFT JOIN spare AS x
     ON x.host IS h.host AND x.rank IS h.rank AND x.pid IS h.pid AND x.device IS h.device AND x.heap IS h.heap AND x.level IS h.level
+LEFT JOIN idle AS e
+    ON h.measure = 'fragmentation'
+        AND h.moment = 'reserve'
+        AND e.idle_bytes * 2 >= h.amount
+        AND e.host IS h.host
+        AND e.rank IS h.rank
+        AND e.pid IS h.pid
+        AND e.device IS h.device
+        AND e.heap IS h.heap
+        AND e.level IS h.level
 LEFT JOIN temp.said_reserved AS f
     ON h.measure = 'fragmentation'
         AND f.host IS h.host

@@ -19,7 +19,7 @@ WITH
         JOIN z_part_sample AS w ON w.moment_id = m.moment_id
         JOIN z_pool_part AS q ON q.part_id = w.part_id
         LEFT JOIN z_idle_stream AS i ON i.heap_id = q.heap_id AND i.stream = q.stream AND (i.last_seq <= m.seq OR i.last_seq IS NULL)
-        WHERE k.name IN ('device peak', 'end')
+        WHERE k.name IN ('device peak', 'reserve', 'end')
         GROUP BY q.heap_id, m.moment_id
     ),
     worst AS (

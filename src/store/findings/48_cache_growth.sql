@@ -1,7 +1,8 @@
 -- A pool that takes ever more memory of the driver though no more of it lives: over the last two fifths of its events the most that it
 -- has reserved rises from tenth to tenth, in the end by 64 MiB and a tenth at least, and the most that lives by less than a fifth of
--- that. Memory that modules of CANN take for the process (HCCL, for each group) rises as a whole. What its sites leak is told, and what idle
--- streams keep.
+-- that. Or at marks of one name, as at the same point of each cycle (asleep, awake, captured): from each of the last two fifths of them to the
+-- next, and of three at least. Memory that modules of CANN take for the process (HCCL, for each group) rises as a whole. What its sites leak is
+-- told, and what idle streams keep.
 -- Only if: SELECT EXISTS (SELECT 1 FROM usage JOIN minimum ON judgement = 'cache growth' WHERE max_live_bytes >= least OR reserved_bytes >= least)
 INSERT INTO finding (
     severity, kind, host, rank, pid, device, heap, level, verdict, basis, value, unit, bytes, count, seq, sentence, remedy, source_view
@@ -40,9 +41,64 @@ WITH
         )
         GROUP BY heap_id
     ),
+    cycle AS (
+        SELECT
+            heap_id,
+            mark,
+            number,
+            cycle_count,
+            seq,
+            reserved_bytes,
+            reserved_bytes - lag(reserved_bytes) OVER of_name AS rise_bytes,
+            occupied_bytes - lag(occupied_bytes) OVER of_name AS live_rise_bytes
+        FROM (
+            SELECT
+                k.heap_id AS heap_id,
+                m.name AS mark,
+                m.seq AS seq,
+                k.reserved_bytes AS reserved_bytes,
+                k.occupied_bytes AS occupied_bytes,
+                row_number() OVER (PARTITION BY k.heap_id, m.name ORDER BY m.seq) AS number,
+                count(*) OVER (PARTITION BY k.heap_id, m.name) AS cycle_count
+            FROM moment AS m
+            JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id
+            JOIN heap AS h ON h.heap_id = k.heap_id AND h.process_id = m.process_id
+            WHERE m.kind = 3 AND m.name IS NOT NULL
+        )
+        WHERE cycle_count >= 5
+        WINDOW of_name AS (PARTITION BY heap_id, mark ORDER BY number)
+    ),
+    -- Of marks of several names those from which it grows most.
+    phase AS (
+        SELECT
+            heap_id,
+            mark,
+            mark_count,
+            seq,
+            rise_bytes,
+            end_bytes,
+            row_number() OVER (PARTITION BY heap_id ORDER BY rise_bytes / mark_count DESC, mark) AS place
+        FROM (
+            SELECT
+                heap_id,
+                mark,
+                count(*) AS mark_count,
+                min(seq) AS seq,
+                sum(rise_bytes) AS rise_bytes,
+                max(reserved_bytes) AS end_bytes
+            FROM cycle
+            WHERE number > cycle_count - max(3, (2 * cycle_count + 4) / 5)
+            GROUP BY heap_id, mark
+            HAVING min(rise_bytes) > 0
+                AND sum(rise_bytes) >= max((SELECT least FROM minimum WHERE judgement = 'cache growth'), max(reserved_bytes) / 10)
+                AND sum(live_rise_bytes) * 5 <= sum(rise_bytes)
+        )
+    ),
     growing AS (
         SELECT
             l.heap_id AS heap_id,
+            NULL AS mark,
+            NULL AS mark_count,
             l.seq AS seq,
             l.held_9 - l.held_6 AS rise_bytes,
             l.held_9 AS end_bytes,
@@ -55,7 +111,11 @@ WITH
         FROM late AS l
         WHERE l.held_6 <= l.held_7 AND l.held_7 <= l.held_8 AND l.held_8 <= l.held_9 AND l.held_6 < l.held_8 AND l.held_8 < l.held_9
             AND l.held_9 - l.held_6 >= max((SELECT least FROM minimum WHERE judgement = 'cache growth'), l.held_9 / 10)
-            AND l.live_rise_bytes * 5 <= l.held_9 - l.held_6
+            AND l.live_rise_bytes * 5 <= l.held_9 - l.held_6 AND l.heap_id NOT IN (SELECT heap_id FROM phase)
+        UNION ALL
+        SELECT heap_id, mark, mark_count, seq, rise_bytes, end_bytes, 0
+        FROM phase
+        WHERE place = 1
     )
 SELECT
     'warning',
@@ -71,10 +131,12 @@ SELECT
     CAST(g.rise_bytes AS REAL) / g.end_bytes,
     'ratio',
     g.rise_bytes,
-    g.step_count,
+    coalesce(g.mark_count, g.step_count),
     g.seq,
     said(
         CASE
+            WHEN g.mark IS NOT NULL
+                THEN say('screen.grows.cycle', 'cycle_bytes', g.rise_bytes / g.mark_count, 'mark', g.mark, 'end_bytes', g.end_bytes)
             WHEN p.level = 'driver' THEN say('screen.grows.module', 'rise_bytes', g.rise_bytes, 'end_bytes', g.end_bytes)
             ELSE say('screen.grows', 'rise_bytes', g.rise_bytes, 'end_bytes', g.end_bytes)
         END,

@@ -1,4 +1,4 @@
--- check_fragmentation.sql: fragmentation where it hurt most, and as much as is sure. Below a floor that is set it
+-- check_fragmentation.sql: fragmentation where it hurt most, at the peak, a growth or a failure, and as much as is sure. Below a floor that is set it
 -- passes whatever the limit is. Rows as: check_peaks.sql
 SELECT
     host,
@@ -23,6 +23,6 @@ SELECT
         WHEN 'not all was recorded' THEN '; as far as is known'
         ELSE CASE WHEN min_ratio < max_ratio THEN '; at least: what is not sure is left out' ELSE '' END
     END AS note
-FROM (SELECT *, coalesce(:floor_number, 0) AS floor FROM z_fragmentation_verdict)
+FROM (SELECT *, coalesce(:floor_number, 0) AS floor FROM z_fragmentation_verdict WHERE moment <> 'reserve')
 WHERE (:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap)
 GROUP BY heap_id;

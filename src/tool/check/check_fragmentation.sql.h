@@ -17,8 +17,8 @@
     "'; at least: what other streams still used is not known' WHEN 'sizes as requested alone' THEN " \
     "'; at least: only requested sizes are known' WHEN 'not all was recorded' THEN '; as far as is known' ELSE " \
     "CASE WHEN min_ratio < max_ratio THEN '; at least: what is not sure is left out' ELSE '' END END AS note FROM " \
-    "(SELECT *, coalesce(:floor_number, 0) AS floor FROM z_fragmentation_verdict) WHERE (:rank IS NULL OR rank IS " \
-    ":rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap) GROUP BY heap_id;"
+    "(SELECT *, coalesce(:floor_number, 0) AS floor FROM z_fragmentation_verdict WHERE moment <> 'reserve') WHERE " \
+    "(:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap) GROUP BY heap_id;"
 #define NM_CHECK_FRAGMENTATION_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) \
     INTEGER(device) TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
 #define NM_CHECK_FRAGMENTATION_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(floor_number) INTEGER(rank) TEXT(heap)

@@ -90,7 +90,7 @@ static nm_status take_other(sqlite3 *db, asked_moment *moment, const char *marks
     char shown[64];
     uint64_t ns = 0;
 
-    if (strcmp(given, "peak") == 0 || strcmp(given, "end") == 0)
+    if (strcmp(given, "peak") == 0 || strcmp(given, "reserve") == 0 || strcmp(given, "end") == 0)
         return set_word(moment, "", given, err);
     if (begins(given, "step:"))
         return take_step(db, moment, err);
@@ -101,7 +101,7 @@ static nm_status take_other(sqlite3 *db, asked_moment *moment, const char *marks
     if (!is_number(given) && nm_quantity_time(given, 0, &ns, NULL) == NM_OK)
         return take_time(db, moment, ns, err);
     return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
-                   "has no moment %s: peak, end, step:N, seq:N, a time as 10s, or one of its marks: %.60s",
+                   "has no moment %s: peak, reserve, end, step:N, seq:N, a time as 10s, or one of its marks: %.60s",
                    nm_human_text(shown, sizeof shown, given, 30), marks);
 }
 
@@ -125,8 +125,8 @@ static nm_status resolve(sqlite3 *db, asked_moment *moment, nm_error *err)
 /* Do the rows tell what was live then? */
 static nm_status check_rows(sqlite3 *db, const asked_moment *moment, nm_error *err)
 {
-    bool is_kept =
-        begins(moment->word, "mark:") || strcmp(moment->word, "peak") == 0 || strcmp(moment->word, "end") == 0;
+    bool is_kept = begins(moment->word, "mark:") || strcmp(moment->word, "peak") == 0 ||
+                   strcmp(moment->word, "reserve") == 0 || strcmp(moment->word, "end") == 0;
     nm_diff_faults_row row;
     nm_status status = nm_diff_faults_get(db, is_kept, moment->word, &row, err);
 

@@ -68,7 +68,8 @@ static const options_program program = {
         "versions and settings, then per site what was live at the peaks and at the end and what was allocated per "
         "step, then leaks. A site is a file "
         "below site-packages (elsewhere its name) and a function; the line is only shown. Of two "
-        "moments of one run: what came, went and stayed, by site. A moment is a mark's text, peak, end, step:N, seq:N "
+        "moments of one run: what came, went and stayed, by site. A moment is a mark's text, peak, reserve, end, "
+        "step:N, seq:N "
         "or a "
         "time as 10s.",
     .ends = {"no site and no leak changed by more than SIZE; versions and settings may differ", "some did",

@@ -26,9 +26,9 @@ static const option_row rows[] = {
     {.name = "at",
      .kind = OPTION_TEXT,
      .argument = "MOMENT",
-     .help =
-         "folded, pprof: what was live then: peak (of each heap its own), end, begin, seq:N, a time as 10s (a number "
-         "without a unit is nanoseconds), or the text of a mark",
+     .help = "folded, pprof: what was live then: peak (of each heap its own), reserve, end, begin, seq:N, a time as "
+             "10s (a number "
+             "without a unit is nanoseconds), or the text of a mark",
      .fallback = "peak",
      .field = OPTION_FIELD(export_options, at)},
     {.name = "raw-stacks",

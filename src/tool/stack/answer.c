@@ -12,6 +12,7 @@
 #include "tool/stack/asked_stacks.sql.h"
 #include "tool/stack/failed_stacks.sql.h"
 #include "tool/stack/print.h"
+#include "tool/stack/reserve_stacks.sql.h"
 
 #define TEXT_BYTES   256
 #define HEAP_COLUMNS 40
@@ -133,6 +134,14 @@ static nm_status ask_failed(run *r, nm_error *err)
     return take_rows(r, rows, status, err);
 }
 
+static nm_status ask_reserve(run *r, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_status status = nm_reserve_stacks_ask(r->db, r->options->has_rank ? r->options->rank : NM_NULL, &rows, err);
+
+    return take_rows(r, rows, status, err);
+}
+
 /* ---- All of it ----------------------------------------------------------------------------------------------------- */
 
 static nm_status ask_chosen(run *r, nm_error *err)
@@ -142,6 +151,8 @@ static nm_status ask_chosen(run *r, nm_error *err)
         return ask(r, false, false, true, err);
     case STACK_PEAK:
         return ask(r, false, true, false, err);
+    case STACK_RESERVE:
+        return ask_reserve(r, err);
     case STACK_OOM:
         return ask_failed(r, err);
     case STACK_BY_ID:
@@ -161,6 +172,7 @@ static void print_end(const run *r)
         [STACK_DEFAULT] = "nothing leaked, and nothing was live",
         [STACK_LEAK] = "nothing leaked",
         [STACK_PEAK] = "nothing was live",
+        [STACK_RESERVE] = "no row tells what was live when a pool held most",
         [STACK_OOM] = "no request for memory failed",
         [STACK_BY_ID] = "there is no stack of that number",
         [STACK_BY_SITE] = "nothing was allocated at a site of that name",

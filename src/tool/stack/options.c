@@ -44,10 +44,11 @@ static const option_row rows[] = {
 
 static const options_program program = {
     .name = "npumem-stack",
-    .usage = "npumem-stack [options] DB [leak | peak | oom | STACK_ID | SITE]",
+    .usage = "npumem-stack [options] DB [leak | peak | reserve | oom | STACK_ID | SITE]",
     .about =
         "Prints whole call stacks of a database of npumem-ingest, with what was allocated by them: of what leaked, of "
-        "what was live at the peak of a heap, of a request that failed and of what was held then, of one stack by its "
+        "what was live at the peak of a heap, or when a pool held most, of a request that failed and of what was held "
+        "then, of one stack by its "
         "number (as in columns stack_id and top_stack_id), or of sites with SITE in their name. Without a word: of "
         "what leaked, or if nothing did, of the peak.",
     .ends = {"something was printed", "there is no such stack",
@@ -60,7 +61,7 @@ static void read_choice(const char *word, stack_options *options)
     static const struct {
         const char *word;
         stack_choice choice;
-    } words[] = {{"leak", STACK_LEAK}, {"peak", STACK_PEAK}, {"oom", STACK_OOM}};
+    } words[] = {{"leak", STACK_LEAK}, {"peak", STACK_PEAK}, {"reserve", STACK_RESERVE}, {"oom", STACK_OOM}};
 
     options->choice = STACK_BY_SITE;
     options->site = word;
@@ -81,7 +82,7 @@ options_outcome stack_options_read(int argc, char **argv, stack_options *options
     if (operands[0] == NULL || operands[0][0] == 0)
         return options_refuse(&program, "no database");
     if (operands[1] != NULL && operands[2] != NULL)
-        return options_refuse(&program, "one word behind the database: leak, peak, oom, STACK_ID or SITE");
+        return options_refuse(&program, "one word behind the database: leak, peak, reserve, oom, STACK_ID or SITE");
     if (operands[1] != NULL && operands[1][0] == 0)
         return options_refuse(&program, "the site has no name");
     options->database = operands[0];

@@ -7,7 +7,15 @@
 
 #include "tool/common/options.h"
 
-typedef enum stack_choice { STACK_DEFAULT, STACK_LEAK, STACK_PEAK, STACK_OOM, STACK_BY_ID, STACK_BY_SITE } stack_choice;
+typedef enum stack_choice {
+    STACK_DEFAULT,
+    STACK_LEAK,
+    STACK_PEAK,
+    STACK_RESERVE,
+    STACK_OOM,
+    STACK_BY_ID,
+    STACK_BY_SITE
+} stack_choice;
 
 typedef struct stack_options {
     const char *database;    /* borrowed */

@@ -73,6 +73,22 @@ static void put_step(void *context, const nm_watch_step *step)
         step->count);
 }
 
+static void put_parts(json_text *json, const nm_heap_gauge *now)
+{
+    const char *comma = "";
+
+    if (now->reserved_bytes == 0)
+        return;
+    put(json, "\"parts\":{");
+    for (nm_gauge_part part = 0; part < NM_GAUGE_PARTS; part++) {
+        if (now->part_bytes[part] == 0)
+            continue;
+        put(json, "%s\"%s\":%" PRIu64, comma, show_part(part), now->part_bytes[part]);
+        comma = ",";
+    }
+    put(json, "},");
+}
+
 static void put_heap(json_text *json, const top_heap *heap)
 {
     const nm_heap_gauge *now = &heap->heap.now;
@@ -88,6 +104,9 @@ static void put_heap(json_text *json, const top_heap *heap)
     put_number(json, "live_count", (int64_t)now->live_count);
     put_number(json, "reserved_bytes", now->level == NM_LEVEL_POOL ? (int64_t)now->reserved_bytes : NM_UNKNOWN_NUMBER);
     put_number(json, "peak_bytes", (int64_t)now->peak_bytes);
+    if (now->level == NM_LEVEL_DRIVER)
+        put_number(json, "segment_bytes", (int64_t)now->segment_bytes);
+    put_parts(json, now);
     put(json, "\"growth_bytes\":%" PRId64 "}", heap->growth_bytes);
 }
 

@@ -12,11 +12,14 @@
 
 #include "base/cells.h"
 #include "base/human.h"
+#include "say/names.h"
 
 #define LINE_BYTES 4096
 #define HEAD_LINES 2 /* and the empty line and title of each of three lists, which take as much */
 #define LIST_LINES 2
 #define ROWS_MIN   4 /* of a list that is shown at all */
+#define PARTS_MAX  3 /* of a pool, and the rest */
+#define PART_CELLS 24
 
 const char *show_level(uint64_t level)
 {
@@ -24,6 +27,13 @@ const char *show_level(uint64_t level)
                                         "registered", "host",   "physical", "imported"};
 
     return level < sizeof words / sizeof *words ? words[level] : "";
+}
+
+const char *show_part(nm_gauge_part part)
+{
+    static const char *const words[] = {"used", "pending", "new", "private", "empty", "small", "pinned"};
+
+    return words[part];
 }
 
 static const char *const states[] = {[NM_STATE_ENDED] = "ended",
@@ -252,6 +262,64 @@ static void put_heap(text_lines *text, const top_heap *heap)
         heap->is_over && text->frame->look->over_count < text->frame->look->process_count ? "  (over)" : "");
 }
 
+/* Is there more to say of its memory than that it is used, or in pools? */
+static bool has_parts(const top_heap *heap)
+{
+    const nm_heap_gauge *now = &heap->heap.now;
+
+    return now->level == NM_LEVEL_DRIVER ? now->segment_bytes > 0 && now->segment_bytes < now->live_bytes
+                                         : now->part_bytes[NM_GAUGE_USED] < now->reserved_bytes;
+}
+
+/* The largest, and then the rest in one. */
+static void put_parts(text_lines *text, const top_heap *heap)
+{
+    char line[LINE_BYTES] = "", bytes[NM_HUMAN_BYTES], heap_name[NM_SAY_HEAP_BYTES], name[NM_SAY_HEAP_BYTES + 64];
+    const nm_heap_gauge *now = &heap->heap.now;
+    uint64_t rest_bytes = now->reserved_bytes;
+    bool is_said[NM_GAUGE_PARTS] = {false};
+    size_t len = 0;
+
+    snprintf(heap_name, sizeof heap_name, "%.*s", (int)heap->heap.name.len,
+             heap->heap.name.len == 0 ? "" : (const char *)heap->heap.name.data);
+    for (int count = 0; count < PARTS_MAX && rest_bytes > 0; count++) {
+        nm_gauge_part most = NM_GAUGE_USED;
+
+        for (nm_gauge_part part = 0; part < NM_GAUGE_PARTS; part++)
+            if (!is_said[part] && (is_said[most] || now->part_bytes[part] > now->part_bytes[most]))
+                most = part;
+        is_said[most] = true;
+        rest_bytes -= now->part_bytes[most] < rest_bytes ? now->part_bytes[most] : rest_bytes;
+        nm_say_component(NM_ENGLISH, "POOL", heap_name, show_part(most), PART_CELLS, name, sizeof name);
+        if (now->part_bytes[most] > 0)
+            len += (size_t)snprintf(line + len, sizeof line - len, "%s%s %s", count == 0 ? "= " : " + ",
+                                    nm_human_bytes(bytes, (int64_t)now->part_bytes[most]), name);
+    }
+    nm_say_component(NM_ENGLISH, "REST", "", "", PART_CELLS, name, sizeof name);
+    if (rest_bytes > 0)
+        snprintf(line + len, sizeof line - len, " + %s %s", nm_human_bytes(bytes, (int64_t)rest_bytes), name);
+    put(text, "%11s%s", "", line);
+}
+
+/* Of driver memory: what pools have is theirs, once a block of them was seen in it. */
+static void put_claimed(text_lines *text, const nm_heap_gauge *now)
+{
+    char claimed[NM_HUMAN_BYTES], other[NM_HUMAN_BYTES];
+
+    put(text, "%11s= %s in pools + %s program, or not yet claimed", "",
+        nm_human_bytes(claimed, (int64_t)now->segment_bytes),
+        nm_human_bytes(other, (int64_t)(now->live_bytes - now->segment_bytes)));
+}
+
+static size_t count_lines(const top_heap *heaps, size_t count)
+{
+    size_t lines = count;
+
+    for (size_t i = 0; i < count; i++)
+        lines += has_parts(&heaps[i]);
+    return lines;
+}
+
 static void put_heaps(text_lines *text, size_t most)
 {
     const top_look *look = text->frame->look;
@@ -263,11 +331,21 @@ static void put_heaps(text_lines *text, size_t most)
     text->status = text->status == NM_OK ? show_sort_heaps(look, &heaps, text->err) : text->status;
     put(text, "%s", "");
     put(text, "%11s%11s%11s%12s  %s", "live", "reserved", "peak", growth_title(title, look), "heap");
-    for (size_t i = 0; i < look->heap_count && i < most && text->status == NM_OK; i++) {
-        if (i + 1 == most && look->heap_count > most)
+    size_t left = text->status == NM_OK ? count_lines(heaps, look->heap_count) : 0;
+    for (size_t i = 0; i < look->heap_count && text->status == NM_OK; i++) {
+        size_t lines = count_lines(&heaps[i], 1);
+
+        if (left > most && lines + 1 > most) {
             put(text, "%11s%zu more", "and ", look->heap_count - i);
-        else
-            put_heap(text, &heaps[i]);
+            break;
+        }
+        most -= lines;
+        left -= lines;
+        put_heap(text, &heaps[i]);
+        if (lines > 1 && heaps[i].heap.now.level == NM_LEVEL_DRIVER)
+            put_claimed(text, &heaps[i].heap.now);
+        else if (lines > 1)
+            put_parts(text, &heaps[i]);
     }
     free(heaps);
     if (look->host_bytes > 0)
@@ -300,7 +378,7 @@ static void put_sites(text_lines *text, show_order order, size_t most)
 nm_status show_text(const show_frame *frame, nm_buffer *out, nm_error *err)
 {
     text_lines text = {.frame = frame, .out = out, .err = err, .status = NM_OK};
-    size_t heaps = frame->look->heap_count, sites = frame->site_count, growing = sites;
+    size_t heaps = count_lines(frame->look->heaps, frame->look->heap_count), sites = frame->site_count, growing = sites;
 
     if (frame->rows > 0) {
         size_t room = frame->rows > HEAD_LINES + 3 * LIST_LINES ? frame->rows - HEAD_LINES - 3 * LIST_LINES : 0;

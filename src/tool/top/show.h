@@ -29,6 +29,7 @@ nm_status show_json(const show_frame *frame, nm_buffer *out, nm_error *err);
 const char *show_state(nm_state state);
 
 /* Of nm_heap_level: "pool"; "" for what is none. */
+const char *show_part(nm_gauge_part part); /* as in device_part.part */
 const char *show_level(uint64_t level);
 
 typedef enum show_order { SHOW_LARGEST, SHOW_GROWING } show_order;

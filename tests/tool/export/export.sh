@@ -64,6 +64,7 @@ rank 0, NPU 2, caching pool;train.py:5 main;model.py:10 weights 2048
 END
 "$export" folded run.db -o - --at 10 | diff out - >&2 || fail "10 are no nanoseconds"
 expect 0 folded run.db -o - --at begin </dev/null
+"$export" folded run.db -o - --at peak >peak && "$export" folded run.db -o - --at reserve | diff peak - >&2 || fail "the pool held most at its peak"
 check run.db
 
 # Files.
@@ -83,7 +84,7 @@ grep -qx 'npumem-export: standard output: cannot write: No space left on device'
 
 # What is not to be had.
 expect 2 folded run.db -o - --at x <<'END'
-npumem-export: run.db: has no moment x: peak, end, seq:N, a time as 10s, or a mark: after two
+npumem-export: run.db: has no moment x: peak, reserve, end, seq:N, a time as 10s, or a mark: after two
 END
 expect 2 <<<'npumem-export: no format: pprof, folded, perfetto, snapshot or svg (--help says more)'
 expect 2 folded <<<'npumem-export: no database (--help says more)'

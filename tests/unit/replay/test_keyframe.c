@@ -337,6 +337,37 @@ static void compare_end(const nm_row_list *whole, const nm_row_list *part, size_
     }
 }
 
+static const nm_moment_row *reserve_of(const nm_row_list *list, uint64_t heap)
+{
+    for (size_t i = 0; i < list->moment.count; i++)
+        if (list->moment.items[i].kind == NM_MOMENT_RESERVE && list->moment.items[i].heap_id == heap)
+            return &list->moment.items[i];
+    return NULL;
+}
+
+static size_t reserve_counts[2]; /* that a part knows, and that were before it */
+
+/* When a pool held most is known to a part that has seen it grow so far. */
+static void compare_reserves(const nm_row_list *whole, const nm_row_list *part, size_t cut)
+{
+    for (uint64_t heap = 2; heap <= 3; heap++) {
+        const nm_moment_row *first = reserve_of(whole, heap), *other = reserve_of(part, heap);
+        bool is_seen = first != NULL && nm_row_list_total(whole, heap)->peak_reserved_seq >= (int64_t)cut;
+        nm_fragmentation_row a, b;
+
+        reserve_counts[0] += is_seen;
+        reserve_counts[1] += first != NULL && !is_seen;
+        ck_assert_msg((other != NULL) == is_seen, "cut at %zu: heap %llu", cut, (unsigned long long)heap);
+        if (!is_seen)
+            continue;
+        ck_assert_int_eq(first->seq, other->seq);
+        a = *nm_row_list_figures(whole, NM_MOMENT_RESERVE, 0, heap);
+        b = *nm_row_list_figures(part, NM_MOMENT_RESERVE, 0, heap);
+        ck_assert_uint_eq(a.reserved_bytes, b.reserved_bytes);
+        ck_assert(a.is_estimate || b.is_estimate || a.free_bytes == b.free_bytes);
+    }
+}
+
 static const nm_allocation_row *find_live(const nm_row_list *out, const nm_allocation_row *like)
 {
     for (size_t i = 0; i < out->allocation.count; i++) {
@@ -428,6 +459,7 @@ START_TEST(a_replay_goes_on_from_a_keyframe_at_any_event)
             compare_sites(&whole, &part, cut);
             compare_steps(&whole, &part, cut);
             compare_end(&whole, &part, cut);
+            compare_reserves(&whole, &part, cut);
             compare_live(&whole, &part, cut);
             compare_ends(&whole, &part, cut);
             nm_row_list_free(&part);
@@ -435,6 +467,7 @@ START_TEST(a_replay_goes_on_from_a_keyframe_at_any_event)
         nm_row_list_free(&whole);
     }
     ck_assert_uint_gt(figure_count, 0);
+    ck_assert(reserve_counts[0] > 0 && reserve_counts[1] > 0);
 }
 END_TEST
 

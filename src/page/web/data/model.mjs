@@ -194,7 +194,7 @@ export function bestHeap(heaps, failures, leaks) {
 /* What has a name beside the peak and the end, of whichever heap of the process or its device it is. */
 function isNamed(moment, heap) {
     const isOwn = moment.process_id === heap.process_id || (moment.kind === 'device peak' && moment.device_id !== null && moment.device_id === heap.device_id);
-    return isOwn && moment.seq !== null && ['mark', 'failure', 'device peak'].includes(moment.kind);
+    return isOwn && moment.seq !== null && (['mark', 'failure', 'device peak'].includes(moment.kind) || (moment.kind === 'reserve' && moment.heap_id === heap.heap_id));
 }
 
 export function makeModel(page) {

@@ -11,11 +11,13 @@ import {say, sayWith} from '../state/words.mjs';
 
 const NAMED_MAX = 100;
 
-/* [{seq, text}] in their order: marks and failures of the process, the peak of its device. Pure. */
+const NAMES = {failure: 'failed allocation', 'device peak': 'peak of the device', reserve: 'the pool held most'};
+
+/* [{seq, text}] in their order: marks and failures of the process, when the pool held most, the peak of its device. Pure. */
 export function namedMoments(heap) {
     const seen = new Set(), found = [];
     for (const moment of [...heap.named].sort((a, b) => a.seq - b.seq)) {
-        const text = moment.kind === 'mark' ? moment.name ?? say('mark') : say(moment.kind === 'failure' ? 'failed allocation' : 'peak of the device'), key = `${moment.seq} ${text}`;
+        const text = moment.kind === 'mark' ? moment.name ?? say('mark') : say(NAMES[moment.kind]), key = `${moment.seq} ${text}`;
         if (seen.has(key))
             continue;
         seen.add(key);

@@ -73,9 +73,9 @@ const BUCKET_COLUMNS = [{title: 'requests', key: 'bucket', show: (row) => say(ro
 const CAUSE_COLUMNS = [{title: 'cause of misses', key: 'cause', show: (row) => say(row.cause ?? 'not known')}, figure('misses', 'miss_count', formatCount), figure('size', 'missed_bytes', formatBytes), {title: 'time in the driver', key: 'driver_cost_ns', isNumber: true, show: (row) => formatTime(row.driver_cost_ns)},
     {title: 'share', key: 'share_ratio', show: (row) => makeBar(row.share_ratio, formatPercent(row.share_ratio), 'var(--live)')}];
 
-/* Blockers of one moment: of the last failure, where there was one, else of the peak. */
+/* Blockers of one moment: of the last failure, where there was one, else of when it held most. */
 function blockersOf(model, heap) {
-    const rows = ownRows(model, heap, 'blocker'), kinds = ['failure', 'peak', 'end', 'mark'];
+    const rows = ownRows(model, heap, 'blocker'), kinds = ['failure', 'reserve', 'peak', 'end', 'mark'];
     const kind = kinds.find((one) => rows.some((row) => row.moment_kind === one));
     const last = Math.max(...rows.filter((row) => row.moment_kind === kind).map((row) => row.seq ?? -1));
     return rows.filter((row) => row.moment_kind === kind && (row.seq ?? -1) === last);

@@ -1,0 +1,131 @@
+-- What a server's device held when it began to serve, and when a request failed.
+
+-- catalog: large, not counted
+CREATE VIEW serving_moment (
+    -- As view serving_budget, but of two moments of each process with a KV cache, by what was live then: the first mark behind the
+    -- last of the largest blocks of its KV cache, and its first failed request. Summed up of table allocation, however long it
+    -- is; not of inputs that do not have what was live then.
+    --
+    -- begin process
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- end process
+    -- Number of the device.
+    device,
+    -- Always NULL: of all heaps.
+    heap,
+    -- Always NULL: of all heaps.
+    level,
+    -- 'serving': the mark; 'failure': the failed request.
+    moment,
+    -- Place in the order of events.
+    seq,
+    -- As in view serving_budget.
+    part,
+    -- Its size. Unit: bytes. NULL: 'free' and 'largest KV cache' of a device of which the size is not known.
+    bytes
+) AS
+WITH
+    kind AS (
+        SELECT
+            category_id,
+            CASE
+                WHEN name = 'weight' THEN 'weights'
+                WHEN name IN ('activation', 'temporary', 'input', 'gradient') THEN 'activations'
+                WHEN name IN ('graph', 'workspace') THEN name || 's'
+                WHEN name IN ('KV cache', 'communication') THEN name
+            END AS part
+        FROM z_category
+    ),
+    cached AS (
+        SELECT
+            process_id,
+            seq
+        FROM (
+            SELECT
+                h.process_id AS process_id,
+                a.alloc_seq AS seq,
+                row_number() OVER (PARTITION BY h.process_id ORDER BY a.size_bytes DESC, a.alloc_seq DESC) AS place
+            FROM allocation AS a
+            JOIN heap AS h ON h.heap_id = a.heap_id
+            WHERE a.category_id IN (SELECT category_id FROM kind WHERE part = 'KV cache') AND a.is_segment = 0 AND h.device_id IS NOT NULL
+        )
+        WHERE place = 1
+    ),
+    point AS (
+        SELECT
+            'serving' AS moment,
+            min(m.moment_id) AS moment_id,
+            min(m.seq) AS seq
+        FROM cached AS c
+        JOIN moment AS m ON m.process_id = c.process_id AND m.kind = 3 AND m.seq > coalesce(c.seq, -1)
+        GROUP BY c.process_id
+        UNION ALL
+        SELECT 'failure', min(m.moment_id), min(m.seq)
+        FROM cached AS c
+        JOIN moment AS m ON m.process_id = c.process_id AND m.kind = 4
+        JOIN failure AS f ON f.failure_id = m.failure_id AND coalesce(f.error_code, 0) <> 207005
+        GROUP BY c.process_id
+    ),
+    asked AS (
+        SELECT
+            q.moment AS moment,
+            q.seq AS seq,
+            b.device_id AS device_id,
+            coalesce(b.used_bytes, b.recorded_bytes) AS used_bytes,
+            coalesce(b.total_bytes, d.capacity_bytes) AS capacity_bytes
+        FROM point AS q
+        JOIN z_device_moment AS b ON b.moment_id = q.moment_id
+        JOIN device AS d ON d.device_id = b.device_id
+        JOIN process AS p ON p.process_id = d.process_id
+        JOIN moment AS m ON m.moment_id = q.moment_id AND m.process_id = p.process_id
+        JOIN input AS i ON i.input_id = p.input_id
+        WHERE i.detail <> 'none' AND q.seq >= coalesce(i.detail_begin_seq, 0)
+    ),
+    part AS (
+        SELECT
+            q.device_id AS device_id,
+            q.moment AS moment,
+            CASE h.level WHEN 3 THEN 'workspaces' ELSE coalesce(c.part, 'other') END AS part,
+            sum(a.size_bytes) AS bytes
+        FROM allocation AS a
+        CROSS JOIN heap AS h ON h.heap_id = a.heap_id AND h.level IN (1, 2, 3)
+        CROSS JOIN asked AS q ON q.device_id = h.device_id
+        LEFT JOIN kind AS c ON c.category_id = a.category_id
+        WHERE a.is_segment = 0 AND coalesce(a.alloc_seq, -1) <= q.seq AND (a.free_seq IS NULL OR a.free_seq > q.seq)
+        GROUP BY 1, 2, 3
+    ),
+    whole AS (
+        SELECT
+            q.device_id AS device_id,
+            q.moment AS moment,
+            q.used_bytes AS used_bytes,
+            q.capacity_bytes AS capacity_bytes,
+            coalesce(sum(p.bytes), 0) AS known_bytes,
+            coalesce(sum(CASE p.part WHEN 'KV cache' THEN p.bytes END), 0) AS kv_bytes
+        FROM asked AS q
+        LEFT JOIN part AS p ON p.device_id = q.device_id AND p.moment = q.moment
+        GROUP BY q.device_id, q.moment
+    )
+SELECT process.host, process.rank, process.pid, coalesce(d.physical_ordinal, d.ordinal), NULL, NULL, r.moment, q.seq, r.part, r.bytes
+FROM (
+    SELECT device_id, moment, part, bytes
+    FROM part
+    UNION ALL
+    SELECT device_id, moment, 'rest', max(0, used_bytes - known_bytes)
+    FROM whole
+    UNION ALL
+    SELECT device_id, moment, 'free', max(0, capacity_bytes - max(used_bytes, known_bytes))
+    FROM whole
+    UNION ALL
+    SELECT device_id, moment, 'largest KV cache', kv_bytes + max(0, capacity_bytes - max(used_bytes, known_bytes))
+    FROM whole
+) AS r
+JOIN asked AS q ON q.device_id = r.device_id AND q.moment = r.moment
+JOIN device AS d ON d.device_id = r.device_id
+JOIN process ON process.process_id = d.process_id
+ORDER BY r.device_id, q.seq, r.moment, r.part;
