@@ -457,7 +457,8 @@ CREATE VIEW suspect_by_site (
     verdict,
     -- 'it stopped growing' (it is no larger at the end of the steps than before their last two fifths), 'only the newest are
     -- kept' (no block is older in steps than freed ones of the site became: a queue, or a cache), 'it replaces others' (of
-    -- half of its new blocks or bytes or more, as many of the same sizes ended in other sites of the heap); 'no steps' (one
+    -- half of its new blocks or bytes or more, as many of the same sizes ended in other sites of the heap); 'older ones are freed' (it rises in a short history that begins in the middle, but blocks of
+    -- before it and of these sizes are freed until late in it, so it may be a queue); 'no steps' (one
     -- pass, or no iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak),
     -- 'stack cut' (there is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned
     -- memory at the end of the process, which a reset ended, or of which nothing says that the program gives it back), 'held

@@ -4,8 +4,9 @@
 history is cut?
 
 Of each program whose truth is known the last 2 to 12 steps alone, as a snapshot's ring of entries keeps them, one entry, and
-none. Where the window holds a block that leaked, "no leak" is false; where it holds none, a leak is. Programs that don't leak
-tell, whole, how often good news is kept from them. Prints a table; with --floors the exit status says whether it is good enough.
+none. Where the window holds a block that leaked, "no leak" is false. What is called a leak has to be one; a cache that fills
+while one looks is not told from it in a few steps. Programs that don't leak tell, whole, how often good news is kept from them,
+and whether anything is suspected of those without steps. --in-turn: each program in one style, of one seed. Prints a table; with --floors the exit status says whether it is good enough.
 """
 import argparse
 import collections
@@ -24,7 +25,7 @@ from scenarios import ALL, RANKS
 STYLES = ("python", "all")
 WINDOWS = (12, 8, 5, 4, 3, 2)  # steps; from the largest on, since each is cut from the one before
 RECALL_WINDOWS = (12, 8, 5)
-FLOORS = {"false ok": 0, "false leak": 0, "false suspect": 0, "window recall": 0.8, "whole ok kept": 0.9}
+FLOORS = {"false ok": 0, "false suspect": 0, "leak precision": 0.93, "window recall": 0.8, "whole ok kept": 0.9}
 
 
 def labels_of(block):
@@ -66,6 +67,7 @@ def note(figures, wrong, where, program, verdict, false, sites):
     count = leaked_blocks(program)
     figures[f"{where} {'leaking' if count else 'clean'}: {verdict}"] += 1
     figures["false leak"] += len(false)
+    figures["called"] += len(sites)
     if count and verdict == "ok":
         figures["false ok"] += 1
         wrong.append(f"{where}: ok, with {count} leaked blocks")
@@ -115,7 +117,7 @@ def run(options, name, style, seed):
 
 def write_table(figures):
     ratio = lambda part, whole: figures[part] / figures[whole] if figures[whole] else 1.0  # noqa: E731
-    values = {"false ok": figures["false ok"], "false leak": figures["false leak"],
+    values = {"false ok": figures["false ok"], "leak precision": 1 - ratio("false leak", "called") if figures["called"] else 1.0,
               "false suspect": figures["false suspect"],
               "window recall": ratio("window found", "window true"), "whole ok kept": ratio("whole clean ok", "whole clean")}
     is_good = True
@@ -145,7 +147,8 @@ def main():
     figures = collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         runs = [(name, style, seed, pool.submit(run, options, name, style, seed)) for at, name in enumerate(names)
-                for style in STYLES for seed in ([seeds[at % len(seeds)]] if options.in_turn else seeds)]
+                for style in ([STYLES[at % 2]] if options.in_turn else STYLES)
+                for seed in ([seeds[at % len(seeds)]] if options.in_turn else seeds)]
         for name, style, seed, future in runs:
             wrong, found = future.result()
             figures.update(found)

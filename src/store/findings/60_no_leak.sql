@@ -68,7 +68,7 @@ WITH
             AND a.generation > w.warm_up_count
             AND (NOT w.is_whole OR coalesce(v.verdict, '') <> 'bounded')
         GROUP BY a.heap_id, s.site_frame_id
-        HAVING (max(w.step_count - a.generation) > coalesce(l.max_steps, -1)
+        HAVING (max(w.step_count - a.generation) > coalesce(l.max_steps, -1) OR v.reason = 'older ones are freed'
             OR (l.max_steps * 2 >= w.step_count AND count(DISTINCT a.generation) >= CASE WHEN w.is_whole THEN 3 ELSE 1 END))
             AND (NOT w.is_whole OR (max(a.generation) > 0.6 * w.step_count AND min(a.generation) < w.step_count))
     ),

@@ -111,6 +111,36 @@ WHERE verdict = 'growing' AND (heap_id, coalesce(site_frame_id, 0)) IN (
         OR sum(c.size_bytes * c.own_count) < 0.5 * sum(1.0 * c.size_bytes * c.more_count)
 );
 
+-- In a short history that begins in the middle, where older blocks of the sizes that a site keeps are freed behind its first third, it may free
+-- its own after as long: a queue, or requests that take their time. Who allocated those nobody knows.
+UPDATE z_site_verdict
+SET (verdict, reason, growth_bytes) = (SELECT 'not judged', 'older ones are freed', NULL)
+WHERE verdict = 'growing' AND (heap_id, coalesce(site_frame_id, 0)) IN (
+    SELECT
+        a.heap_id,
+        coalesce(s.site_frame_id, 0)
+    FROM z_outstanding_sum AS a
+    LEFT JOIN stack AS s ON s.stack_id = a.stack_id
+    LEFT JOIN (
+        SELECT o.heap_id, o.size_bytes
+        FROM temp.judged_heap AS w
+        JOIN (
+            SELECT h.heap_id, min(t.begin_seq) AS begin_seq
+            FROM heap AS h
+            JOIN (SELECT process_id, max(generation) AS steps FROM step GROUP BY process_id) AS n ON n.process_id = h.process_id
+            JOIN step AS t ON t.process_id = h.process_id AND t.generation > n.steps / 3
+            WHERE n.steps < (SELECT least FROM minimum WHERE judgement = 'warm-up')
+            GROUP BY h.heap_id
+        ) AS late ON late.heap_id = w.heap_id
+        CROSS JOIN allocation AS o ON o.heap_id = w.heap_id AND o.free_seq >= late.begin_seq
+        WHERE o.alloc_seq IS NULL AND o.is_segment = 0 AND o.end_kind = 1
+        GROUP BY o.heap_id, o.size_bytes
+    ) AS f ON f.heap_id = a.heap_id AND f.size_bytes = a.size_bytes
+    WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
+    GROUP BY a.heap_id, coalesce(s.site_frame_id, 0)
+    HAVING 2 * sum(CASE WHEN f.heap_id IS NOT NULL THEN a.allocation_count * a.size_bytes ELSE 0 END) >= sum(a.allocation_count * a.size_bytes)
+);
+
 DROP TABLE temp.site_change;
 DROP TABLE temp.level_change;
 DROP TABLE temp.judged_heap;
