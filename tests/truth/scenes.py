@@ -420,10 +420,10 @@ def gathered_weights_another_stream_uses(p):
                ("SELECT DISTINCT bytes, count FROM finding WHERE kind = 'idle streams'", [(20 * 256 * MB, 20)])))
 def streams_used_once(p):
     for stream in range(1, 21):
-        p.pool.use(stream)
+        p.pool.stream = stream
         with p.call("/w/loader.py", "prefetch", 8):
             p.drop(p.new(256 * MB))
-    p.pool.use(0)
+    p.pool.stream = 0
     with p.call("/w/train.py", "work", 12):
         for _ in range(400):
             p.drop(p.new(64 * MB))

@@ -7,6 +7,7 @@ SELECT
     n.rank AS rank,
     n.pid AS pid,
     n.device AS device,
+    (SELECT upper(max(kind)) FROM device) AS device_kind,
     coalesce(n.heap, n.level) AS heap,
     n.heap_id AS heap_id
 FROM z_named_moment AS n
