@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""truth.py INGEST WORK_DIR [--seeds N] [--first N] [--in-turn] [--only NAME] [--jobs N] [--keep] [--floors]
+"""truth.py INGEST WORK_DIR [--seeds N] [--first N | --fresh] [--in-turn] [--only NAME] [--jobs N] [--keep] [--floors]
 [--summary] [--samples DIR]: how true the verdicts are.
 
 Writes snapshots of programs whose leaks and iterations are known, ingests each, and compares: of every seed, or, with
---in-turn, each program of one of them, the next program of the next. Prints a table; with --floors the exit status says
+--in-turn, each program of one of them, the next program of the next; with --fresh of seeds that nobody has tried. Prints a table; with --floors the exit status says
 whether the figures are good enough. With --summary the words on the screen have to agree with the verdicts: a leak is in
 the headline where there is one, and else it says none. With --samples real files whose truth is known are looked at
 too, where they are there.
@@ -248,6 +248,7 @@ def options_of():
     parser.add_argument("work")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--in-turn", action="store_true")
     parser.add_argument("--only")
     parser.add_argument("--jobs", type=int, default=1)
@@ -263,6 +264,9 @@ def main():
     os.makedirs(options.work, exist_ok=True)
     figures, reasons = {style: Figures() for style in STYLES}, {style: collections.Counter() for style in STYLES}
     names = list(ALL) if options.only is None else options.only.split(",")
+    if options.fresh:
+        options.first = random.randrange(1000, 1000000)
+        print(f"seeds from {options.first} on")
     seeds = range(options.first, options.first + options.seeds)
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         runs = [(name, style, seed, pool.submit(run_ranks if name in RANKS else run, options, name, style, seed))

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""windows.py INGEST WORK_DIR [--seeds N] [--first N] [--in-turn] [--only NAME] [--jobs N] [--floors]: is good news true where the
+"""windows.py INGEST WORK_DIR [--seeds N] [--first N | --fresh] [--in-turn] [--only NAME] [--jobs N] [--floors]: is good news true where the
 history is cut?
 
 Of each program whose truth is known the last 2 to 12 steps alone, as a snapshot's ring of entries keeps them, one entry, and
 none. Where the window holds a block that leaked, "no leak" is false. What is called a leak has to be one; a cache that fills
 while one looks is not told from it in a few steps. Programs that don't leak tell, whole, how often good news is kept from them,
-and whether anything is suspected of those without steps. --in-turn: each program in one style, of one seed. Prints a table; with --floors the exit status says whether it is good enough.
+and whether anything is suspected of those without steps. --in-turn: each program in one style, of one seed; --fresh: of seeds
+that nobody has tried. Prints a table; with --floors the exit status says whether it is good enough.
 """
 import argparse
 import collections
 import concurrent.futures
-import json
 import os
 import random
 import subprocess
@@ -135,6 +135,7 @@ def main():
     parser.add_argument("work")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--in-turn", action="store_true")
     parser.add_argument("--only")
     parser.add_argument("--jobs", type=int, default=1)
@@ -143,6 +144,9 @@ def main():
     options = parser.parse_args()
     os.makedirs(options.work, exist_ok=True)
     names = [name for name in ALL if name not in RANKS] if options.only is None else options.only.split(",")
+    if options.fresh:
+        options.first = random.randrange(1000, 1000000)
+        print(f"seeds from {options.first} on")
     seeds = range(options.first, options.first + options.seeds)
     figures = collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:

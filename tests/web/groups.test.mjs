@@ -232,6 +232,8 @@ test('moments are called by what happened', () => {
     assert.deepEqual(namedMoments(heap), [{seq: 10, text: 'failed allocation, event 10'}, {seq: 20, text: 'warm, event 20'}, {seq: 30, text: 'mark, event 30'}, {seq: 50, text: 'peak of the device, event 50'}]);
     heap.steps = [{number: 4, begin_seq: 15}];
     assert.deepEqual(['peak', 'end', '20', '3'].map((at) => momentText(heap, at)), ['the peak (7 B)', 'the end', 'event 20, step 4', 'event 3']);
+    assert.equal(momentText({...heap, total: {allocation_count: 0, free_count: 0}}, 'peak'), 'the end', 'of a snapshot without history');
+    assert.equal(momentText({...heap, total: {allocation_count: 0, free_count: 1}}, 'peak'), 'the peak (7 B)');
 });
 
 test('settings come before what the database says of itself', () => {

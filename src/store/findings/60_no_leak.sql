@@ -2,6 +2,7 @@
 -- Only if: SELECT partial_count = 0 AND has_memory FROM temp.said_run
 INSERT INTO finding (severity, kind, reason, host, rank, pid, device, heap, level, site, basis, bytes, count, sentence, evidence, source_view)
 WITH
+    grown AS (SELECT DISTINCT host, rank, pid FROM finding WHERE kind = 'leak' AND verdict IN ('growing', 'rising')),
     -- A history is whole if it begins with the process, whatever pauses are among its steps.
     begun AS (
         SELECT
@@ -11,9 +12,10 @@ WITH
         FROM process AS p
         JOIN input AS i ON i.input_id = p.input_id
         LEFT JOIN (
-            SELECT g.process_id, min(coalesce(g.begin_seq, -1)) > min(s.begin_seq) AS is_late
+            SELECT
+                g.process_id,
+                min(coalesce(g.begin_seq, -1)) > (SELECT min(s.begin_seq) FROM step AS s WHERE s.process_id = g.process_id) AS is_late
             FROM z_pause AS g
-            JOIN step AS s ON s.process_id = g.process_id
             GROUP BY g.process_id
         ) AS q ON q.process_id = p.process_id
     ),
@@ -39,11 +41,7 @@ WITH
         JOIN begun AS b ON b.process_id = p.process_id
         LEFT JOIN z_warm_up AS w ON w.process_id = h.process_id
         WHERE t.allocation_count > 0
-            AND NOT EXISTS (
-                SELECT 1
-                FROM finding AS f
-                WHERE f.kind = 'leak' AND f.verdict IN ('growing', 'rising') AND f.host IS p.host AND f.rank IS p.rank AND f.pid IS p.pid
-            )
+            AND NOT EXISTS (SELECT 1 FROM grown AS f WHERE f.host IS p.host AND f.rank IS p.rank AND f.pid IS p.pid)
         GROUP BY h.process_id
     ),
     -- Where all that was born in a whole history was freed, that needs no steps.

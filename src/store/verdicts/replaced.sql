@@ -111,36 +111,44 @@ WHERE verdict = 'growing' AND (heap_id, coalesce(site_frame_id, 0)) IN (
         OR sum(c.size_bytes * c.own_count) < 0.5 * sum(1.0 * c.size_bytes * c.more_count)
 );
 
--- In a short history that begins in the middle, where older blocks of the sizes that a site keeps are freed behind its first third, it may free
--- its own after as long: a queue, or requests that take their time. Who allocated those nobody knows.
+-- In a short history that begins in the middle, where older blocks of the sizes that a site keeps are freed behind its first third, it may
+-- free its own after as long: a queue, or requests that take their time. Who allocated those nobody knows.
+CREATE TEMP TABLE late_heap (
+    heap_id INTEGER PRIMARY KEY,
+    begin_seq INTEGER
+);
+INSERT INTO late_heap
+SELECT
+    w.heap_id,
+    (SELECT min(t.begin_seq) FROM step AS t WHERE t.process_id = h.process_id AND t.generation > w.steps / 3)
+FROM (SELECT heap_id, last + 1 AS steps FROM temp.judged_heap) AS w
+JOIN heap AS h ON h.heap_id = w.heap_id
+JOIN process AS p ON p.process_id = h.process_id
+JOIN input AS i ON i.input_id = p.input_id
+WHERE i.baseline <> 'none' AND w.steps < (SELECT least FROM minimum WHERE judgement = 'warm-up');
+
 UPDATE z_site_verdict
 SET (verdict, reason, growth_bytes) = (SELECT 'not judged', 'older ones are freed', NULL)
-WHERE verdict = 'growing' AND (heap_id, coalesce(site_frame_id, 0)) IN (
+WHERE verdict = 'growing' AND heap_id IN (SELECT heap_id FROM temp.late_heap) AND (heap_id, coalesce(site_frame_id, 0)) IN (
     SELECT
         a.heap_id,
         coalesce(s.site_frame_id, 0)
     FROM z_outstanding_sum AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
     LEFT JOIN (
-        SELECT o.heap_id, o.size_bytes
-        FROM temp.judged_heap AS w
-        JOIN (
-            SELECT h.heap_id, min(t.begin_seq) AS begin_seq
-            FROM heap AS h
-            JOIN (SELECT process_id, max(generation) AS steps FROM step GROUP BY process_id) AS n ON n.process_id = h.process_id
-            JOIN step AS t ON t.process_id = h.process_id AND t.generation > n.steps / 3
-            WHERE n.steps < (SELECT least FROM minimum WHERE judgement = 'warm-up')
-            GROUP BY h.heap_id
-        ) AS late ON late.heap_id = w.heap_id
-        CROSS JOIN allocation AS o ON o.heap_id = w.heap_id AND o.free_seq >= late.begin_seq
-        WHERE o.alloc_seq IS NULL AND o.is_segment = 0 AND o.end_kind = 1
-        GROUP BY o.heap_id, o.size_bytes
+        SELECT w.heap_id, o.size_bytes
+        FROM (SELECT begin_seq FROM temp.late_heap ORDER BY begin_seq LIMIT 1) AS e -- if there is any
+        CROSS JOIN allocation AS o
+        CROSS JOIN temp.late_heap AS w ON w.heap_id = o.heap_id
+        WHERE o.free_seq >= e.begin_seq AND o.free_seq >= w.begin_seq AND o.alloc_seq IS NULL AND o.is_segment = 0 AND o.end_kind = 1
+        GROUP BY w.heap_id, o.size_bytes
     ) AS f ON f.heap_id = a.heap_id AND f.size_bytes = a.size_bytes
-    WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
+    WHERE a.heap_id IN (SELECT heap_id FROM temp.late_heap) AND a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
     GROUP BY a.heap_id, coalesce(s.site_frame_id, 0)
     HAVING 2 * sum(CASE WHEN f.heap_id IS NOT NULL THEN a.allocation_count * a.size_bytes ELSE 0 END) >= sum(a.allocation_count * a.size_bytes)
 );
 
+DROP TABLE temp.late_heap;
 DROP TABLE temp.site_change;
 DROP TABLE temp.level_change;
 DROP TABLE temp.judged_heap;

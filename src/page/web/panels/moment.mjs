@@ -6,7 +6,7 @@
 import {make, makeChoice} from '../pictures/dom.mjs';
 import {formatBytes, formatCount} from '../state/format.mjs';
 import {stepAt} from '../data/model.mjs';
-import {clockOf, momentSeq} from './timeline.mjs';
+import {clockOf, hasPeak, momentSeq} from './timeline.mjs';
 import {say, sayWith} from '../state/words.mjs';
 
 const NAMED_MAX = 100;
@@ -29,9 +29,9 @@ export function namedMoments(heap) {
 /* The moment in words. */
 export function momentText(heap, at) {
     const seq = momentSeq(heap, at);
-    if (at === 'peak')
+    if (at === 'peak' && hasPeak(heap))
         return sayWith('the peak ({bytes})', {bytes: formatBytes(heap.peak?.peak_bytes)});
-    if (at === 'end' || seq === null)
+    if (at === 'end' || at === 'peak' || seq === null)
         return say('the end');
     const step = stepAt(heap.steps, seq), time = clockOf(heap)(seq);
     return [sayWith('event {event}', {event: formatCount(seq)}), step && sayWith('step {step}', {step: formatCount(step.number)}), time].filter((part) => part).join(', ');
@@ -61,6 +61,6 @@ function chooseStep(heap, value, label, onChoose) {
 
 /* What a moment can be picked by, beside a click on the timeline. `label` says which moment it is, for who cannot see it. */
 export function makeMomentChoice(heap, value, label, onChoose) {
-    return [makeChoice('the peak', value === 'peak', () => onChoose('peak')), makeChoice('the end', value === 'end', () => onChoose('end')),
+    return [hasPeak(heap) && makeChoice('the peak', value === 'peak', () => onChoose('peak')), makeChoice('the end', value === 'end', () => onChoose('end')),
         chooseNamed(heap, value, `${label}: ${say('failures and marks')}`, onChoose), chooseStep(heap, value, `${label}: ${say('begin of step')}`, onChoose)];
 }

@@ -153,6 +153,11 @@ export function drawCursor(context, values, heap, scale, top, bottom) {
     context.stroke();
 }
 
+/* Nobody knows the peak of a heap of which neither an allocation nor a free was seen. Pure. */
+export function hasPeak(heap) {
+    return !heap.total || heap.total.allocation_count + heap.total.free_count > 0;
+}
+
 /* The event of a moment as the state names it. */
 export function momentSeq(heap, at) {
     if (at === 'peak')
@@ -450,13 +455,13 @@ function putOpen(box, figures) {
 
 function makeHeapChoice(model, heap, state) {
     return [makeProcessChoice(model, heap, state), model.heaps.filter((one) => one.usage && one.process_id === heap.process_id).map((one) => make('button', {role: 'tab', 'aria-selected': String(one === heap), class: 'heap', onclick: () => state.set({heap: one.heap_id, low: null, high: null, block: null})},
-        make('span', null, sayPlace(one.label)), make('span', {class: 'note'}, sayWith('{bytes} peak', {bytes: formatBytes(one.peak?.peak_bytes)}))))];
+        make('span', null, sayPlace(one.label)), make('span', {class: 'note'}, hasPeak(one) ? sayWith('{bytes} peak', {bytes: formatBytes(one.peak?.peak_bytes)}) : formatBytes(one.peak?.peak_bytes))))];
 }
 
 function makeAxisChoice(model, heap, values, state) {
     const axes = ['event', ...(heap.input.clock ? ['time'] : []), ...(heap.stepClock ? ['step'] : [])];
     return [axes.length > 1 && [make('span', {class: 'note'}, say('across')), axes.map((axis) => makeChoice(axis, values.axis === axis, () => state.set({axis})))],
-        make('span', {class: 'note'}, say('moment')), ['peak', 'end'].map((at) => makeChoice(at, values.at === at, () => state.set({at}))),
+        make('span', {class: 'note'}, say('moment')), ['peak', 'end'].filter((at) => at === 'end' || hasPeak(heap)).map((at) => makeChoice(at, values.at === at, () => state.set({at}))),
         values.from !== null && [make('button', {class: 'plain', onclick: () => state.set({from: null, to: null})}, say('whole run')), make('span', {class: 'part'}, partWord(model, heap, values))]];
 }
 
