@@ -70,9 +70,13 @@ nm_status nm_patterns_add(nm_patterns *patterns, nm_bytes target, nm_bytes text,
         status = keep_text(patterns, find_plain(text), &pattern.plain_offset, err);
     if (status == NM_OK)
         status = nm_array_grow(&patterns->items, &patterns->capacity, patterns->count + 1, sizeof pattern, err);
-    if (status == NM_OK)
-        patterns->items[patterns->count++] = pattern;
-    return status;
+    if (status != NM_OK)
+        return status;
+    patterns->items[patterns->count++] = pattern;
+    size_t *last = &patterns->last[pattern.target];
+    *(*last == 0 ? &patterns->first[pattern.target] : &patterns->items[*last - 1].next) = patterns->count;
+    *last = patterns->count;
+    return NM_OK;
 }
 
 nm_bytes nm_pattern_text(const nm_patterns *patterns, const nm_pattern *pattern)
@@ -135,16 +139,24 @@ static bool matches(const nm_patterns *patterns, const nm_pattern *pattern, cons
     return strstr(text, texts + pattern->plain_offset) != NULL && sqlite3_strglob(texts + pattern->offset, text) == 0;
 }
 
+/* Patterns with one target. */
+static bool matches_one_of(const nm_patterns *patterns, nm_pattern_target target, const nm_pattern_subject *subject)
+{
+    for (size_t at = patterns->first[target]; at != 0; at = patterns->items[at - 1].next) {
+        const nm_pattern *pattern = &patterns->items[at - 1];
+
+        if (!(subject->is_python && pattern->is_native) && matches(patterns, pattern, subject->texts[target]))
+            return true;
+    }
+    return false;
+}
+
 bool nm_patterns_match(const nm_patterns *patterns, unsigned targets, const nm_pattern_subject *subject)
 {
-    for (size_t index = 0; index < patterns->count; index++) {
-        const nm_pattern *pattern = &patterns->items[index];
-        const char *text = subject->texts[pattern->target];
+    for (int index = 0; index < NM_PATTERN_TARGET_COUNT; index++) {
+        bool is_asked = (targets >> index & 1) != 0 && (subject->is_python || index < NM_PATTERN_PYTHON);
 
-        if ((targets >> pattern->target & 1) == 0 ||
-            (subject->is_python ? pattern->is_native : pattern->target >= NM_PATTERN_PYTHON))
-            continue;
-        if (text != NULL && matches(patterns, pattern, text))
+        if (is_asked && subject->texts[index] != NULL && matches_one_of(patterns, (nm_pattern_target)index, subject))
             return true;
     }
     return false;

@@ -32,11 +32,13 @@ typedef struct nm_pattern {
     bool is_native;      /* frames of Python are not looked at */
     size_t offset, size; /* of its text in nm_patterns.texts, where a zero byte follows it */
     size_t plain_offset; /* there too: a part of it, maybe empty, that stands in all that matches it */
+    size_t next;         /* index + 1 of the next with its target; 0: it is the last */
 } nm_pattern;
 
 typedef struct nm_patterns { /* a zeroed one is empty */
     nm_pattern *items;       /* owned */
     size_t count, capacity;
+    size_t first[NM_PATTERN_TARGET_COUNT], last[NM_PATTERN_TARGET_COUNT]; /* index + 1, by target; 0: there is none */
     nm_buffer texts;
 } nm_patterns;
 

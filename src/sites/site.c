@@ -139,10 +139,18 @@ typedef struct frame_judge {
     const nm_definitions *definitions;
     nm_strings packages;
     nm_map lines, offsets; /* place -> index of its first frame */
+    nm_map files;          /* file, and whether of Python -> its file_words */
 } frame_judge;
 
-/* `subject` is of the frame, which lies in a library. */
-static nm_status find_package(frame_judge *judge, nm_pattern_subject *subject, nm_site_frame *out, nm_error *err)
+typedef struct file_words { /* what a file says of all frames in it */
+    bool is_compiled, is_plumbing;
+    uint32_t package;
+} file_words;
+
+#define BITS_OF_FILE ((1u << NM_PATTERN_FILE) | (1u << NM_PATTERN_NAME) | (1u << NM_PATTERN_COMPILED))
+
+/* `subject` is of a frame, which lies in a library. */
+static nm_status find_package(frame_judge *judge, nm_pattern_subject *subject, file_words *out, nm_error *err)
 {
     uint32_t number = 0;
     nm_status status =
@@ -154,6 +162,29 @@ static nm_status find_package(frame_judge *judge, nm_pattern_subject *subject, n
     if (!nm_patterns_match(judge->patterns, 1u << NM_PATTERN_OWN, subject))
         out->package = number + NM_PACKAGE_OWN;
     return NM_OK;
+}
+
+/* There are far fewer files than frames. */
+static nm_status judge_file(frame_judge *judge, uint64_t file, nm_pattern_subject *subject, file_words *out,
+                            nm_error *err)
+{
+    nm_key key = {file, subject->is_python};
+    const uint64_t *known = nm_map_get(&judge->files, key);
+    nm_status status = NM_OK;
+
+    if (known != NULL) {
+        *out = (file_words){*known & 1, *known >> 1 & 1, (uint32_t)(*known >> 2)};
+        return NM_OK;
+    }
+    *out = (file_words){.is_compiled = nm_patterns_match(judge->patterns, 1u << NM_PATTERN_COMPILED, subject),
+                        .is_plumbing = nm_patterns_match(judge->patterns, BITS_OF_FILE, subject),
+                        .package = NM_PACKAGE_OWN};
+    if (nm_patterns_match(judge->patterns, 1u << NM_PATTERN_LIBRARY, subject))
+        status = find_package(judge, subject, out, err);
+    return status == NM_OK
+               ? nm_map_put(&judge->files, key,
+                            (uint64_t)out->package << 2 | (uint64_t)out->is_plumbing << 1 | out->is_compiled, err)
+               : status;
 }
 
 static nm_status judge_words(frame_judge *judge, const nm_definition *frame, nm_site_frame *out, nm_error *err)
@@ -171,19 +202,20 @@ static nm_status judge_words(frame_judge *judge, const nm_definition *frame, nm_
                   [NM_PATTERN_LIBRARY] = file},
         .is_python = nm_site_is_python(judge->definitions, frame),
     };
+    file_words words;
     size_t length;
+    nm_status status = judge_file(judge, frame->frame.file, &subject, &words, err);
 
     out->is_python = subject.is_python;
     out->autograd = function == NULL ? NM_AUTOGRAD_NONE : (uint8_t)nm_autograd_of(function, &length);
     out->is_top_level = out->is_python && is_top_level(judge->definitions, frame);
     out->is_script = out->is_top_level && is_in_program_folder(file);
-    out->is_compiled = nm_patterns_match(judge->patterns, 1u << NM_PATTERN_COMPILED, &subject);
-    out->is_plumbing = (frame->frame.function == 0 && frame->frame.file == 0 && frame->frame.module == 0) ||
-                       nm_patterns_match(judge->patterns, NM_PATTERNS_OF_PLUMBING, &subject);
-    out->package = NM_PACKAGE_OWN;
-    return nm_patterns_match(judge->patterns, 1u << NM_PATTERN_LIBRARY, &subject)
-               ? find_package(judge, &subject, out, err)
-               : NM_OK;
+    out->is_compiled = words.is_compiled;
+    out->is_plumbing = words.is_plumbing ||
+                       (frame->frame.function == 0 && frame->frame.file == 0 && frame->frame.module == 0) ||
+                       nm_patterns_match(judge->patterns, NM_PATTERNS_OF_PLUMBING & ~BITS_OF_FILE, &subject);
+    out->package = words.package;
+    return status;
 }
 
 static nm_status judge_frames(nm_sites *sites, const nm_patterns *plumbing, const nm_definitions *definitions,
@@ -206,6 +238,7 @@ static nm_status judge_frames(nm_sites *sites, const nm_patterns *plumbing, cons
     nm_strings_free(&judge.packages);
     nm_map_free(&judge.lines);
     nm_map_free(&judge.offsets);
+    nm_map_free(&judge.files);
     return status;
 }
 
