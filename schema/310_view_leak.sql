@@ -419,6 +419,7 @@ LEFT JOIN (
     JOIN stack AS z ON z.stack_id = q.stack_id
     GROUP BY q.heap_id, q.verdict, q.stack_id
 ) AS top ON top.heap_id = l.heap_id AND top.site_frame_id IS l.site_frame_id AND top.verdict = l.verdict AND top.place = 1
+-- begin older l
 LEFT JOIN (
     SELECT
         q.heap_id,
@@ -429,6 +430,7 @@ LEFT JOIN (
     JOIN stack AS z ON z.stack_id = q.stack_id
     GROUP BY q.heap_id, z.site_frame_id
 ) AS older ON older.heap_id = l.heap_id AND older.site_frame_id IS l.site_frame_id
+-- end older
 LEFT JOIN frame AS f ON f.frame_id = l.site_frame_id
 ORDER BY l.size_bytes DESC, l.first_seq;
 
@@ -567,6 +569,7 @@ LEFT JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS a.
 LEFT JOIN z_warm_up AS steps ON steps.process_id = p.process_id
 LEFT JOIN z_site_lifetime AS t ON t.heap_id = a.heap_id AND t.site_frame_id IS a.site_frame_id
 LEFT JOIN input AS k ON k.input_id = p.input_id
+-- begin older a
 LEFT JOIN (
     SELECT
         q.heap_id,
@@ -577,6 +580,7 @@ LEFT JOIN (
     JOIN stack AS z ON z.stack_id = q.stack_id
     GROUP BY q.heap_id, z.site_frame_id
 ) AS older ON older.heap_id = a.heap_id AND older.site_frame_id IS a.site_frame_id
+-- end older
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
 WHERE a.held_by <> ''
     OR (v.verdict NOT IN ('growing', 'rising')

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events, notifies and contexts that a program makes and never destroys, by stack. Frameworks keep some, and use them again: those of a stack are a leak
- * where they are many, none of them was ever destroyed, and they still became more towards the end, which the view judges. A loss
- * or a pause may have hidden that one was destroyed, and what resets a device takes them along, as a context does its events and
- * notifies: then those of before count no more.
+ * Events, notifies and contexts that a program makes and never destroys, by stack. Frameworks keep some, and use them
+ * again: those of a stack are a leak where they are many, none of them was ever destroyed, and they still became more towards
+ * the end, which the view judges. A loss or a pause may have hidden that one was destroyed, and what resets a device takes them
+ * along, as a context does its events and notifies: then those of before count no more.
  */
 #include "analysis/passes.h"
 

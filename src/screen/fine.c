@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is suspected, what is fine, on one line, and what cannot be judged, with the reason and what is still needed. Where nothing is wrong, nothing is
- * lost and nothing is left unjudged, the first line says so.
+ * What is suspected, what is fine, on one line, and what cannot be judged, with the reason and what is still needed. Where
+ * nothing is wrong, nothing is lost and all is judged, the first line says so.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -182,6 +182,22 @@ START_TEST(leaks_and_growth_are_told_apart)
 }
 END_TEST
 
+/* Whether it rises is judged of a server that runs for half an hour, or as long as was said, however steady it is. */
+START_TEST(a_steady_server_is_judged_when_it_has_run_for_long)
+{
+    expect(
+        "serve() { echo 'process 1 pid=1 host=h'; echo 'thread 1 process=1 tid=1'; echo 'heap 1 process=1 level=pinned"
+        " basis=block name=pinned'; echo 'stack 1: /a.c:7:serve'; echo '@5 alloc heap=1 address=4096 block=512 thread=1"
+        " stack=1'; for i in $(seq $1); do echo \"@$((i * 60000000000)) alloc heap=1 address=8192 block=512 thread=1"
+        " stack=1\"; echo \"@$((i * 60000000000 + 9)) free heap=1 address=8192 thread=1\"; done; };"
+        " serve 20 >short.txt; serve 40 >long.txt; load short.txt short && load long.txt long; $C long.db --no-rising",
+        0, "ok    no-rising");
+    expect("$C short.db --no-rising", 5, "not judged: leaks: no steps known, 3 needed");
+    expect("$C long.db --no-growth", 5, "?     no-growth");
+    expect("$I -q --force -o soon.db --server-after 10min short.zst && $C soon.db --no-rising", 0, "ok    no-rising");
+}
+END_TEST
+
 /* A queue of three blocks only keeps the newest: it is suspected, and fails nothing. */
 START_TEST(a_queue_is_told_from_a_leak)
 {
@@ -552,6 +568,7 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, a_floor_that_is_none_is_said);
     tcase_add_test(tcase, every_rule_has_a_line_and_one_failure_is_enough);
     tcase_add_test(tcase, leaks_and_growth_are_told_apart);
+    tcase_add_test(tcase, a_steady_server_is_judged_when_it_has_run_for_long);
     tcase_add_test(tcase, a_queue_is_told_from_a_leak);
     tcase_add_test(tcase, growth_that_cannot_be_judged_is_said);
     tcase_add_test(tcase, a_double_free_is_an_anomaly);

@@ -243,6 +243,7 @@ def write_table(all_figures, reasons):
 
 
 def options_of():
+    """The command line, and the seeds that it means."""
     parser = argparse.ArgumentParser()
     parser.add_argument("ingest")
     parser.add_argument("work")
@@ -256,18 +257,18 @@ def options_of():
     parser.add_argument("--floors", action="store_true")
     parser.add_argument("--summary", action="store_true")
     parser.add_argument("--samples")
-    return parser.parse_args()
-
-
-def main():
-    options = options_of()
-    os.makedirs(options.work, exist_ok=True)
-    figures, reasons = {style: Figures() for style in STYLES}, {style: collections.Counter() for style in STYLES}
-    names = list(ALL) if options.only is None else options.only.split(",")
+    options = parser.parse_args()
     if options.fresh:
         options.first = random.randrange(1000, 1000000)
         print(f"seeds from {options.first} on")
-    seeds = range(options.first, options.first + options.seeds)
+    os.makedirs(options.work, exist_ok=True)
+    return options, range(options.first, options.first + options.seeds)
+
+
+def main():
+    options, seeds = options_of()
+    figures, reasons = {style: Figures() for style in STYLES}, {style: collections.Counter() for style in STYLES}
+    names = list(ALL) if options.only is None else options.only.split(",")
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         runs = [(name, style, seed, pool.submit(run_ranks if name in RANKS else run, options, name, style, seed))
                 for at, name in enumerate(names) for style in STYLES

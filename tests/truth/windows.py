@@ -9,20 +9,17 @@ while one looks is not told from it in a few steps. Programs that don't leak tel
 and whether anything is suspected of those without steps. --in-turn: each program in one style, of one seed; --fresh: of seeds
 that nobody has tried. Prints a table; with --floors the exit status says whether it is good enough.
 """
-import argparse
 import collections
 import concurrent.futures
 import os
 import random
-import subprocess
 import sys
 
 import database as loaded
 from program import Program
-import frameworks  # noqa: F401  (its scenarios are in ALL, too)
 from scenarios import ALL, RANKS
+from truth import STYLES, ingest, options_of
 
-STYLES = ("python", "all")
 WINDOWS = (12, 8, 5, 4, 3, 2)  # steps; from the largest on, since each is cut from the one before
 RECALL_WINDOWS = (12, 8, 5)
 FLOORS = {"false ok": 0, "false suspect": 0, "leak precision": 0.93, "window recall": 0.8, "whole ok kept": 0.9}
@@ -44,10 +41,9 @@ def verdict_of(options, program, path):
     """'ok', 'leak' or 'not judged: why' of what is said; lines that are falsely called a leak, all that are, and suspects."""
     database = path + ".db"
     program.write(path)
-    loaded.forget()
-    done = subprocess.run([options.ingest, "--quiet", "--force", "-o", database, path], capture_output=True, text=True)
-    if done.returncode not in (0, 3):
-        return f"exit {done.returncode}: {done.stderr.strip()}", set(), set(), set()
+    error, _ = ingest(options.ingest, path, database)
+    if error is not None:
+        return error, set(), set(), set()
     said = loaded.rows(database, "SELECT severity, reason, site FROM finding WHERE kind = 'leak' ORDER BY finding_id")
     suspects = {row[0] for row in loaded.rows(database, "SELECT site FROM finding WHERE kind = 'suspect'")}
     severities = {row[0] for row in said}
@@ -130,24 +126,8 @@ def write_table(figures):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("ingest")
-    parser.add_argument("work")
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--fresh", action="store_true")
-    parser.add_argument("--in-turn", action="store_true")
-    parser.add_argument("--only")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--keep", action="store_true")
-    parser.add_argument("--floors", action="store_true")
-    options = parser.parse_args()
-    os.makedirs(options.work, exist_ok=True)
+    options, seeds = options_of()
     names = [name for name in ALL if name not in RANKS] if options.only is None else options.only.split(",")
-    if options.fresh:
-        options.first = random.randrange(1000, 1000000)
-        print(f"seeds from {options.first} on")
-    seeds = range(options.first, options.first + options.seeds)
     figures = collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         runs = [(name, style, seed, pool.submit(run, options, name, style, seed)) for at, name in enumerate(names)

@@ -1,7 +1,8 @@
 -- Replacement is no leak: where what a site grows by is matched by blocks of as many bytes that ended in others, the heap does
 -- not grow by them. Looked at is what is live at one end of the steps that verdict.c judges by and not at the other. Of several
 -- sites that grow each is matched in part; half of the blocks and half of the bytes are to be a site's own. Of others those
--- count of which most ended: where blocks come and go, there may be some more or less.
+-- count of which most ended: where blocks come and go, there may be some more or less. What may be a queue, as far as a short
+-- history tells, comes last.
 -- After: z_site_verdict, of what grows from step to step.
 
 -- From the end of which step to the end of which it is judged.

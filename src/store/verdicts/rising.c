@@ -5,7 +5,9 @@
  */
 #include "store/verdicts/rising.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "store/verdicts/rising_floors.sql.h"
 #include "store/verdicts/rising_loads.sql.h"
@@ -130,12 +132,21 @@ static nm_status judge(const reading *from, int64_t verdict_id, int64_t heap_id,
     return nm_question_step(from->say, err);
 }
 
+static nm_status set_minutes(sqlite3 *db, int64_t minute_count, nm_error *err)
+{
+    char sql[96];
+
+    snprintf(sql, sizeof sql, "UPDATE minimum SET least = %" PRId64 " WHERE judgement = 'rising'", minute_count);
+    return nm_db_exec(db, sql, err);
+}
+
 nm_status nm_rising_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err)
 {
-    int64_t minute_count = settings->server_minutes == 0 ? NM_RISING_MINUTES : settings->server_minutes;
     reading from = {0};
-    nm_status status = nm_rising_floors_ask(db, minute_count, &from.floors, err);
+    nm_status status = settings->server_minutes == 0 ? NM_OK : set_minutes(db, settings->server_minutes, err);
 
+    if (status == NM_OK)
+        status = nm_rising_floors_ask(db, &from.floors, err);
     if (status == NM_OK)
         status = nm_db_prepare(db, NM_RISING_LOADS_SQL, &from.loads, err);
     if (status == NM_OK)

@@ -13,9 +13,7 @@
 #include "base/error.h"
 #include "store/verdicts/verdicts.h"
 
-#define NM_RISING_MINUTES 30
-
-/* Makes of rows of site_verdict that are not judged for want of steps firm ones. */
+/* Makes of rows of z_site_verdict that are not judged for want of steps firm ones. */
 nm_status nm_rising_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err);
 
 #endif

@@ -33,7 +33,7 @@ JOIN (
     GROUP BY a.heap_id, s.site_frame_id
 ) AS o ON o.heap_id = v.heap_id AND o.site_frame_id IS v.site_frame_id
 WHERE v.reason = 'no steps'
-    AND p.end_minute - p.begin_minute >= :minute_count
+    AND p.end_minute - p.begin_minute >= (SELECT least FROM minimum WHERE judgement = 'rising')
     AND input.events_dropped + input.events_damaged + input.events_unrecovered = 0
     AND (l.p99_at_most_ns IS NULL OR p.end_minute * 60000000000 - o.first_ns > l.p99_at_most_ns)
 ORDER BY v.rowid, f.minute;

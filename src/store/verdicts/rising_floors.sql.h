@@ -20,14 +20,13 @@
     "z_outstanding_sum AS a LEFT JOIN stack AS s ON s.stack_id = a.stack_id WHERE a.is_doubtful = 0 AND a.graph_id " \
     "IS NULL AND a.is_private = 0 AND a.generation > 0 GROUP BY a.heap_id, s.site_frame_id ) AS o ON o.heap_id = " \
     "v.heap_id AND o.site_frame_id IS v.site_frame_id WHERE v.reason = 'no steps' AND p.end_minute - " \
-    "p.begin_minute >= :minute_count AND input.events_dropped + input.events_damaged + input.events_unrecovered = " \
-    "0 AND (l.p99_at_most_ns IS NULL OR p.end_minute * 60000000000 - o.first_ns > l.p99_at_most_ns) ORDER BY " \
-    "v.rowid, f.minute;"
+    "p.begin_minute >= (SELECT least FROM minimum WHERE judgement = 'rising') AND input.events_dropped + " \
+    "input.events_damaged + input.events_unrecovered = 0 AND (l.p99_at_most_ns IS NULL OR p.end_minute * " \
+    "60000000000 - o.first_ns > l.p99_at_most_ns) ORDER BY v.rowid, f.minute;"
 #define NM_RISING_FLOORS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(verdict_id) INTEGER(heap_id) \
     INTEGER(begin_minute) INTEGER(end_minute) INTEGER(minute) INTEGER(floor_bytes)
-#define NM_RISING_FLOORS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(minute_count)
 NM_QUESTION_ROW(rising_floors, NM_RISING_FLOORS_COLUMNS)
-NM_QUESTION_ASK(rising_floors, NM_RISING_FLOORS_SQL, NM_RISING_FLOORS_PARAMETERS)
-NM_QUESTION_GET(rising_floors, NM_RISING_FLOORS_PARAMETERS)
+NM_QUESTION_ASK(rising_floors, NM_RISING_FLOORS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_GET(rising_floors, NM_QUESTION_NONE)
 
 #endif

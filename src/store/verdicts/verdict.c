@@ -17,7 +17,7 @@
 #include "store/verdicts/site_verdict_add.sql.h"
 #include "trace/event.h"
 
-#define MANY_STEPS_MIN  8    /* from here on parts are looked at, below each step */
+#define MANY_STEPS_MIN  8 /* from here on parts are looked at, below each step; replaced.sql has it and the next, too */
 #define LATE_PART       0.4  /* of the steps */
 #define PARTS           3    /* of these */
 #define RATE_RATIO_MIN  0.35 /* of growth then, to growth before */
