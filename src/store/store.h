@@ -47,8 +47,8 @@ typedef enum nm_store_role {
 
 typedef struct nm_store_options {
     nm_store_role role;
-    nm_retention retention;          /* of the inputs: no more than that */
-    int64_t server_minutes;          /* so long a process without steps has to run to be judged; 0: as table minimum has it */
+    nm_retention retention; /* of the inputs: no more than that */
+    int64_t server_minutes; /* so long a process without steps has to run to be judged; 0: as table minimum has it */
     const nm_thresholds *thresholds; /* borrowed until nm_store_open returns; NULL: the schema's */
     bool adopts_thresholds;          /* of the databases that are merged; otherwise theirs have to be the same */
     bool is_plain;                   /* every row by INSERT: store/bulk/bulk.h */

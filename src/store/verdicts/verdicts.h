@@ -14,7 +14,7 @@
 #include "store/step_changes.h"
 
 typedef struct nm_verdict_settings {
-    int64_t server_minutes;        /* so long a process without steps has to run to be judged; 0: as table minimum has it */
+    int64_t server_minutes; /* so long a process without steps has to run to be judged; 0: as table minimum has it */
     nm_step_changes *step_changes; /* of an input; borrowed, and used up */
 } nm_verdict_settings;
 

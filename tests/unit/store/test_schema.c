@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "store/database.h"
 #include "store/schema.h"
+#include "store/verdicts/verdict.h"
 #include "support/run.h"
 #include "support/suites.h"
 
@@ -141,6 +142,18 @@ START_TEST(the_image_is_the_database_that_the_sql_makes)
 }
 END_TEST
 
+/* What C judges by and SQL says is one number. */
+START_TEST(the_minimum_of_steps_is_that_of_the_verdicts)
+{
+    sqlite3 *db = make_by_image();
+    int64_t least = 0;
+
+    ck_assert_int_eq(nm_db_get_int(db, "SELECT least FROM minimum WHERE judgement = 'leak'", &least, &err), NM_OK);
+    ck_assert_int_eq(least, NM_VERDICT_STEPS_MIN);
+    sqlite3_close(db);
+}
+END_TEST
+
 START_TEST(listed_views_are_those_that_the_sql_makes)
 {
     sqlite3 *by_sql = make_by_sql(), *listed = make_by_image();
@@ -259,6 +272,7 @@ TEST_SUITE(test_schema)
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, make_folder, remove_folder);
     tcase_add_test(tcase, the_image_is_the_database_that_the_sql_makes);
+    tcase_add_test(tcase, the_minimum_of_steps_is_that_of_the_verdicts);
     tcase_add_test(tcase, listed_views_are_those_that_the_sql_makes);
     tcase_add_test(tcase, statements_end_where_sqlite_says);
     tcase_add_test(tcase, a_table_comes_alone_with_its_words);
