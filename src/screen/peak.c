@@ -229,7 +229,7 @@ static nm_status add_nothing(nm_screen *s, nm_error *err)
 
     begin_peak(s, true);
     nm_screen_say(s,
-                  row.cut_count == 0     ? NM_SAY_PEAK_NOTHING
+                  row.cut_count == 0     ? row.is_untouched ? NM_SAY_PEAK_NO_CALL : NM_SAY_PEAK_NOTHING
                   : row.event_count == 0 ? NM_SAY_PEAK_CUT_EVENT
                                          : NM_SAY_PEAK_CUT_MEMORY,
                   NULL);
