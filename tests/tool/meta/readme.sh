@@ -12,7 +12,7 @@ root=$PWD
 # Times differ from run to run, and with them how often memory was sampled and where a row of the screen ends; lines from edit to
 # edit, and with them the space that a column takes up. What calls cost is judged by times too, so where it is said is not compared.
 mask() {
-    sed -z 's/ *\n         / /g' | sed -E -e 's/[0-9][0-9,]* events/COUNT events/g' -e 's/[0-9][0-9,.]* (ns|us|ms|s|min|h)\b/TIME/g' -e "s/(less than )?[0-9.]+ % of the threads' time/SHARE of the threads' time/" -e 's/\.c:[0-9]+/.c:LINE/g' -e 's/, +allocation cost TIME//' -e 's/--+/--/g' -e 's/ +/ /g' \
+    sed -z 's/ *\n         / /g' | sed -E -e 's/[0-9][0-9,]* events/COUNT events/g' -e 's/[0-9][0-9,.]* (ns|us|ms|s|min|h)\b/TIME/g' -e "s/, (less than )?[0-9.]+ % of the threads' time//" -e 's/\.c:[0-9]+/.c:LINE/g' -e 's/, +allocation cost TIME//' -e 's/--+/--/g' -e 's/ +/ /g' \
         -e 's/ +$//'
 }
 
