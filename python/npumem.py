@@ -902,11 +902,11 @@ class Database:
 
     def frame(self, name: str) -> Any:
         """The same rows as view(), as a DataFrame of pandas; integers stay whole where some are NULL. Raises Error without pandas."""
+        columns, rows = self._ask_view(name)
         try:
             import pandas
         except ImportError:
             raise Error("a frame needs pandas, which is not here: view() has the same rows as a list") from None
-        columns, rows = self._ask_view(name)
         return pandas.DataFrame(rows, columns=columns, dtype=object).convert_dtypes(convert_floating=False)
 
     def report(self, output: Optional[Union[str, bytes, "os.PathLike[str]"]] = None, *options: str) -> str:
@@ -918,7 +918,7 @@ class Database:
         import subprocess
 
         name = os.path.splitext(self.path)[0] + ".html" if output is None else os.path.abspath(os.fsdecode(output))
-        done = subprocess.run([_program("npumem-report"), "--quiet", "-o", name, *options, self.path], stdin=subprocess.DEVNULL,
+        done = subprocess.run([_program("npumem-report"), "-o", name, *options, self.path], stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if done.returncode != 0:
             raise Error(done.stderr.decode("utf-8", "replace").strip() or "npumem-report ends with {}".format(done.returncode))
