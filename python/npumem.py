@@ -760,6 +760,14 @@ def open(path: Union[str, bytes, "os.PathLike[str]"]) -> Database:
     return Database(path)
 
 
+def _authorize(action: int, *_: Any) -> int:
+    """Whether SQLite may: read. A virtual table of SQLite's own may not be made, either."""
+    import sqlite3
+
+    may = (sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+    return sqlite3.SQLITE_OK if action in may else sqlite3.SQLITE_DENY
+
+
 class Database:
     """Made by open(). It may be anybody's: the file is not written to, and a question does nothing but read its tables and
     views, at a cost that is bounded by its size. What it says is data of whoever made it. For the thread that opened it."""
@@ -769,11 +777,11 @@ class Database:
         file_bytes = self._look()
         self._steps, self._steps_left = _STEPS + file_bytes * _STEPS_PER_BYTE, 0
         self._seconds = _SECONDS + file_bytes * _SECONDS_PER_BYTE
-        self._readable: Optional[Dict[str, bool]] = None  # names of tables and views, and whether they are public; None: any
         self._connection = self._connect()
         try:
             self._check_version()
-            self._readable = self._list_names()
+            self._names = self._list_names()
+            self._connection.set_authorizer(_authorize)
         except BaseException:
             self._connection.close()
             raise
@@ -805,7 +813,7 @@ class Database:
         uri = "file://{}?mode=ro".format(urllib.parse.quote(os.fsencode(self.path)))
         try:
             made = sqlite3.connect(uri, uri=True, isolation_level=None)
-            for name in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
+            for name in ("trusted_schema = OFF", "cell_size_check = ON"):
                 made.execute("PRAGMA " + name)
         except sqlite3.Error as failure:
             raise self._fail(str(failure)) from None
@@ -814,7 +822,6 @@ class Database:
             made.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _VALUE_BYTES_MAX)
             made.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _VALUE_BYTES_MAX)
         made.set_progress_handler(self._is_spent, _STEPS_BETWEEN_LOOKS)
-        made.set_authorizer(self._authorize)
         return made
 
     def _check_version(self) -> None:
@@ -827,22 +834,11 @@ class Database:
                 version, __version__, _SCHEMA_VERSION))
 
     def _list_names(self) -> Dict[str, bool]:
-        """A virtual table is code that the file would choose, and runs before anybody is asked whether it may be read."""
+        """Of views and tables, and whether they are public. A virtual table is code that the file would choose, and runs before anybody is asked whether it may be read."""
         rows = self._ask("SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY type DESC, rowid")[1]
         if any(kind == "table" and not str(sql).startswith("CREATE TABLE ") for _, kind, sql in rows):
             raise self._fail("has a virtual table, which npumem-ingest does not make")
         return {name: not name.startswith(("z_", "sqlite_")) for name, _, _ in rows}
-
-    def _authorize(self, action: int, first: Any, second: Any, schema: Any, view: Any) -> int:
-        import sqlite3
-
-        if action == sqlite3.SQLITE_READ:
-            may = self._readable is None or schema is None or first == "sqlite_master" or first in self._readable
-        elif action == sqlite3.SQLITE_PRAGMA:
-            may = self._readable is None
-        else:
-            may = action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
-        return sqlite3.SQLITE_OK if may else sqlite3.SQLITE_DENY
 
     def _is_spent(self) -> bool:
         self._steps_left -= _STEPS_BETWEEN_LOOKS
@@ -866,8 +862,7 @@ class Database:
             watch.cancel()
 
     def _ask_view(self, name: str) -> Tuple[List[str], List[Tuple[Any, ...]]]:
-        names = self._readable or {}
-        if name not in names:
+        if name not in self._names:
             import difflib
 
             close = difflib.get_close_matches(name, self.views(), 3)
@@ -888,7 +883,7 @@ class Database:
 
     def views(self) -> List[str]:
         """The names of views and tables; view catalog says what each answers."""
-        return [name for name, is_public in (self._readable or {}).items() if is_public]
+        return [name for name, is_public in self._names.items() if is_public]
 
     def view(self, name: str) -> List[Row]:
         """All rows of a view or table. Of one that catalog calls large ask query() for those that are wanted."""

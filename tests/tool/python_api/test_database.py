@@ -72,8 +72,9 @@ class Reading(DatabaseTest):
         run = self.opened()
         names = run.views()
         public = [row["name"] for row in self.plain("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
-                                                    "AND name NOT GLOB 'z_*' AND name NOT GLOB 'sqlite_*'")]
-        self.assertEqual(sorted(names), sorted(public))
+                                                    "AND name NOT GLOB 'z_*' AND name NOT GLOB 'sqlite_*' "
+                                                    "ORDER BY type = 'table', rowid")]
+        self.assertEqual(names, public)
         self.assertGreater(len(names), 60)
         for name in names:
             rows = run.view(name)
@@ -105,6 +106,11 @@ class Reading(DatabaseTest):
         self.refused("view catalog", run.view, "qqqqqq")
         self.refused("no view 'finding\"'", run.view, 'finding"')
         self.refused("did you mean finding", run.frame, "findin")
+
+    def test_a_view_of_a_user(self):
+        self.prepare('CREATE VIEW "my ""own""" AS SELECT count(*) AS n FROM finding')
+        run = self.opened()
+        self.assertEqual(run.view('my "own"'), self.plain("SELECT count(*) AS n FROM finding"))
 
     def test_report(self):
         os.environ["PATH"] = BIN + ":" + os.environ["PATH"]
@@ -210,6 +216,31 @@ class Foreign(DatabaseTest):
                 run.query(sql)
         self.assertGreater(len(run.findings), 0)
         self.assertEqual(self.digest(), before)
+
+    def test_a_journal_is_not_played(self):
+        """What a writer left that was killed would be written back into the file."""
+        writer = sqlite3.connect(self.path, isolation_level=None)
+        for sql in ("PRAGMA cache_size = 1", "BEGIN", "UPDATE finding SET text = 1", "CREATE TABLE mine (x)",
+                    "INSERT INTO mine SELECT zeroblob(100000) FROM finding"):
+            writer.execute(sql)
+        self.path = os.path.join(self.folder, "killed.db")
+        for suffix in ("", "-journal"):
+            shutil.copy(os.path.join(self.folder, "run.db" + suffix), self.path + suffix)
+        writer.close()
+        os.remove(os.path.join(self.folder, "run.db"))
+        before = self.digest()
+        with self.assertRaises(npumem.Error):
+            npumem.open(self.path)
+        self.assertEqual(self.digest(), before)
+        self.assertGreater(len(self.plain("SELECT * FROM finding")), 0)
+        self.assertNotEqual(self.digest(), before)  # anybody else would have
+
+    def test_functions_of_the_connection_are_not_for_the_file(self):
+        self.prepare("DROP VIEW leak", "CREATE VIEW leak AS SELECT mine() AS n")
+        run = self.opened()
+        run._connection.create_function("mine", 0, lambda: 1)
+        self.refused("unsafe", run.view, "leak")
+        self.assertEqual(run.query("SELECT mine() AS n"), [{"n": 1}])
 
     def test_what_is_read_but_tables_and_views(self):
         run = self.opened()
