@@ -89,7 +89,7 @@ START_TEST(a_leak_comes_first_with_its_rate_and_its_place)
                 "         at most 4.0 MiB free then\n"
                 "         NPU 0 caching pool  3.0 MiB at 8.0 s, reserved 4.0 MiB: 1.5 MiB data.py:41 collate, 1.5 MiB\n"
                 "         model.py:10 weights\n"
-                "ok       pool hit rate 100 %, no failure, no misuse\n"
+                "ok       pool hit rate 100 % after warm-up, no failure, no misuse\n"
                 "next     npumem report run.db    npumem stack run.db leak    npumem whatif --suggest run.zst\n");
     free(screen);
 }
@@ -146,7 +146,7 @@ START_TEST(chinese_says_the_same)
                 "峰值     NPU 0  程序持有驱动内存 4.0 MiB / 8.0 MiB，时刻 0.0 ms = 程序 4.0 MiB；当时最多剩余 4.0 MiB\n"
                 "         NPU 0 caching pool  3.0 MiB，时刻 8.0 s，预留 4.0 MiB：data.py:41 collate 1.5 MiB，\n"
                 "         model.py:10 weights 1.5 MiB\n"
-                "正常     内存池命中率 100 %，无失败，无误用\n"
+                "正常     内存池命中率 100 %（预热后），无失败，无误用\n"
                 "下一步   npumem report run.db    npumem stack run.db leak    npumem whatif --suggest run.zst\n");
     free(screen);
 }
