@@ -97,7 +97,8 @@ START_TEST(no_difference_is_0)
     expect("$D a.db b.db --threshold 1MiB --level pool", 0, "OLD_SWITCH");
     expect("$D a.db b.db --threshold 2559B --level pool", 1, "all sites");
     expect("$D a.db b.db --threshold 2560B --level pool", 0, "no difference");
-    expect("$D a.db b.db --level driver", 0, NULL);
+    expect("$D a.db b.db --level driver", 0, "\nOnly level driver is compared (--level).\n");
+    expect("$D a.db b.db --rank 1 --level pool", 1, "\nOnly rank 1 and level pool are compared (--rank, --level).\n");
     expect("$D a.db b.db --level pinned | grep -c pool", 1, "0\n");
 }
 END_TEST

@@ -242,6 +242,21 @@ static bool has_sites(const diff_run *run)
     return run->rules.base_version == run->rules.run_version;
 }
 
+/* What was chosen hides the rest. */
+static void write_choice(const nm_compare_choice *choice)
+{
+    char level[DIFF_TEXT_BYTES];
+
+    if (choice->has_rank && choice->level != NULL)
+        printf("Only rank %" PRId64 " and level %s are compared (--rank, --level).\n", choice->rank,
+               nm_human_text(level, sizeof level, choice->level, VALUE_COLUMNS));
+    else if (choice->has_rank)
+        printf("Only rank %" PRId64 " is compared (--rank).\n", choice->rank);
+    else if (choice->level != NULL)
+        printf("Only level %s is compared (--level).\n",
+               nm_human_text(level, sizeof level, choice->level, VALUE_COLUMNS));
+}
+
 static nm_status open_all(diff_run *run, nm_error *err)
 {
     const diff_options *options = run->options;
@@ -273,6 +288,8 @@ static nm_status open_all(diff_run *run, nm_error *err)
         status = write_head(run, run->db, "B", options->run_path, &run_ranks, err);
     if (status == NM_OK && base_ranks != run_ranks && !options->choice.has_rank && !options->choice.is_by_rank)
         printf("Bytes are sums over all ranks, of which there are not the same number: --rank N compares one.\n");
+    if (status == NM_OK)
+        write_choice(&options->choice);
     nm_foreign_close(base);
     return status;
 }
