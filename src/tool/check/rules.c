@@ -49,7 +49,7 @@ static const struct {
     [CHECK_MAX_FRAGMENTATION] = {"max-fragmentation", NM_CHECK_FRAGMENTATION_SQL, .unit = CHECK_RATIO,
                                  .has_limit = true, .nothing = "no pool is known to hold anything"},
     [CHECK_MIN_HIT_RATE] = {"min-hit-rate", NM_CHECK_HIT_RATES_SQL, .unit = CHECK_RATIO, .is_minimum = true,
-                            .has_limit = true, .nothing = "no pool served anything"},
+                            .has_limit = true, .nothing = "no pool served anything after the warm-up"},
     [CHECK_MAX_MISSES_PER_STEP] = {"max-misses-per-step", NM_CHECK_MISSES_SQL, .unit = CHECK_COUNT, .has_limit = true,
                                    .nothing = "no step after the warm-up is known of a process with a pool"},
     [CHECK_MAX_HOST_GROWTH] = {"max-host-growth", NM_CHECK_HOST_GROWTH_SQL, .unit = CHECK_BYTES_PER_HOUR,
