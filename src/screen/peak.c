@@ -19,8 +19,8 @@
 #define SITE_COLUMNS 44
 #define SITES_MAX    3
 #define PARTS_MAX    3
-#define DEVICES_MAX  8
-#define HEAPS_MAX    10
+#define DEVICES_MAX  100 /* more than fit the screen, which says how many lines do not */
+#define HEAPS_MAX    100 /* likewise */
 #define TEXT_BYTES   256
 
 /* ---- Devices by their own word ---- */

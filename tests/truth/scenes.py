@@ -171,7 +171,7 @@ def join_predictions(client, before, size):
 
 
 # Predictions of each batch are joined: the old and the new tensor live at once. 3 GiB of weights leave 5 GiB of 8.
-@scene(told(r"ASKED at least 2.\d GiB at scenes.py:\d+ join_predictions, .*WHO 3.0 GiB scenes.py:\d+ load, 3 live"
+@scene(told(r"ASKED at least 2.\d GiB at scenes.py:\d+ join_predictions, .*HOLDERS 3.0 GiB scenes.py:\d+ load, 3 live"
             r" 2.\d GiB scenes.py:\d+ join_predictions, 1 live",
             (f"SELECT {SITE} FROM out_of_memory WHERE outcome = 'fatal'", [("join_predictions",)]),
             ("SELECT count(*) FROM leak_by_site", [(0,)])),
@@ -211,7 +211,7 @@ def groups_and_weights(client, gibibytes, groups):
 
 
 # Six communicators of two buffers of 200 MiB, of 8 GiB.
-@scene(told("REMEDY a smaller HCCL_BUFFSIZE, or fewer groups: HCCL held 2.3 GiB",
+@scene(told("FIX a smaller HCCL_BUFFSIZE, or fewer groups: HCCL held 2.3 GiB",
             (FAILED, [("other-process-or-module", "fatal", "answer", GB)]),
             (f"SELECT {SITE}, live_count FROM peak_by_site WHERE heap = 'HCCL'", [("make_group", 12)])),
        status=1, settings={"NPUMEM_CANN_CAPACITY_BYTES": "8G"})
@@ -220,7 +220,7 @@ def groups_with_buffers_of_their_own(client):
 
 
 # Eight, of 32 GiB: the weights alone would be enough.
-@scene(told(r"others 0 B: .*REMEDY a smaller HCCL_BUFFSIZE, or fewer groups: HCCL held 3.1 GiB",
+@scene(told(r"others 0 B: .*FIX a smaller HCCL_BUFFSIZE, or fewer groups: HCCL held 3.1 GiB",
             (FAILED, [("capacity", "fatal", "answer", GB)]),
             ("SELECT module_bytes FROM out_of_memory", [(3200 * MB,)]),
             (f"SELECT {SITE}, live_count FROM peak_by_site WHERE heap = 'HCCL'", [("make_group", 16)])),
@@ -446,7 +446,7 @@ def holes_that_would_be_enough(p):
     ask_with_holes(p, 700 * MB)
 
 
-@snapshot(told("REMEDY no allocator setting would have been enough: hold less at once, by 40.0 MiB at least",
+@snapshot(told("FIX no allocator setting would have been enough: hold less at once, by 40.0 MiB at least",
                (FAILED_SNAPSHOT, [("capacity", "fatal", "ask", 950 * MB, 350 * MB)])))
 def holes_that_would_not(p):
     ask_with_holes(p, 950 * MB)
