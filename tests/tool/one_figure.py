@@ -90,7 +90,7 @@ def at(sums, seq):
 
 
 def count(path):
-    """{figure: share} of the one pool of a database, and the moment at which most was unused."""
+    """{figure: share} of the one pool of a database, and its fragmentation at the peak."""
     db = sqlite3.connect(path)
     blocks = db.execute("SELECT alloc_seq, free_seq, size_bytes, block_bytes, segment_id FROM allocation WHERE heap_id = 2 ORDER BY alloc_seq").fetchall()
     segments = db.execute("SELECT alloc_seq, free_seq, size_bytes, allocation_id FROM allocation WHERE is_segment = 1").fetchall()
@@ -102,11 +102,10 @@ def count(path):
     most_bytes, = held[most_seq]
     served_seq = min(seq for seq in live if seq > most_seq)
     unused = {"peak": 1 - peak_blocks / at(held, peak_seq)[0], "reserve": 1 - max(live[served_seq][1], peak_blocks) / most_bytes}
-    moment = max(unused, key=unused.get)
     misses = {min(begin for begin, *_, segment in blocks if segment == number) for *_, number in segments}
     warm = [begin for begin, *_ in blocks if begin > steps[WARM_UP_STEPS]]
-    return {"fragmentation": unused[moment], "beyond peak": 1 - peak_bytes / most_bytes, "hit rate": 1 - len(misses) / len(blocks),
-            "hit rate after warm-up": 1 - len(misses.intersection(warm)) / len(warm)}, moment
+    return {"fragmentation": max(unused.values()), "beyond peak": 1 - peak_bytes / most_bytes, "hit rate": 1 - len(misses) / len(blocks),
+            "hit rate after warm-up": 1 - len(misses.intersection(warm)) / len(warm)}, unused["peak"]
 
 
 def near(what, said, wanted, tolerance=1e-9):
@@ -135,18 +134,19 @@ def on_page(page, table, value, **where):
 
 def ask(name, base):
     screen = run("npumem-ingest", "--lang", "en", "--csv", f"{name}.csv", f"{name}.zst")
-    db, page, (wanted, moment) = f"{name}.db", f"{name}.html", count(f"{name}.db")
+    db, page, (wanted, at_peak) = f"{name}.db", f"{name}.html", count(f"{name}.db")
     folder = os.path.join(f"{name}.csv", "")
 
     percent(f"{name}: screen", screen, r"(?:^\d? *UNUSED|fragmentation) ([\d.]+) %", wanted["fragmentation"])
     percent(f"{name}: screen", screen, r"hit rate ([\d.]+) % after warm-up", wanted["hit rate after warm-up"])
 
     rules = {rule["rule"]: rule for rule in json.loads(run("npumem-check", db, "--json", "--max-fragmentation", "1", "--min-hit-rate", "0"))["rules"]}
-    near(f"{name}: check", rules["max-fragmentation"]["value"], wanted["fragmentation"])
+    # The rule does not look at when the pool held most, and says at which moment it did.
+    near(f"{name}: check", rules["max-fragmentation"]["value"], at_peak)
     near(f"{name}: check", rules["min-hit-rate"]["value"], wanted["hit rate after warm-up"])
     said = {"note": rules["max-fragmentation"]["note"], "label": rules["min-hit-rate"]["note"]}
-    if said != {"note": {"peak": "at the peak", "reserve": "when the pool held most"}[moment], "label": "after the warm-up"}:
-        failures.append(f"{name}: check says {said} of {moment}")
+    if said != {"note": "at the peak", "label": "after the warm-up"}:
+        failures.append(f"{name}: check says {said}")
 
     diff = run("npumem-diff", base, db, "--csv", f"{name}.diff")
     for figure in ("fragmentation", "beyond peak", "hit rate"):
