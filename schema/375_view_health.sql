@@ -34,7 +34,7 @@ CREATE VIEW z_fragmentation_verdict (
     reserved_bytes,
     -- Of these, what no block took, at least; 'growth': in the part of the pool that the request belongs to, without what is
     -- left over of its new segment; 'failure', 'end': in segments that hold something (inactive split), for the rest can be given
-    -- back; 'reserve': what was never used at once, without what came for a request that failed then. Unit: bytes.
+    -- back; 'reserve': what was never used at once, without what came for a request that was not served then. Unit: bytes.
     min_unused_bytes,
     -- The same at most. Unit: bytes.
     max_unused_bytes,
@@ -178,22 +178,12 @@ WITH at_moment AS (
             m.seq AS seq,
             m.ns AS ns,
             k.reserved_bytes AS reserved_bytes,
-            -- What had come for a request that failed then is no waste.
+            -- What had come for a request that was not served then is no waste.
             k.occupied_bytes + coalesce((
                 SELECT min(x.fresh_bytes, x.free_bytes)
                 FROM z_heap_sample AS x
                 WHERE x.heap_id = k.heap_id
                     AND x.since_seq = (SELECT max(y.since_seq) FROM z_heap_sample AS y WHERE y.heap_id = k.heap_id AND y.since_seq <= m.seq)
-                    AND EXISTS (
-                        SELECT 1
-                        FROM moment AS f
-                        WHERE f.kind = 4 AND f.seq >= m.seq
-                            AND NOT EXISTS (
-                                SELECT 1
-                                FROM z_heap_sample AS y
-                                WHERE y.heap_id = k.heap_id AND y.since_seq > x.since_seq AND y.since_seq <= f.seq
-                            )
-                    )
             ), 0) AS occupied_bytes,
             k.min_rounding_bytes AS min_rounding_bytes,
             k.max_rounding_bytes AS max_rounding_bytes,
