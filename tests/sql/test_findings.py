@@ -187,6 +187,20 @@ def grown(points):
     return rise if sorted(held) == held and held[0] < held[2] < held[3] and is_much else None
 
 
+def module_grown(points, begin, end):
+    """The same of memory that is held until there is more of it, at the begins of the last four tenths of what the process did, and in the last."""
+    if len(points) < 10 or end == begin:
+        return None
+    tenth_of = [(seq - begin) * 10 // (end - begin) for seq, _, _ in points]
+    held = [[point[1] for point, tenth in zip(points, tenth_of) if tenth < at] for at in (6, 7, 8, 9)]
+    if not all(held):
+        return None
+    levels = [values[-1] for values in held]
+    levels.append(max([levels[-1]] + [point[1] for point, tenth in zip(points, tenth_of) if tenth >= 9]))
+    rise = levels[-1] - levels[0]
+    return rise if sorted(levels) == levels and len(set(levels)) >= 4 and rise >= max(64 << 20, levels[-1] / 10) else None
+
+
 def cycled(marks):
     """By how much rises what is held from mark to mark of one name, (held, live) at each, where what lives does not; and how often."""
     late = max(3, -(-2 * len(marks) // 5))
@@ -220,7 +234,11 @@ def hold_growth(db, name):
             points[heap].append(point)
     lost = db.execute("SELECT sum(events_dropped + events_damaged + events_unrecovered) FROM input").fetchone()[0]
     place = "(host, pid, device, heap, level) IS (SELECT host, pid, device, heap, level FROM z_heap_place WHERE heap_id = ?)"
-    rises = {heap: grown(of) for heap, of in points.items() if len(of) > 1}
+    rises = {}
+    for heap, of in points.items():
+        level, process = db.execute("SELECT level, process_id FROM heap WHERE heap_id = ?", (heap,)).fetchone()
+        of_process = [row[0] for row in db.execute("SELECT last_seq FROM usage JOIN heap USING (heap_id) WHERE process_id IS ? AND last_seq IS NOT NULL", (process,))]
+        rises[heap] = module_grown(of, min(of_process), max(of_process)) if level == 1 else grown(of) if len(of) > 1 else None
     rises.update({heap: rise for heap, (rise, _) in cycles.items()})
     seen["cycles"] += len(cycles)
     want = sorted(rise for heap, rise in rises.items() if rise is not None
