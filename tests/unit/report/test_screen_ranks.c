@@ -311,6 +311,24 @@ static void say_four_with_status(void)
         say_end(i, "exit", 1);
 }
 
+/* As ranks of snapshots are. */
+START_TEST(a_process_without_a_number_is_called_by_none)
+{
+    static const double at_once[4] = {0};
+    sqlite3 *db;
+    char *shown;
+
+    say_four_with_status();
+    db = load_on_hosts(at_once);
+    ck_assert_int_eq(sqlite3_exec(db, "UPDATE process SET pid = NULL", NULL, NULL, NULL), SQLITE_OK);
+    shown = show(db, NM_ENGLISH);
+    ck_assert_ptr_nonnull(strstr(shown, "first    rank 0 (n0 NPU 0), at 2023-11-14 22:13:20 UTC"));
+    ck_assert_ptr_null(strstr(shown, "pid"));
+    free(shown);
+    sqlite3_close(db);
+}
+END_TEST
+
 /* Ranks 0 and 2 share a host, so that 50 ms between them are certain; a second
  * between hosts is not, three are. */
 START_TEST(clocks_of_hosts_are_believed_as_far_as_they_go)
@@ -575,6 +593,7 @@ TEST_SUITE(test_screen_ranks)
     tcase_set_timeout(test, 120);
     tcase_add_test(test, four_healthy_ranks);
     tcase_add_test(test, snapshots_of_ranks_do_not_end);
+    tcase_add_test(test, a_process_without_a_number_is_called_by_none);
     tcase_add_test(test, one_was_out_of_memory_and_three_followed);
     tcase_add_test(test, missing_ranks_are_named);
     tcase_add_test(test, one_was_killed);
