@@ -248,7 +248,7 @@ static nm_status load_many(ingest *run, nm_error *err)
         status = open_outputs(run, NM_STORE_MERGED, err);
     if (status == NM_OK)
         status = ingest_workers_new(run, (size_t)run->options->job_count, load_part, &run->workers, err);
-    nm_progress_begin(&run->progress, !run->options->is_quiet, bytes_to_read(run));
+    nm_progress_begin(&run->progress, run->options->progress, bytes_to_read(run));
     for (size_t i = 0; i < run->inputs.count && status == NM_OK; i++) {
         const tool_input *input = &run->inputs.items[i];
         const nm_merge_origin origin = {(int64_t)i, ingest_input_name(input), note_repeat, run};

@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "store/store.h"
 #include "tool/common/options.h"
+#include "tool/ingest/progress.h"
 
 typedef struct ingest_options { /* texts are borrowed from the command line */
     const char *const *operands;
@@ -36,6 +37,7 @@ typedef struct ingest_options { /* texts are borrowed from the command line */
     bool is_safe_load;
     bool is_forced;
     bool is_quiet;
+    nm_progress_form progress;
     bool is_redacted;
 } ingest_options;
 
