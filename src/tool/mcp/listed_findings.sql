@@ -1,0 +1,27 @@
+-- listed_findings.sql: findings that are judged, the gravest first: those that are good (:is_good), or the others; of a :kind and a
+-- :severity or of all.
+SELECT
+    finding_id,
+    severity,
+    kind,
+    text,
+    host,
+    rank,
+    pid,
+    device,
+    heap,
+    level,
+    site,
+    verdict,
+    basis,
+    value,
+    unit,
+    bytes,
+    count,
+    source_view
+FROM finding
+WHERE severity <> 'not judged'
+    AND (severity = 'good') = :is_good
+    AND (:kind IS NULL OR kind = :kind)
+    AND (:severity IS NULL OR severity = :severity)
+ORDER BY CASE severity WHEN 'fault' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, finding_id;
