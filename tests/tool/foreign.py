@@ -247,7 +247,7 @@ def check_names_of_files(names):
         if len(name) > 200 or b"/" in name or name in (b"", b" "):
             continue
         path = b"./" + name
-        for program in ("npumem-ingest", "npumem-check", "npumem-diff", "npumem-stack", "npumem-top", "npumem-whatif", "npumem-report", "npumem-bundle"):
+        for program in ("npumem-ingest", "npumem-check", "npumem-diff", "npumem-stack", "npumem-top", "npumem-whatif", "npumem-report", "npumem-bundle", "npumem-mcp"):
             run(program, path, *{"npumem-check": ["--no-leak"], "npumem-diff": ["plain.db"]}.get(program, []), statuses=(1, 4))
         run("npumem-export", "svg", path, statuses=(1, 4))
         shutil.copy("plain.zst", path)

@@ -7,7 +7,7 @@
 set -u
 . "${0%/*}/common.sh"
 bin=$1 completions=$2 scratch=$3 mode=${4:-}
-programs='npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem-export npumem-report npumem-bundle npumem-top npumem'
+programs='npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem-export npumem-report npumem-bundle npumem-top npumem-mcp npumem'
 
 rm -rf "$scratch"
 mkdir -p "$scratch"
