@@ -34,6 +34,7 @@ typedef struct ingest_options { /* texts are borrowed from the command line */
     uint32_t color;    /* a tool_color */
     uint32_t language; /* a tool_language */
     bool has_csv_bom;
+    bool is_json;
     bool is_safe_load;
     bool is_forced;
     bool is_quiet;
