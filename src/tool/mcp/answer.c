@@ -14,7 +14,9 @@
 #include "base/shown.h"
 #include "store/question.h"
 
-#define WHOLE_MAX (INT64_C(1) << 53) /* what every reader of JSON takes for a whole number */
+#define WHOLE_MAX  (INT64_C(1) << 53) /* what every reader of JSON takes for a whole number */
+
+#define WORD(text) ((nm_bytes){(const uint8_t *)(text), sizeof(text) - 1})
 
 /* ---- Room ---------------------------------------------------------------------------------------------------------------- */
 
@@ -71,6 +73,53 @@ static void put_cut(nm_json *json, const char *name, const char *text, size_t le
 void mcp_put_text(nm_json *json, const char *name, const char *text, size_t columns)
 {
     put_cut(json, name, text, text == NULL ? 0 : strlen(text), columns);
+}
+
+static void put_token(nm_json *json, const char *name, const nm_json_token *token, size_t columns)
+{
+    switch (token->kind) {
+    case NM_JSON_OBJECT:
+    case NM_JSON_LIST:
+        nm_json_begin(json, name, token->kind == NM_JSON_OBJECT ? '{' : '[');
+        break;
+    case NM_JSON_OBJECT_END:
+    case NM_JSON_LIST_END:
+        nm_json_end(json, token->kind == NM_JSON_OBJECT_END ? '}' : ']');
+        break;
+    case NM_JSON_TEXT:
+        put_cut(json, name, token->text.len == 0 ? "" : (const char *)token->text.data, token->text.len, columns);
+        break;
+    case NM_JSON_NUMBER:
+        nm_json_value(json, name, token->text);
+        break;
+    default:
+        nm_json_value(json, name,
+                      token->kind == NM_JSON_NULL   ? WORD("null")
+                      : token->kind == NM_JSON_TRUE ? WORD("true")
+                                                    : WORD("false"));
+    }
+}
+
+nm_status mcp_put_json(nm_json *json, const char *name, nm_bytes value, const char *skipped, size_t columns,
+                       nm_error *err)
+{
+    nm_json_reader reader = nm_json_reader_over(value);
+    nm_json_token token;
+    nm_status status;
+    char member[MCP_TEXT_COLUMNS];
+
+    while ((status = nm_json_next(&reader, &token, err)) == NM_OK) {
+        if (token.name.data != NULL && nm_json_is(token.name, skipped)) {
+            if ((status = nm_json_pass(&reader, &token, err)) != NM_OK)
+                break;
+            continue;
+        }
+        snprintf(member, sizeof member, "%.*s", (int)token.name.len, (const char *)token.name.data);
+        put_token(json, token.name.data == NULL ? name : member, &token, columns);
+        name = NULL;
+    }
+    nm_json_reader_free(&reader);
+    return status == NM_END ? NM_OK : status;
 }
 
 void mcp_put_lines(nm_json *json, const char *name, nm_bytes text, size_t from, int64_t *more)

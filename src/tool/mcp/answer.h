@@ -31,6 +31,10 @@ bool mcp_has_room(const nm_json *json);
 /* NULL: null. `columns` is how many characters of it are kept; of a longer one the last is a mark for what is left out. */
 void mcp_put_text(nm_json *json, const char *name, const char *text, size_t columns);
 
+/* A value that is JSON already, each text of it as above; members of the name `skipped` are left out. */
+nm_status mcp_put_json(nm_json *json, const char *name, nm_bytes value, const char *skipped, size_t columns,
+                       nm_error *err);
+
 /* A text of many lines, from the byte `from` on, as far as there is room; *more is where the rest begins, 0: there is none. */
 void mcp_put_lines(nm_json *json, const char *name, nm_bytes text, size_t from, int64_t *more);
 

@@ -9,14 +9,12 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "report/findings_json.h"
 #include "report/moment.h"
-#include "say/command.h"
-#include "say/said.h"
 #include "store/question.h"
 #include "tool/mcp/block_lives.sql.h"
 #include "tool/mcp/files.h"
-#include "tool/mcp/finding_row.sql.h"
-#include "tool/mcp/finding_said.sql.h"
+#include "tool/mcp/finding_place.sql.h"
 #include "tool/mcp/site_leaks.sql.h"
 #include "tool/mcp/site_peaks.sql.h"
 #include "tool/mcp/site_stacks.sql.h"
@@ -26,6 +24,7 @@
 #define FRAMES_MAX   60
 #define ROWS_MAX     10 /* of a table beside others */
 #define NEIGHBOURS   5  /* on each side */
+#define FEW_COLUMNS  60 /* of a text of a finding whose names are long */
 #define NUMBER_BYTES 24
 
 typedef struct asked {
@@ -66,72 +65,57 @@ static nm_status put_stack(const asked *a, int64_t stack_id, nm_error *err)
 
 /* ---- A finding -------------------------------------------------------------------------------------------------------------- */
 
-static void put_evidence(const asked *a, const nm_finding_said_row *row)
+/* The member `finding`, as npumem.findings/1 has it, but for the codes of its sentences. Long names are cut once more where they
+ * would fill the answer. */
+static nm_status put_finding(const asked *a, int64_t finding_id, nm_error *err)
 {
-    const nm_listener to = {NM_ENGLISH, true, MCP_TEXT_COLUMNS, MCP_TEXT_COLUMNS};
-    const nm_say_owner owner = {row->has.rank, row->has.pid, row->has.device, row->rank,
-                                row->pid,      row->device,  row->device_kind};
-    const nm_said_of of = {owner, row->heap, row->site};
-    const char *at = row->evidence, *remedy = row->remedy;
-    char text[NM_SENTENCE_BYTES];
-    nm_sentence label;
+    const nm_findings_json_options options = {.database = a->run->database, .finding_id = finding_id};
+    nm_buffer all = {0};
+    nm_json whole = {.out = &all, .err = err};
+    mcp_mark mark = mcp_mark_here(a->json);
+    nm_json_kind kind;
+    nm_bytes list = {0};
 
-    nm_json_begin(a->json, "evidence", '[');
-    while (row->has.evidence && nm_said_next_line(&at, &label) && nm_said_put(&to, &of, &at, text, sizeof text))
-        mcp_put_text(a->json, NULL, text, MCP_SENTENCE_COLUMNS);
-    nm_json_end(a->json, ']');
-    if (row->has.remedy && nm_said_put(&to, &of, &remedy, text, sizeof text))
-        mcp_put_text(a->json, "remedy", text, MCP_SENTENCE_COLUMNS);
-}
-
-static void put_command(const asked *a, const nm_finding_said_row *row)
-{
-    char *command = row->has.next_command ? nm_command_make(row->next_command, a->run->database, a->run->path) : NULL;
-
-    if (command != NULL)
-        mcp_put_text(a->json, "command", command, MCP_SENTENCE_COLUMNS);
-    free(command);
-}
-
-static void put_finding_next(const asked *a, const nm_finding_said_row *row)
-{
-    nm_json_begin(a->json, "next", '[');
-    if (row->has.site)
-        mcp_put_next(a->json, "explain", "handle", a->run->handle, "site", row->site, NULL);
-    mcp_put_next(a->json, "query", "handle", a->run->handle, "topic", row->source_view, NULL);
-    nm_json_end(a->json, ']');
-}
-
-static nm_status put_said(const asked *a, int64_t finding_id, nm_error *err)
-{
-    sqlite3_stmt *rows = NULL;
-    nm_finding_said_row row;
-    nm_status status = nm_finding_said_ask(a->db, finding_id, &rows, err);
-
-    if (status == NM_OK && nm_finding_said_next(rows, &row)) {
-        put_evidence(a, &row);
-        put_command(a, &row);
-        if (row.has.stack_id)
-            status = put_stack(a, row.stack_id, err);
-        put_finding_next(a, &row);
+    nm_json_begin(&whole, NULL, '{');
+    nm_status status = nm_findings_json(a->db, &options, &whole, err);
+    nm_json_end(&whole, '}');
+    if (status == NM_OK)
+        status = whole.status;
+    for (size_t i = 0; status == NM_OK && list.len <= 2 && i < 2; i++)
+        mcp_json_member((nm_bytes){all.data, all.len}, i == 0 ? "findings" : "not_judged", &kind, &list);
+    if (status == NM_OK && list.len <= 2)
+        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "there is no finding of that number");
+    for (size_t columns = MCP_SENTENCE_COLUMNS; status == NM_OK; columns = FEW_COLUMNS) {
+        status = mcp_put_json(a->json, "finding", list, "said", columns, err);
+        if (mcp_has_room(a->json) || columns == FEW_COLUMNS)
+            break;
+        mcp_go_back(a->json, mark);
     }
-    return nm_question_end(rows, status, err);
+    nm_buffer_free(&all);
+    return status;
 }
 
 static nm_status explain_finding(const asked *a, nm_error *err)
 {
     int64_t finding_id = 0;
-    mcp_rows one = {0};
     sqlite3_stmt *rows = NULL;
+    nm_finding_place_row row;
 
     mcp_argument_number(a->arguments, "finding", &finding_id);
-    nm_status status = nm_finding_row_ask(a->db, finding_id, &rows, err);
+    nm_status status = finding_id <= 0 ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "there is no finding of that number")
+                                       : put_finding(a, finding_id, err);
     if (status == NM_OK)
-        mcp_put_objects(a->json, "finding", rows, &one);
-    status = nm_question_end(rows, status, err);
-    if (status == NM_OK && one.count == 0)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "there is no finding of that number");
-    return status == NM_OK ? put_said(a, finding_id, err) : status;
+        status = nm_finding_place_ask(a->db, finding_id, &rows, err);
+    if (status == NM_OK && nm_finding_place_next(rows, &row)) {
+        if (row.has.stack_id)
+            status = put_stack(a, row.stack_id, err);
+        nm_json_begin(a->json, "next", '[');
+        if (row.has.site)
+            mcp_put_next(a->json, "explain", "handle", a->run->handle, "site", row.site, NULL);
+        mcp_put_next(a->json, "query", "handle", a->run->handle, "topic", row.source_view, NULL);
+        nm_json_end(a->json, ']');
+    }
+    return nm_question_end(rows, status, err);
 }
 
 /* ---- A site ------------------------------------------------------------------------------------------------------------------ */

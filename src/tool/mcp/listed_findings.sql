@@ -2,6 +2,7 @@
 -- :severity or of all.
 SELECT
     finding_id,
+    substr(sentence, 3, instr(substr(sentence, 3), '"') - 1) AS code,
     severity,
     kind,
     text,
@@ -13,7 +14,8 @@ SELECT
     level,
     site,
     verdict,
-    basis,
+    CASE basis WHEN 'estimate' THEN 'estimate' ELSE 'recorded' END AS basis,
+    CASE basis WHEN 'bound' THEN 1 END AS is_bound,
     value,
     unit,
     bytes,

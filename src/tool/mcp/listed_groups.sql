@@ -1,6 +1,7 @@
 -- listed_groups.sql: what several processes have in common, of a :kind and a :severity or of all.
 SELECT
     finding_group_id,
+    substr(sentence, 3, instr(substr(sentence, 3), '"') - 1) AS code,
     severity,
     kind,
     text,

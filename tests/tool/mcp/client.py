@@ -13,6 +13,10 @@ def fail(words):
 
 
 def expect(what, value, wanted):
+    """Of long lists where they begin to differ is told."""
+    if isinstance(value, list) and isinstance(wanted, list) and value != wanted:
+        same = next((i for i, pair in enumerate(zip(value, wanted)) if pair[0] != pair[1]), min(len(value), len(wanted)))
+        what, value, wanted = "%s, from %d on" % (what, same), value[same:same + 3], wanted[same:same + 3]
     if value != wanted:
         fail("%s: %r, not %r" % (what, value, wanted))
 

@@ -211,6 +211,19 @@ def compare_rows(what, said, wanted):
         fail("%s: %r, not %r" % (what, said[:3], wanted[:3]))
 
 
+def compare_json(findings, groups):
+    """What npumem-ingest --json says of the same database."""
+    answer = json.loads(subprocess.run([BIN + "/npumem-ingest", "--json", "in/run.db"], stdout=subprocess.PIPE, check=True).stdout)
+    place = ("host", "rank", "pid", "device", "heap", "level", "site")
+    flat = lambda row: {name: row.get(name) for name in ("finding_id", "code", "severity", "kind", "verdict", "basis")}
+    wanted = [dict(flat(row), **row["subject"]) for row in answer["findings"]]
+    expect("findings in JSON", [dict(flat(row), **{name: row.get(name) for name in place}) for row in findings], sorted(wanted, key=lambda row: row["finding_id"]))
+    texts = {row["finding_id"]: row["text"] for row in answer["findings"]}  # of what is good without what that rests on
+    expect("texts that differ from JSON", [row for row in findings if not row["text"].startswith(texts[row["finding_id"]])], [])
+    expect("groups in JSON", [(row["finding_group_id"], row["code"], row["text"]) for row in groups],
+           [(row["finding_group_id"], row["code"], row["text"]) for row in answer["groups"]])
+
+
 def test_findings(client, handle):
     connection = sqlite3.connect("in/run.db")
     connection.row_factory = sqlite3.Row
@@ -221,10 +234,12 @@ def test_findings(client, handle):
     leaks = [row for row in said["findings"] if row["kind"] == "leak"]
     expect("a leak a rank", [(row["bytes"], row["site"]) for row in leaks], [(8 * 1024, "keep.py:7 keep")] * RANKS)
     expect("one group of them", [(row["holder_count"], row["total_bytes"]) for row in said["groups"] if row["kind"] == "leak"], [(RANKS, RANKS * 8 * 1024)])
-    names = [name for row in said["findings"] + said["good"] for name in row]
-    columns = ", ".join(sorted(set(names)))
-    key = lambda row: row["finding_id"]
-    compare_rows("findings", sorted(said["findings"] + said["good"], key=key), ask("SELECT %s FROM finding WHERE severity <> 'not judged' ORDER BY finding_id" % columns))
+    listed = sorted(said["findings"] + said["good"], key=lambda row: row["finding_id"])
+    own = ("code", "basis", "is_bound")
+    columns = ", ".join(sorted({name for row in listed for name in row if name not in own}))
+    compare_rows("findings", [{name: value for name, value in row.items() if name not in own} for row in listed],
+                 ask("SELECT %s FROM finding WHERE severity <> 'not judged' ORDER BY finding_id" % columns))
+    compare_json(listed, said["groups"])
     expect("what is good is last", [row["severity"] == "good" for row in said["findings"]], [False] * len(said["findings"]))
     expect("what is not judged", sum(row["finding_count"] for row in said["not_judged"]), ask("SELECT count(*) AS n FROM finding WHERE severity = 'not judged'")[0]["n"])
     for page in pages:
@@ -244,8 +259,15 @@ def test_findings(client, handle):
 
 def test_explain(client, handle, finding):
     said = client.call("explain", handle=handle, finding=finding)
-    expect("the finding", (said["finding"][0]["finding_id"], said["finding"][0]["site"]), (finding, "keep.py:7 keep"))
-    expect("its evidence", bool(said["evidence"]), True)
+    one = said["finding"][0]
+    expect("the finding", (one["finding_id"], one["subject"]["site"]), (finding, "keep.py:7 keep"))
+    expect("its evidence", bool(one["evidence"]), True)
+    for figure in one["figures"]:
+        where = " AND ".join("%s IS ?" % name for name in figure["key"])
+        expect("the figure " + figure["name"], rows_of("in/run.db", "SELECT %s FROM %s WHERE %s" % (figure["name"], figure["view"], where), *figure["key"].values()), [[figure["value"]]])
+    expect("figures", [(figure["name"], figure["value"]) for figure in one["figures"] if figure["name"] == "leak_bytes"], [("leak_bytes", 8192)])
+    unjudged = rows_of("in/run.db", "SELECT min(finding_id) FROM finding WHERE severity = 'not judged'")[0][0]
+    expect("what is not judged", client.call("explain", handle=handle, finding=unjudged)["finding"][0]["severity"], "not judged")
     expect("where it goes on", said["next"][0], {"tool": "explain", "arguments": {"handle": handle, "site": "keep.py:7 keep"}})
     site = client.call(**dict(said["next"][0]["arguments"], tool="explain"))
     expect("the stack", site["stack"], ["keep.py:7 keep", "train.py:9 main"])
