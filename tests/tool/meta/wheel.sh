@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# wheel.sh BUILD SCRATCH ARCH [LIBASCENDCL]: the wheel that pip makes of this tree, without a network: its tag is true, its list of
-# files, too, and it has what the tarball has. With LIBASCENDCL it is installed in an environment of its own, and a script is
+# wheel.sh BUILD SCRATCH ARCH COMPILER [LIBASCENDCL]: the wheel that pip makes of this tree, without a network: its tag is true, its
+# list of files, too, and it has what the tarball has. With LIBASCENDCL it is installed in an environment of its own, and a script is
 # recorded, ingested, asked and reported there. pip builds it whole where NPUMEM_NIGHTLY is set, else of the tests' tarball.
 set -u
 . "${0%/*}/common.sh"
-build=$1 scratch=$2 arch=$3 runtime=${4:-}
+build=$1 scratch=$2 arch=$3 compiler=$4 runtime=${5:-}
 here=$PWD/${0%/*}
 choose_packages "$build"
 
@@ -18,8 +18,7 @@ for candidate in python3 /usr/bin/python3; do # --python: pip 22.3
 done
 [ -n "$python" ] || skip "no python3 here with a pip that knows --python"
 for library in libsqlite3 libzstd libcsv libdw libelf libz liblzma libbz2; do
-    [ -e "$("${CC:-$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")}" -print-file-name=$library.a)" ] ||
-        skip "no $library.a here"
+    [ -e "$("$compiler" -print-file-name=$library.a)" ] || skip "no $library.a here"
 done
 offline=(unshare -r -n)
 "${offline[@]}" true 2>/dev/null || offline=()
