@@ -67,7 +67,7 @@ sed -nE 's/^\| ([^|]*) \| `(sqlite3 .*)` \|$/\1/p' "$questions" | diff - asked |
 
 # ---- Each command of the skill ----
 
-commands=$(sed -nE 's/^    ((npumem|sqlite3) .*)/\1/p' "$skill" && grep '^|' "$skill" | grep -oE '`(npumem|sqlite3) [^`]*`' | tr -d '`')
+commands=$(sed -nE 's/^    ((npumem|sqlite3) .*)/\1/p' "$skill" && grep -oE '`(npumem|sqlite3) [^`]*`' "$skill" | tr -d '`' | grep 'run\.' | grep -v '^npumem record')
 [ "$(wc -l <<<"$commands")" -ge 10 ] || wrong "the skill has less than 10 commands"
 while IFS= read -r line; do
     case $line in 'npumem ingest run.zst') line+=' --force' ;; esac

@@ -59,6 +59,8 @@ python=$(command -v /usr/bin/python3 || command -v python3) || leave_out "no pyt
         'import npumem; npumem.start("python.zst"); npumem.mark("x"); npumem.stop() or exit("not whole")' ||
         fail "npumem.py does not work where it is installed"
     [ -s python.zst ] || fail "npumem.py left no trace"
+    [ "$(PYTHONPATH=$prefix/share/npumem/python PATH=/usr/bin:/bin "$python" -m npumem --version)" = "$(npumem --version)" ] ||
+        fail "python -m npumem does not find npumem where it is installed"
 }
 
 expect_own() {

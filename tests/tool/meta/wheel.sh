@@ -30,15 +30,17 @@ pip() {
 
 # ---- Made ----
 
-cmake --build "$build" --target "${quick}tarball" >"$scratch/log" 2>&1 || {
-    tail -n 20 "$scratch/log" >&2
-    fail "the tarball is not built"
-    finish
-}
-tarball=$(echo "$packages"/npumem-*-linux-"$arch".tar.gz)
+preset=release
 if [ -n "$quick" ]; then
-    export NPUMEM_WHEEL_TARBALL=$tarball
+    cmake --build "$build" --target quick_tarball >"$scratch/log" 2>&1 || {
+        tail -n 20 "$scratch/log" >&2
+        fail "the tarball is not built"
+        finish
+    }
+    export NPUMEM_WHEEL_TARBALL
+    NPUMEM_WHEEL_TARBALL=$(echo "$packages"/npumem-*-linux-"$arch".tar.gz)
 elif [ "$arch" != "$(uname -m)" ]; then
+    preset=$arch
     export NPUMEM_WHEEL_PRESET=$arch
 fi
 "${offline[@]}" "$python" -m pip wheel -w "$scratch" . >"$scratch/log" 2>&1 || {
@@ -46,6 +48,7 @@ fi
     fail "pip wheel"
     finish
 }
+tarball=${NPUMEM_WHEEL_TARBALL:-$(echo build/wheel/$preset/npumem-*-linux-"$arch".tar.gz)}
 version=$(sed -n 's/^project(npumem VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 wheel=$(echo "$scratch"/*.whl)
 [[ ${wheel##*/} =~ ^npumem-$version-py3-none-manylinux_2_([0-9]+)_$arch\.whl$ ]] || {
@@ -60,6 +63,7 @@ pip wheel --no-deps -w "$scratch/none" --config-settings tarball=missing.tar.gz 
 grep -q 'No such file.*missing.tar.gz' "$scratch/log" || fail "of no tarball pip says: $(tail -n 3 "$scratch/log")"
 pip install --target "$scratch/none" --editable . >"$scratch/log" 2>&1 && fail "pip install --editable"
 grep -qi 'editable' "$scratch/log" || fail "of --editable pip says: $(tail -n 3 "$scratch/log")"
+PYTHONPATH=python/backend "$python" -c 'import npumem_backend; npumem_backend.build_sdist(".")' 2>&1 | grep -q 'no sdist' || fail "an sdist is made"
 
 # ---- What is inside ----
 
