@@ -31,7 +31,7 @@ void nm_progress_begin(nm_progress *progress, nm_progress_form form, uint64_t to
     if (form == NM_PROGRESS_LINE && !isatty(STDERR_FILENO))
         progress->form = NM_PROGRESS_NONE;
     progress->begin_ns = now_ns();
-    progress->next_ns = progress->begin_ns + FIRST_LINE_NS;
+    progress->next_ns = progress->begin_ns + (form == NM_PROGRESS_LINES ? 0 : FIRST_LINE_NS);
 }
 
 static bool is_time(nm_progress *progress)

@@ -9,8 +9,8 @@
 #include "store/question.h"
 
 #define NM_MADE_OF_SQL \
-    "SELECT path FROM input WHERE (SELECT count(*) FROM input) = 1;"
-#define NM_MADE_OF_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(path)
+    "SELECT recording_id AS recording FROM input WHERE (SELECT count(*) FROM input) = 1;"
+#define NM_MADE_OF_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(recording)
 NM_QUESTION_ROW(made_of, NM_MADE_OF_COLUMNS)
 NM_QUESTION_ASK(made_of, NM_MADE_OF_SQL, NM_QUESTION_NONE)
 

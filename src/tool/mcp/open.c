@@ -10,13 +10,15 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "drain/state.h"
+#include "source/source.h"
 #include "tool/mcp/made_of.sql.h"
 #include "tool/mcp/opened_facts.sql.h"
 #include "tool/mcp/opened_inputs.sql.h"
 #include "tool/mcp/tools.h"
 
-#define PATIENCE_MS 1000 /* a short load is waited for */
-#define INPUTS_MAX  10
+#define PATIENCE_MS  1000 /* a short load is waited for */
+#define INPUTS_MAX   10
+#define SEARCH_BYTES ((size_t)1 << 20) /* in which a trace has a block */
 
 /* ---- A database that is there already ------------------------------------------------------------------------------------ */
 
@@ -27,14 +29,34 @@ static const char *name_of(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-static bool is_made_of(const char *database, const char *input)
+/* Of a trace; "": it is none. */
+static void read_recording_id(const char *path, char id[NM_RECORDING_ID_BYTES])
+{
+    nm_block_header header;
+    nm_buffer begin = {0};
+    struct stat info;
+    uint64_t vain = 0;
+    size_t at = 0, got = 0;
+    int fd = -1;
+
+    id[0] = 0;
+    if (nm_door_open_file(path, &fd, &info, NULL) == NM_OK && nm_buffer_reserve(&begin, SEARCH_BYTES, NULL) == NM_OK &&
+        nm_io_read(fd, begin.data, SEARCH_BYTES, &got, NULL) == NM_OK &&
+        nm_block_find((nm_bytes){begin.data, got}, &at, &vain, &header) == NM_OK)
+        for (size_t i = 0; i < sizeof header.trace_id; i++)
+            snprintf(id + 2 * i, 3, "%02x", header.trace_id[i]);
+    nm_io_close(fd);
+    nm_buffer_free(&begin);
+}
+
+static bool is_made_of(const char *database, const char *recording_id)
 {
     sqlite3_stmt *rows = NULL;
     nm_foreign *opened = NULL;
     nm_made_of_row row;
     bool is_it = nm_foreign_open(database, false, &opened, NULL) == NM_OK &&
                  nm_made_of_ask(nm_foreign_db(opened), &rows, NULL) == NM_OK && nm_made_of_next(rows, &row) &&
-                 strcmp(name_of(row.path), name_of(input)) == 0;
+                 strcmp(row.recording, recording_id) == 0;
 
     sqlite3_finalize(rows);
     mcp_run_close(opened);
@@ -45,7 +67,7 @@ static bool is_made_of(const char *database, const char *input)
 static bool find_made(const mcp_places *places, const char *path, char made[PATH_MAX])
 {
     const char *dot = strrchr(path, '.');
-    char beside[PATH_MAX];
+    char beside[PATH_MAX], id[NM_RECORDING_ID_BYTES];
     struct stat input, database;
 
     if (dot == NULL || dot < name_of(path) || strcmp(dot, ".db") == 0 ||
@@ -54,7 +76,8 @@ static bool find_made(const mcp_places *places, const char *path, char made[PATH
     if (mcp_places_find(places, beside, made, NULL) != NM_OK || !nm_door_look(path, &input) ||
         !nm_door_look(made, &database) || !S_ISREG(database.st_mode) || database.st_mtim.tv_sec < input.st_mtim.tv_sec)
         return false;
-    return is_made_of(made, path);
+    read_recording_id(path, id);
+    return id[0] != 0 && is_made_of(made, id);
 }
 
 /* ---- What is said ------------------------------------------------------------------------------------------------------------ */

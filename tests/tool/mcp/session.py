@@ -182,10 +182,52 @@ def test_changed():
     client = Client(MCP, "--folder", "out")
     first = client.open("grows.zst")
     shutil.copy("in/run.zst", "out/grows.zst")
+    subprocess.run([BIN + "/npumem-ingest", "--quiet", "-o", "out/base.db", "in/run.zst"], check=True)
+    shutil.copy("in/base.zst", "out/base.zst")
+    os.utime("out/base.zst", (1, 1))
+    expect("a newer database of another recording", client.open("base.zst")["ranks"], 2)
     again = client.open("grows.zst")
     expect("a trace that has grown", (first["ranks"], again["ranks"], again["handle"]), (2, RANKS, first["handle"]))
     client.end()
     os.remove("out/grows.zst")
+
+
+def test_loading():
+    """A load that takes long: its input is a pipe, which the test fills when it has seen enough. The bounds on loads hold, and a server that ends
+    takes them along."""
+    for number in range(3):
+        os.mkfifo("out/pipe%d.zst" % number)
+    client = Client(MCP, "--folder", "out")
+    first = client.call("open", path="pipe0.zst")
+    expect("a long load", (first["state"], first["percent"], "ask again" in first["message"], first["next"]),
+           ("loading", 0, True, [{"tool": "open", "arguments": {"path": "pipe0.zst"}}]))
+    client.refused("%s is loading, 0 %%: ask again" % first["handle"], "findings", handle=first["handle"])
+    expect("the second of them", client.call("open", path="pipe1.zst")["state"], "loading")
+    client.refused("2 files are being loaded", "open", path="pipe2.zst")
+    with open("in/base.zst", "rb") as source, open("out/pipe0.zst", "wb") as pipe:
+        shutil.copyfileobj(source, pipe)
+    for _ in range(100):
+        answer = client.call("open", path="pipe0.zst")
+        if answer["state"] != "loading":
+            break
+    expect("a load that is done", (answer["state"], answer.get("ranks"), answer["handle"]), ("ready", 2, first["handle"]))
+    expect("the end while one is loaded", client.end(), (0, b"", ""))
+    for number in range(3):
+        os.remove("out/pipe%d.zst" % number)
+
+
+def test_progress():
+    """What the load says to the server: how much of the input was read, in lines."""
+    os.rename("out/run.txt", "out/long.txt")
+    with open("out/long.txt", "a") as file:
+        for i in range(300000):
+            file.write("@%d alloc heap=1 address=%#x block=512 thread=1 stack=1\n@%d free heap=1 address=%#x thread=1\n" % (10**6 + 20 * i, 1 << 50, 10**6 + 20 * i + 10, 1 << 50))
+    subprocess.run([TEXT2TRACE, "out/long.txt", "out/long.zst"], check=True)
+    said = subprocess.run([BIN + "/npumem-ingest", "--quiet", "--progress", "-o", "out/long.db", "out/long.zst"], stderr=subprocess.PIPE, text=True, check=True).stderr
+    words = [line.split(" ", 1) for line in said.splitlines()]
+    percents = [int(word[1]) for word in words if word[1].isdigit()]
+    expect("lines of progress", ({word[0] for word in words}, percents == sorted(percents), all(0 <= percent <= 100 for percent in percents), len(percents) > 0),
+           ({"progress"}, True, True, True))
 
 
 def test_places(client):
@@ -427,6 +469,8 @@ def main():
     expect("the end", client.end(), (0, b"", ""))
     expect("what is left", os.listdir("tmp"), [])
     test_changed()
+    test_loading()
+    test_progress()
     test_hostile()
     test_signal()
     expect("what is left at last", os.listdir("tmp"), [])
