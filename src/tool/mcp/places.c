@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/door.h"
+#include "base/shown.h"
 #include "tool/mcp/answer.h"
 
 #define LISTED_MAX 500 /* names of a folder */
@@ -127,6 +128,19 @@ nm_status mcp_places_page(const mcp_places *places, const char *name, char path[
 
 /* ---- What there is -------------------------------------------------------------------------------------------------------- */
 
+static bool is_safe(const char *name)
+{
+    uint32_t character;
+
+    for (size_t len = strlen(name), bytes; len > 0; name += bytes, len -= bytes) {
+        bytes = nm_shown_next(name, len, &character);
+        if (!nm_shown_is_safe(character))
+            return false;
+    }
+    return true;
+}
+
+/* One that is not safe to show is not listed: it is somebody's trick. */
 static bool has_our_name(const char *name)
 {
     static const char *const suffixes[] = {".db", ".zst", ".pickle", ".pkl"};
@@ -134,7 +148,7 @@ static bool has_our_name(const char *name)
 
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (len > strlen(suffixes[i]) && strcmp(name + len - strlen(suffixes[i]), suffixes[i]) == 0)
-            return name[0] != '.';
+            return name[0] != '.' && is_safe(name);
     return false;
 }
 

@@ -455,6 +455,8 @@ def main():
     os.symlink(os.path.abspath("out/secret.db"), "in/sub/link.db")
     os.symlink(os.path.abspath("out/secret.db"), "in/hidden")
     os.symlink(os.path.abspath("out"), "in/linked")
+    with open("in/x\u202ex.db", "w"):
+        pass
     test_begun()
     test_stateless()
     client = Client(MCP, "--folder", "in", "--write", "pages")
