@@ -61,6 +61,7 @@ axe-core               4.14.1
 ws                     8.23.0
 @modelcontextprotocol/sdk 1.32.2
 @modelcontextprotocol/client 2.4.0
+@modelcontextprotocol/conformance 0.1.13
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.

@@ -65,10 +65,14 @@ static nm_status put_stack(const asked *a, int64_t stack_id, nm_error *err)
 
 /* ---- A finding -------------------------------------------------------------------------------------------------------------- */
 
-/* The member `finding`, as npumem.findings/1 has it, but for the codes of its sentences. Long names are cut once more where they
- * would fill the answer. */
+/* The member `finding`, as npumem.findings/1 has it, but for the codes of its sentences. Where that would fill the answer long names
+ * are cut once more, and then its figures left out. */
 static nm_status put_finding(const asked *a, int64_t finding_id, nm_error *err)
 {
+    static const struct {
+        const char *skipped;
+        size_t columns;
+    } tries[] = {{"said", MCP_SENTENCE_COLUMNS}, {"said", FEW_COLUMNS}, {"figures", FEW_COLUMNS}};
     const nm_findings_json_options options = {.database = a->run->database, .finding_id = finding_id};
     nm_buffer all = {0};
     nm_json whole = {.out = &all, .err = err};
@@ -85,11 +89,11 @@ static nm_status put_finding(const asked *a, int64_t finding_id, nm_error *err)
         mcp_json_member((nm_bytes){all.data, all.len}, i == 0 ? "findings" : "not_judged", &kind, &list);
     if (status == NM_OK && list.len <= 2)
         status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "there is no finding of that number");
-    for (size_t columns = MCP_SENTENCE_COLUMNS; status == NM_OK; columns = FEW_COLUMNS) {
-        status = mcp_put_json(a->json, "finding", list, "said", columns, err);
-        if (mcp_has_room(a->json) || columns == FEW_COLUMNS)
-            break;
+    for (size_t i = 0; status == NM_OK && i < sizeof tries / sizeof *tries; i++) {
         mcp_go_back(a->json, mark);
+        status = mcp_put_json(a->json, "finding", list, tries[i].skipped, tries[i].columns, err);
+        if (mcp_has_room(a->json))
+            break;
     }
     nm_buffer_free(&all);
     return status;

@@ -49,11 +49,15 @@ def changed(rng, line):
 
 
 def has_answer(line):
-    """None: by the letter of Python's reader it is not known."""
+    """None: it is not known. Python's reader takes all that ours takes, but for what is no UTF-8."""
+    if not line.strip(b" \t\r"):
+        return False
     try:
         message = json.loads(line)
-    except (ValueError, RecursionError):
+    except (UnicodeDecodeError, RecursionError):
         return None
+    except ValueError:
+        return True
     if not isinstance(message, dict) or not isinstance(message.get("method"), str) or message.get("jsonrpc") != "2.0":
         return None
     if "id" not in message and isinstance(message.get("params", {}), dict):
