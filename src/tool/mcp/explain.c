@@ -15,6 +15,7 @@
 #include "tool/mcp/block_lives.sql.h"
 #include "tool/mcp/files.h"
 #include "tool/mcp/finding_place.sql.h"
+#include "tool/mcp/moment_sites.sql.h"
 #include "tool/mcp/site_leaks.sql.h"
 #include "tool/mcp/site_peaks.sql.h"
 #include "tool/mcp/site_stacks.sql.h"
@@ -264,18 +265,10 @@ static nm_status explain_moment(const asked *a, nm_error *err)
     nm_named_moment moment;
     nm_status status = nm_moment_find(a->db, mcp_argument_text(a->arguments, "moment"), &moment, err);
 
-    if (status == NM_OK && !moment.has_rows)
-        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
-                         "what was live then is known by sums alone: ask view peak_by_site");
     if (status == NM_OK)
-        status = prepare_file(a, MCP_FILE_LIVE_BY_SITE, &rows, err);
+        status = nm_moment_sites_ask(a->db, moment.word, moment.has_rows, &rows, err);
     if (status != NM_OK)
         return status;
-    nm_question_bind_text(rows, ":at", moment.word);
-    nm_question_bind_integer(rows, ":top", INT64_MAX);
-    if (sqlite3_step(rows) == SQLITE_ROW && is_error(nm_named_text(rows, "heap")))
-        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "there is no such moment");
-    sqlite3_reset(rows);
     mcp_put_rows(a->json, "live", rows, &live);
     if (live.is_cut)
         mcp_put_more(a->json, live.from + live.count);

@@ -10,7 +10,6 @@
 typedef enum mcp_file {
     MCP_FILE_TOOLS,
     MCP_FILE_GLOSSARY,
-    MCP_FILE_LIVE_BY_SITE,
     MCP_FILE_SEGMENT_OF_BLOCK,
     MCP_FILE_RANK_SUMMARY,
 } mcp_file;

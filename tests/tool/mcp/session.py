@@ -319,8 +319,9 @@ def test_explain(client, handle, finding):
         life = client.call("explain", handle=handle, block=name)["blocks"]
         expect("a block", [(row["allocation_id"], row["size_bytes"], row["site"]) for row in life], [(block, size, "keep.py:7 keep")])
     live = client.pages("explain", handle=handle, moment="end")
-    expect("live at the end", [row[1:] for page in live for row in page["live"]["rows"]], [["keep.py:7 keep", 8, 8192]] * RANKS)
-    expect("a mark", client.call("explain", handle=handle, moment="m0")["live"]["rows"][0][1:], ["keep.py:7 keep", 1, 1024])
+    expect("live at the end", [row for page in live for row in page["live"]["rows"]],
+           [[rank, 100 + rank, rank, "pool", "pool", "keep.py:7 keep", 8, 8192] for rank in range(RANKS)])
+    expect("a mark", client.call("explain", handle=handle, moment="m0")["live"]["rows"][0][5:], ["keep.py:7 keep", 1, 1024])
     for words, arguments in (("needs one of", {}), ("needs one of", {"site": "keep", "block": "1"}), ("no finding", {"finding": 999999}),
                              ("no stack", {"stack": 999999}), ("no such block", {"block": "999999999"}), ("block must be", {"block": "0x"}),
                              ("block must be", {"block": "x"}), ("nothing was allocated", {"site": "nowhere"}), ("moment", {"moment": "nowhere"}),
