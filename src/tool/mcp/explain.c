@@ -138,7 +138,7 @@ typedef struct site_table {
 static const site_table site_tables[] = {
     {"leaks", nm_site_leaks_ask}, {"peaks", nm_site_peaks_ask}, {"stacks", ask_stacks}};
 
-static nm_status put_table(const asked *a, const site_table *table, const char *site, nm_error *err)
+static nm_status put_table(const asked *a, const site_table *table, const char *site, int64_t *row_count, nm_error *err)
 {
     mcp_rows some = {.count_max = ROWS_MAX};
     sqlite3_stmt *rows = NULL;
@@ -146,24 +146,32 @@ static nm_status put_table(const asked *a, const site_table *table, const char *
 
     if (status == NM_OK)
         mcp_put_rows(a->json, table->name, rows, &some);
+    *row_count += some.count;
     return nm_question_end(rows, status, err);
 }
 
-static nm_status explain_site(const asked *a, nm_error *err)
+/* The stack of it by which most was allocated; what stands for no site has none. */
+static nm_status put_site_stack(const asked *a, const char *site, nm_error *err)
 {
-    const char *site = mcp_argument_text(a->arguments, "site");
     sqlite3_stmt *rows = NULL;
     nm_site_stacks_row first = {0};
     nm_status status = nm_site_stacks_ask(a->db, site, 1, &rows, err);
     bool is_known = status == NM_OK && nm_site_stacks_next(rows, &first);
 
     status = nm_question_end(rows, status, err);
-    if (status == NM_OK && !is_known)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "nothing was allocated at a site with that in its name");
-    if (status == NM_OK)
-        status = put_stack(a, first.stack_id, err);
+    return status == NM_OK && is_known ? put_stack(a, first.stack_id, err) : status;
+}
+
+static nm_status explain_site(const asked *a, nm_error *err)
+{
+    const char *site = mcp_argument_text(a->arguments, "site");
+    int64_t row_count = 0;
+    nm_status status = put_site_stack(a, site, err);
+
     for (size_t i = 0; status == NM_OK && i < sizeof site_tables / sizeof *site_tables; i++)
-        status = put_table(a, &site_tables[i], site, err);
+        status = put_table(a, &site_tables[i], site, &row_count, err);
+    if (status == NM_OK && row_count == 0)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "nothing was allocated at a site with that in its name");
     nm_json_begin(a->json, "next", '[');
     mcp_put_next(a->json, "query", "handle", a->run->handle, "topic", "leak_by_site", NULL);
     nm_json_end(a->json, ']');
