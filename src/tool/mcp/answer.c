@@ -254,6 +254,28 @@ void mcp_put_objects(nm_json *json, const char *name, sqlite3_stmt *statement, m
     nm_json_end(json, ']');
 }
 
+/* ---- Several lists as one ------------------------------------------------------------------------------------------------ */
+
+nm_status mcp_read_place(const char *cursor, mcp_place *place, nm_error *err)
+{
+    const char *part = cursor == NULL || cursor[0] == 0 ? NULL : strchr(place->parts, cursor[0]);
+
+    if (cursor == NULL)
+        return NM_OK;
+    if (part != NULL)
+        place->parts = part;
+    return mcp_read_more(part == NULL ? "" : cursor + 1, &place->from, err);
+}
+
+void mcp_put_place(nm_json *json, const mcp_place *place, const mcp_rows *rows)
+{
+    char cursor[32];
+
+    snprintf(cursor, sizeof cursor, "%c%" PRId64, place->parts[0], rows->from + rows->count);
+    if (rows->is_cut)
+        nm_json_text(json, "more", cursor);
+}
+
 /* ---- What to ask next -------------------------------------------------------------------------------------------------- */
 
 void mcp_put_next(nm_json *json, const char *tool, ...)

@@ -62,6 +62,20 @@ void mcp_put_rows(nm_json *json, const char *name, sqlite3_stmt *statement, mcp_
 /* A list of objects, without what is NULL. */
 void mcp_put_objects(nm_json *json, const char *name, sqlite3_stmt *statement, mcp_rows *rows);
 
+/* ---- Several lists as one ------------------------------------------------------------------------------------------------ */
+
+/* A cursor is the letter of the list that the next page begins in, and how many of its rows were shown: "f12". */
+typedef struct mcp_place {
+    const char *parts; /* letters of the lists that are still to come */
+    int64_t from;      /* rows of the first of them that were shown */
+} mcp_place;
+
+/* NM_ERR_USAGE: it is none of ours. NULL: as it is. */
+nm_status mcp_read_place(const char *cursor, mcp_place *place, nm_error *err);
+
+/* Behind the rows of a list, which began at `place`: its cursor, if they were cut. */
+void mcp_put_place(nm_json *json, const mcp_place *place, const mcp_rows *rows);
+
 /* ---- What to ask next -------------------------------------------------------------------------------------------------- */
 
 /* A call with texts as its arguments, in pairs, NULL at the end: mcp_put_next(json, "query", "handle", handle, "topic", "catalog",

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * compare: two runs by the questions of npumem diff, two moments of one run, or its ranks. The tables of a comparison are one list
- * for its cursor: the letter of a table, and how many of its rows were shown.
+ * for its cursor.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "report/compare.h"
 #include "store/question.h"
 #include "tool/mcp/files.h"
@@ -15,9 +12,8 @@ typedef struct comparison {
     sqlite3 *db;
     nm_compare_choice choice;
     nm_json *json;
-    const char *parts; /* letters of the tables that are still to come */
-    int64_t from;      /* rows of the first of them that were shown */
-    bool is_full;      /* the page is, and its cursor is written */
+    mcp_place place;
+    bool is_full; /* the page is, and its cursor is written */
     int64_t row_count;
 } comparison;
 
@@ -35,16 +31,12 @@ static const struct {
 
 static void put_table(comparison *c, const char *name, sqlite3_stmt *rows)
 {
-    mcp_rows some = {.from = c->from};
-    char cursor[32];
+    mcp_rows some = {.from = c->place.from};
 
     mcp_put_rows(c->json, name, rows, &some);
     c->row_count += some.count;
     c->is_full = some.is_cut;
-    if (!some.is_cut)
-        return;
-    snprintf(cursor, sizeof cursor, "%c%lld", c->parts[0], (long long)(some.from + some.count));
-    nm_json_text(c->json, "more", cursor);
+    mcp_put_place(c->json, &c->place, &some);
 }
 
 static const char *name_of(char part)
@@ -59,7 +51,7 @@ static nm_status take(void *context, sqlite3_stmt *rows, nm_error *err)
 {
     comparison *c = context;
 
-    put_table(c, name_of(c->parts[0]), rows);
+    put_table(c, name_of(c->place.parts[0]), rows);
     int code = sqlite3_errcode(c->db);
     return code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE ? NM_OK : nm_db_fail(c->db, err);
 }
@@ -68,24 +60,13 @@ static nm_status put_tables(comparison *c, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (; status == NM_OK && !c->is_full && c->parts[0] != 0; c->parts++) {
+    for (; status == NM_OK && !c->is_full && c->place.parts[0] != 0; c->place.parts++) {
         for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-            if (tables[i].part == c->parts[0])
+            if (tables[i].part == c->place.parts[0])
                 status = nm_compare_ask(c->db, tables[i].question, &c->choice, take, c, err);
-        c->from = 0;
+        c->place.from = 0;
     }
     return status;
-}
-
-static nm_status read_cursor(const char *cursor, comparison *c, nm_error *err)
-{
-    const char *part = cursor == NULL || cursor[0] == 0 ? NULL : strchr(c->parts, cursor[0]);
-
-    if (cursor == NULL)
-        return NM_OK;
-    if (part != NULL)
-        c->parts = part;
-    return mcp_read_more(part == NULL ? "" : cursor + 1, &c->from, err);
 }
 
 /* ---- The three ways ----------------------------------------------------------------------------------------------------------- */
@@ -95,7 +76,7 @@ static nm_status compare_runs(comparison *c, nm_foreign *run, const mcp_run *bas
     nm_compare_rules rules;
     nm_status status;
 
-    c->parts = "fsle";
+    c->place.parts = "fsle";
     c->choice.base_path = base->database;
     status = nm_foreign_attach(run, base->database, "base", false, err);
     if (status == NM_OK)
@@ -103,19 +84,19 @@ static nm_status compare_runs(comparison *c, nm_foreign *run, const mcp_run *bas
     if (status == NM_OK && rules.base_version != rules.run_version) {
         nm_json_text(c->json, "note",
                      "sites and leaks are not compared: a and b name sites by rules of different versions");
-        c->parts = "fe";
+        c->place.parts = "fe";
     }
     if (status == NM_OK)
-        status = read_cursor(cursor, c, err);
+        status = mcp_read_place(cursor, &c->place, err);
     return status == NM_OK ? put_tables(c, err) : status;
 }
 
 static nm_status compare_moments(comparison *c, const mcp_arguments *arguments, nm_error *err)
 {
-    c->parts = "m";
+    c->place.parts = "m";
     c->choice.from = mcp_argument_text(arguments, "from");
     c->choice.to = mcp_argument_text(arguments, "to");
-    nm_status status = read_cursor(mcp_argument_text(arguments, "more"), c, err);
+    nm_status status = mcp_read_place(mcp_argument_text(arguments, "more"), &c->place, err);
     if (status == NM_OK)
         status = put_tables(c, err);
     if (status == NM_OK && c->row_count == 0 && !c->is_full)
@@ -129,8 +110,8 @@ static nm_status compare_ranks(comparison *c, const char *cursor, nm_error *err)
     sqlite3_stmt *rows = NULL;
     nm_status status;
 
-    c->parts = "r";
-    status = read_cursor(cursor, c, err);
+    c->place.parts = "r";
+    status = mcp_read_place(cursor, &c->place, err);
     if (status == NM_OK)
         status = nm_db_prepare(c->db, mcp_files[MCP_FILE_RANK_SUMMARY].text, &rows, err);
     if (status != NM_OK)

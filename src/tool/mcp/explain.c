@@ -50,6 +50,8 @@ static nm_status put_stack(const asked *a, int64_t stack_id, nm_error *err)
         return status == NM_OK ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "there is no stack of that number") : status;
     }
     char *text = status == NM_OK ? strdup(row.text) : NULL;
+    if (status == NM_OK && text == NULL)
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     int frame_count = 0;
     nm_json_int(a->json, "stack_id", stack_id);
     nm_json_begin(a->json, "stack", '[');

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * findings: what table finding says, groups over processes first, what is good last. A cursor is the letter of the list that the
- * next page begins in, and how many of its rows were shown. That there is what was not judged stands on every page.
+ * findings: what table finding says, groups over processes first, what is good last. That there is what was not judged stands on
+ * every page.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "store/question.h"
@@ -24,19 +23,18 @@ typedef struct listing {
     sqlite3 *db;
     const char *kind, *severity; /* NULL: all */
     nm_json *json;
-    const char *parts; /* letters of the lists that are still to come */
-    int64_t from;      /* rows of the first of them that were shown */
+    mcp_place place;
 } listing;
 
 static nm_status ask_part(const listing *l, sqlite3_stmt **rows, nm_error *err)
 {
-    switch (l->parts[0]) {
+    switch (l->place.parts[0]) {
     case 'g':
         return nm_listed_groups_ask(l->db, l->kind, l->severity, rows, err);
     case 'n':
         return nm_unjudged_ask(l->db, l->kind, l->severity, rows, err);
     default:
-        return nm_listed_findings_ask(l->db, l->parts[0] == 'z', l->kind, l->severity, rows, err);
+        return nm_listed_findings_ask(l->db, l->place.parts[0] == 'z', l->kind, l->severity, rows, err);
     }
 }
 
@@ -48,32 +46,17 @@ static const char *name_of(char part)
 /* *is_full: the page is, and its cursor is written. */
 static nm_status put_part(listing *l, bool *is_full, nm_error *err)
 {
-    mcp_rows rows = {.from = l->from};
+    mcp_rows rows = {.from = l->place.from};
     sqlite3_stmt *statement = NULL;
-    char cursor[32];
     nm_status status = ask_part(l, &statement, err);
 
     if (status == NM_OK)
-        mcp_put_objects(l->json, name_of(l->parts[0]), statement, &rows);
+        mcp_put_objects(l->json, name_of(l->place.parts[0]), statement, &rows);
     *is_full = rows.is_cut;
-    if (rows.is_cut) {
-        snprintf(cursor, sizeof cursor, "%c%lld", l->parts[0], (long long)(rows.from + rows.count));
-        nm_json_text(l->json, "more", cursor);
-    }
-    l->from = 0;
-    l->parts++;
+    mcp_put_place(l->json, &l->place, &rows);
+    l->place.from = 0;
+    l->place.parts++;
     return nm_question_end(statement, status, err);
-}
-
-static nm_status read_cursor(const char *cursor, listing *l, nm_error *err)
-{
-    const char *part = cursor == NULL || cursor[0] == 0 ? NULL : strchr(l->parts, cursor[0]);
-
-    if (cursor == NULL)
-        return NM_OK;
-    if (part != NULL)
-        l->parts = part;
-    return mcp_read_more(part == NULL ? "" : cursor + 1, &l->from, err);
 }
 
 /* NULL is fine. */
@@ -82,11 +65,11 @@ static nm_status check_word(const char *name, const char *word, const char *cons
     char all[300] = "";
     size_t len = 0;
 
-    for (size_t i = 0; word != NULL && words[i] != NULL; i++) {
+    for (size_t i = 0; word != NULL && words[i] != NULL; i++)
         if (strcmp(words[i], word) == 0)
             return NM_OK;
+    for (size_t i = 0; words[i] != NULL && len < sizeof all; i++)
         len += (size_t)snprintf(all + len, sizeof all - len, "%s%s", i == 0 ? "" : ", ", words[i]);
-    }
     return word == NULL ? NM_OK : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s must be one of: %s", name, all);
 }
 
@@ -110,7 +93,7 @@ static nm_status put_page(listing *l, nm_error *err)
     bool is_full = false;
     nm_status status = put_counts(l, err);
 
-    while (status == NM_OK && !is_full && l->parts[0] != 0)
+    while (status == NM_OK && !is_full && l->place.parts[0] != 0)
         status = put_part(l, &is_full, err);
     return status;
 }
@@ -121,10 +104,10 @@ nm_status mcp_findings(mcp_server *server, const mcp_arguments *arguments, nm_js
     listing l = {.kind = mcp_argument_text(arguments, "kind"),
                  .severity = mcp_argument_text(arguments, "severity"),
                  .json = json,
-                 .parts = "gfnz"};
+                 .place = {.parts = "gfnz"}};
     nm_foreign *database = NULL;
     mcp_run *run;
-    nm_status status = read_cursor(mcp_argument_text(arguments, "more"), &l, err);
+    nm_status status = mcp_read_place(mcp_argument_text(arguments, "more"), &l.place, err);
 
     if (status == NM_OK)
         status = check_word("severity", l.severity, severities, err);

@@ -112,7 +112,6 @@ static void end_load(mcp_run *run, int status)
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : CANNOT_RUN;
 
     run->child = 0;
-    run->is_partial = code == EXIT_PARTIAL;
     run->state = code == EXIT_DONE || code == EXIT_PARTIAL ? MCP_RUN_READY : MCP_RUN_FAILED;
     mcp_read_log(run->log_fd, run->said, &run->percent, stage);
     if (run->state == MCP_RUN_FAILED && run->said[0] == 0)
@@ -261,7 +260,7 @@ static nm_status renew(mcp_runs *runs, mcp_run *run, const char *made, nm_error 
         made = run->path;
     if (made == NULL)
         return begin_load(runs, run, err);
-    run->is_loaded = run->is_partial = false;
+    run->is_loaded = false;
     run->state = MCP_RUN_READY;
     return set_text(&run->database, made, err);
 }

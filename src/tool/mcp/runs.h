@@ -26,7 +26,6 @@ typedef struct mcp_run {
     char *database; /* owned: the same, or what was made of it */
     mcp_run_state state;
     bool is_loaded;            /* the database is the server's own */
-    bool is_partial;           /* something of the input was lost or missing */
     struct stat input;         /* when it was loaded */
     pid_t child;               /* that loads it; 0: none */
     int log_fd;                /* what that says */
