@@ -834,8 +834,10 @@ class Database:
                 version, __version__, _SCHEMA_VERSION))
 
     def _list_names(self) -> Dict[str, bool]:
-        """Of views and tables, and whether they are public. A virtual table is code that the file would choose, and runs before anybody is asked whether it may be read."""
-        rows = self._ask("SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY type DESC, rowid")[1]
+        """Of views and tables, and whether they are public. A virtual table is code that the file would choose, and it runs
+        before anybody is asked whether it may be read."""
+        rows = self._ask("SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') "
+                         "ORDER BY type DESC, rowid")[1]
         if any(kind == "table" and not str(sql).startswith("CREATE TABLE ") for _, kind, sql in rows):
             raise self._fail("has a virtual table, which npumem-ingest does not make")
         return {name: not name.startswith(("z_", "sqlite_")) for name, _, _ in rows}
@@ -865,9 +867,9 @@ class Database:
         if name not in self._names:
             import difflib
 
-            close = difflib.get_close_matches(name, self.views(), 3)
-            raise self._fail("no view {!r}: {}".format(
-                name, "did you mean {}?".format(" or ".join(close)) if close else "views() has their names, view catalog what they say"))
+            close = " or ".join(difflib.get_close_matches(name, self.views(), 3))
+            advice = "did you mean {}?".format(close) if close else "views() has their names, view catalog what they say"
+            raise self._fail("no view {!r}: {}".format(name, advice))
         return self._ask('SELECT * FROM "{}"'.format(name.replace('"', '""')))
 
     @property
@@ -896,7 +898,7 @@ class Database:
         return [Row(zip(columns, row)) for row in rows]
 
     def frame(self, name: str) -> Any:
-        """The same rows as view(), as a DataFrame of pandas; integers stay whole where some are NULL. Raises Error without pandas."""
+        """The same rows as view(), as a DataFrame of pandas; integers stay whole where some are NULL. Without pandas: Error."""
         columns, rows = self._ask_view(name)
         try:
             import pandas

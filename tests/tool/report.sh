@@ -44,7 +44,7 @@ expect 0 run.db </dev/null
 expect 1 run.db <<<'npumem-report: run.html: is already there (--force replaces it)'
 expect 0 --force --quiet run.db </dev/null
 expect 1 run.db -o . <<<'npumem-report: .: is a folder, not a file'
-expect 1 run.zst -o new.html <<<'npumem-report: run.zst: not a database of npumem-ingest: file is not a database'
+expect 1 run.zst -o new.html <<<'npumem-report: run.zst: not a database of npumem-ingest but a trace; first: npumem ingest run.zst'
 expect 1 gone.db <<<'npumem-report: gone.db: cannot open: no such file'
 expect 2 <<<'npumem-report: no database (--help says more)'
 expect 2 run.db run.db <<<'npumem-report: run.db is given twice (--help says more)'

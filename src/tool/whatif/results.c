@@ -217,7 +217,7 @@ static void print_row(const whatif_place *place, const whatif_row *row, size_t w
         snprintf(fits, sizeof fits, "no, at %" PRId64, result->failure.seq);
     else if (place->is_end_unknown)
         snprintf(fits, sizeof fits, "not known");
-    fprintf(out, "%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, row->name,
+    fprintf(out, "%-*s  %9s  %11s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, row->name,
             bytes(reserved, result->peak_reserved_bytes), nm_human_percent(ratio, nm_sim_fragmentation_ratio(result)),
             bytes(stuck, result->peak_stuck_bytes), nm_human_percent(rate, nm_sim_hit_rate(result)),
             count(calls, result->take_count + result->give_count), per_step,
@@ -268,30 +268,38 @@ static void print_failure(const whatif_row *row, FILE *out)
 }
 
 /* What the pool did: of the rest the recording says nothing that could stand beside a simulated figure. */
-static void print_recorded_row(const nm_recorded *recorded, size_t width, FILE *out)
+static void print_recorded_row(const whatif_place *place, const nm_recorded *recorded, size_t width, FILE *out)
 {
-    char reserved[NM_HUMAN_BYTES] = "-", rate[NM_HUMAN_BYTES] = "-";
+    char reserved[NM_HUMAN_BYTES] = "-", rate[NM_HUMAN_BYTES] = "-", beyond[NM_HUMAN_BYTES] = "-";
+    uint64_t peak = place->heap->peak_bytes, most = recorded->peak_reserved_bytes;
 
     if (recorded->has_reserved)
-        bytes(reserved, recorded->peak_reserved_bytes);
+        bytes(reserved, most);
+    if (recorded->has_reserved && most > 0)
+        nm_human_percent(beyond, peak < most ? 1 - (double)peak / (double)most : 0);
     if (recorded->served_count > 0)
         nm_human_percent(rate, 1 - (double)recorded->miss_count / (double)recorded->served_count);
-    fprintf(out, "%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, "recorded", reserved, "-", "-", rate,
-            "-", "-", "-", "-");
+    fprintf(out, "%-*s  %9s  %11s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, "recorded", reserved, beyond, "-",
+            rate, "-", "-", "-", "-");
 }
 
 void whatif_print_rows(const whatif_place *place, const nm_recorded *recorded, const whatif_rows *rows, FILE *out)
 {
-    size_t width = name_width(rows);
+    size_t width = name_width(rows), left_count = 0;
 
-    fprintf(out, "\n%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, "setting", "reserved", "fragmented",
-            "inactive split", "hit rate", "driver calls", "per step", "smallest device", "fits");
-    print_recorded_row(recorded, width, out);
+    fprintf(out, "\n%-*s  %9s  %11s  %14s  %8s  %12s  %8s  %15s  %s\n", (int)width, "setting", "reserved",
+            "beyond peak", "inactive split", "hit rate", "driver calls", "per step", "smallest device", "fits");
+    print_recorded_row(place, recorded, width, out);
+    fprintf(out, "simulated\n");
     for (size_t i = 0; i < rows->count; i++)
         print_row(place, &rows->items[i], width, out);
-    for (size_t i = 0; i < rows->count && i < FAILURES_SHOWN; i++)
-        if (!rows->items[i].result.is_fit)
+    for (size_t i = 0; i < rows->count; i++)
+        if (!rows->items[i].result.is_fit && i < FAILURES_SHOWN)
             print_failure(&rows->items[i], out);
+        else
+            left_count += !rows->items[i].result.is_fit;
+    if (left_count > 0)
+        fprintf(out, "\nand %zu more do%s not fit (--csv says by what)\n", left_count, left_count == 1 ? "es" : "");
 }
 
 /* ---- Suggestion and advice --------------------------------------------------------------------------------------- */
@@ -471,7 +479,7 @@ static nm_status write_row(const whatif_place *place, const whatif_row *row, con
     write_number(!is_fit, failure->free_bytes, out);
     write_number(!is_fit, failure->stuck_bytes, out);
     write_number(!is_fit, failure->largest_free_bytes, out);
-    fputs("\r\n", out);
+    fputs(",simulated\r\n", out);
     return status;
 }
 
@@ -484,7 +492,7 @@ nm_status whatif_write_csv(const whatif_place *place, const whatif_rows *rows, c
           "peak_stuck_bytes,request_count,miss_count,hit_rate,driver_call_count,later_step_count,"
           "driver_calls_in_later_steps,misses_in_later_steps,smallest_device_bytes,lower_bound_bytes,"
           "offline_packing_bytes,failure_cause,failure_seq,failure_requested_bytes,failure_reserved_bytes,"
-          "failure_active_bytes,failure_free_bytes,failure_stuck_bytes,failure_largest_free_bytes\r\n",
+          "failure_active_bytes,failure_free_bytes,failure_stuck_bytes,failure_largest_free_bytes,basis\r\n",
           out);
     for (size_t i = 0; i < rows->count && status == NM_OK; i++)
         status = write_row(place, &rows->items[i], packing, out, err);

@@ -48,7 +48,7 @@ fi
     fail "pip wheel"
     finish
 }
-tarball=${NPUMEM_WHEEL_TARBALL:-$(echo build/wheel/$preset/npumem-*-linux-"$arch".tar.gz)}
+tarball=${NPUMEM_WHEEL_TARBALL:-$(echo build/wheel/"$preset"/npumem-*-linux-"$arch".tar.gz)}
 version=$(sed -n 's/^project(npumem VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 wheel=$(echo "$scratch"/*.whl)
 [[ ${wheel##*/} =~ ^npumem-$version-py3-none-manylinux_2_([0-9]+)_$arch\.whl$ ]] || {

@@ -209,8 +209,8 @@ class Foreign(DatabaseTest):
     def test_nothing_is_written(self):
         before = self.digest()
         run = self.opened()
-        for sql in ("DELETE FROM finding", "CREATE TABLE mine (x)", "CREATE TEMP TABLE mine (x)", "ATTACH 'new.db' AS new",
-                    "VACUUM INTO 'new.db'", "PRAGMA journal_mode = WAL", "PRAGMA writable_schema = ON", "BEGIN", "REINDEX",
+        for sql in ("DELETE FROM finding", "CREATE TABLE mine (x)", "CREATE TEMP TABLE mine (x)", "ATTACH '%s/new.db' AS new" % self.folder,
+                    "VACUUM INTO '%s/new.db'" % self.folder, "PRAGMA journal_mode = WAL", "PRAGMA writable_schema = ON", "BEGIN", "REINDEX",
                     "SELECT load_extension('x')", "SELECT 1; DELETE FROM finding", "DETACH main"):
             with self.assertRaises(npumem.Error, msg=sql):
                 run.query(sql)

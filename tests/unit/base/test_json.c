@@ -237,7 +237,7 @@ START_TEST(altered_documents_are_told_alike_however_they_come)
 
     ck_assert(padded != NULL && text != NULL);
     memset(padded, ' ', chunk);
-    for (int round = 0; round < 20000; round++) {
+    for (int round = 0; round < 4000; round++) {
         size_t before = chunk - next_random(len);
 
         memcpy(text, document, len);
@@ -258,7 +258,7 @@ START_TEST(altered_documents_are_told_alike_however_they_come)
         ck_assert_str_eq(out[0], out[1]);
         whole_count += status[0] == NM_END;
     }
-    ck_assert_uint_gt(whole_count, 5000); /* a fourth is not altered */
+    ck_assert_uint_gt(whole_count, 1000); /* a fourth is not altered */
     free(padded);
     free(text);
 }
@@ -301,6 +301,7 @@ TEST_SUITE(test_json)
     Suite *suite = suite_create("json");
     TCase *cases = tcase_create("reader and writer");
 
+    tcase_set_timeout(cases, 60);
     tcase_add_test(cases, values_are_read_as_they_stand);
     tcase_add_test(cases, what_is_no_json_is_refused);
     tcase_add_test(cases, an_error_says_the_byte);
