@@ -4,6 +4,7 @@ runs whose figures follow from how they are written here, what may not be opened
 database is held against what the sqlite3 module reads in it."""
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -363,6 +364,11 @@ def test_query(client, handle):
         text = "".join(page["text"] for page in client.pages("query", topic=name))
         expect("the manual of " + name, ("-- Leaked allocations" in text, "finding_id INTEGER" in text, "| heap |" in text),
                (name == "leak_by_site", name == "finding", name == "glossary"))
+    manual = "".join(page["text"] for page in client.pages("query", topic="finding"))
+    for column in ("kind", "severity"):
+        comment = re.search(r"\n((?:    --[^\n]*\n)+)    %s TEXT" % column, manual)[1].replace("\n    --", "")
+        words = re.findall(r"'([^']+)'", comment)
+        expect("the words for %s" % column, sorted(client.tools["findings"]["inputSchema"]["properties"][column]["enum"]), sorted(set(words)))
     for words, sql in (("sql must be a SELECT", "DELETE FROM finding"), ("sql must be a SELECT", "ATTACH 'x' AS y"), ("sql must be a SELECT", "CREATE TABLE x (y)"),
                        ("sql must be a SELECT", ""), ("sql must be a SELECT", "-- nothing"), ("one statement", "SELECT 1; SELECT 2"), ("syntax", "SELEKT 1"),
                        ("no such table", "SELECT * FROM nowhere"), ("sql must be a SELECT", "PRAGMA user_version"), ("", "SELECT load_extension('x')"),
