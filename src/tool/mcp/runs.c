@@ -97,9 +97,10 @@ void mcp_read_log(int fd, char said[MCP_SAID_BYTES], int *percent, char stage[MC
         if (strncmp(line, PROGRESS_WORD, sizeof PROGRESS_WORD - 1) != 0) {
             if (line[0] != 0)
                 nm_shown_text(said, MCP_SAID_BYTES, line);
-        } else if (word[0] >= '0' && word[0] <= '9')
+        } else if (word[0] >= '0' && word[0] <= '9') {
             *percent = atoi(word);
-        else
+            stage[0] = 0;
+        } else
             nm_shown_text(stage, MCP_SAID_BYTES, word);
     }
 }

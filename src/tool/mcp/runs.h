@@ -60,8 +60,8 @@ void mcp_run_close(nm_foreign *database);
 /* Runs a program beside this one and waits for its end; what it prints goes to `log_fd`. `words` begins with its name. */
 nm_status mcp_run_program(const char *const *words, int log_fd, int *exit_status, nm_error *err);
 
-/* The last line of what a program said that is not of its progress; "" where there is none. *percent and `stage` are of its last
- * line of progress, and stay as they are without one. */
+/* The last line of what a program said that is not of its progress; "" where there is none. *percent and `stage` ("": it reads its
+ * input) are of its last line of progress, and stay as they are without one. */
 void mcp_read_log(int fd, char said[MCP_SAID_BYTES], int *percent, char stage[MCP_SAID_BYTES]);
 
 #endif
