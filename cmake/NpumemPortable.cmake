@@ -47,6 +47,7 @@ function(npumem_make_portable)
   target_link_options(npumem-report PRIVATE -static)
   target_link_options(npumem-bundle PRIVATE -static)
   target_link_options(npumem-top PRIVATE -static)
+  target_link_options(npumem-mcp PRIVATE -static)
   target_link_options(npumem-front PRIVATE -static)
   npumem_compiler_file(demangler libsupc++.a) # the C++ runtime's static part: names of C++ are shown as written
   if(EXISTS ${demangler})

@@ -53,11 +53,15 @@ firefox-esr            firefox-esr            firefox
 go                     golang-go              golang
 '
 
-# For tests of pages and exports, from npm: what drives browsers. The newest that run on Node.js 18, which Debian 12 has.
+# For tests of pages, of exports and of npumem mcp, from npm: what drives browsers, and the protocol's own clients. The newest that run
+# on Node.js 18, which Debian 12 has; but for the last, whose part of a test is skipped there.
 npumem_node_modules='
 playwright-core        1.61.0
 axe-core               4.14.1
 ws                     8.23.0
+@modelcontextprotocol/sdk 1.32.2
+@modelcontextprotocol/client 2.4.0
+@modelcontextprotocol/conformance 0.1.13
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.
@@ -162,7 +166,7 @@ setup_test_packages() {
     [ -z "$names" ] || say "tests are skipped, in whole or in part, that need one of:$names"
 }
 
-# For tests of the page of npumem report, and of exports: what drives browsers, into build/node. All at once: npm removes what it is not told of.
+# What tests need of npm, into build/node. All at once: npm removes what it is not told of.
 setup_browser() {
     local module version all='' is_missing=
     command -v apt-get >/dev/null && { (install_debian fonts-wqy-zenhei) || true; } # for pictures of pages in Chinese
@@ -174,7 +178,7 @@ setup_browser() {
     done <<<"$npumem_node_modules"
     # shellcheck disable=SC2086 # a list of words
     [ -z "$is_missing" ] || npm install --prefix build/node --no-save --no-audit --no-fund --silent $all >/dev/null 2>&1 ||
-        say "npm does not give$all: pages are not looked at in a browser"
+        say "npm does not give$all: pages are not looked at in a browser, npumem mcp not by other clients"
 }
 
 setup_aarch64_packages() {

@@ -35,6 +35,9 @@ void nm_json_bool(nm_json *json, const char *name, bool value);
 void nm_json_null(nm_json *json, const char *name);
 void nm_json_value(nm_json *json, const char *name, nm_bytes value); /* JSON already */
 
+/* JSON of somebody else, read and written anew. What is none fails the writer as nm_json_next says. */
+void nm_json_copy(nm_json *json, const char *name, nm_bytes value);
+
 /* ---- Reader ---- */
 
 #define NM_JSON_DEPTH_MAX      512

@@ -111,3 +111,54 @@ void nm_json_null(nm_json *json, const char *name)
 {
     put_word(json, name, "null");
 }
+
+/* A name of the token, which the writer takes as a text that ends. */
+static void copy_token(nm_json *json, const char *name, const nm_json_token *token)
+{
+    switch (token->kind) {
+    case NM_JSON_OBJECT:
+    case NM_JSON_LIST:
+        nm_json_begin(json, name, token->kind == NM_JSON_LIST ? '[' : '{');
+        break;
+    case NM_JSON_OBJECT_END:
+    case NM_JSON_LIST_END:
+        nm_json_end(json, token->kind == NM_JSON_LIST_END ? ']' : '}');
+        break;
+    case NM_JSON_TEXT:
+        nm_json_bytes(json, name, token->text);
+        break;
+    case NM_JSON_NUMBER:
+        nm_json_value(json, name, token->text);
+        break;
+    case NM_JSON_TRUE:
+    case NM_JSON_FALSE:
+        nm_json_bool(json, name, token->kind == NM_JSON_TRUE);
+        break;
+    default:
+        nm_json_null(json, name);
+    }
+}
+
+void nm_json_copy(nm_json *json, const char *name, nm_bytes value)
+{
+    nm_json_reader reader = nm_json_reader_over(value);
+    nm_json_token token;
+    nm_buffer member = {0};
+    bool is_first = true;
+
+    while (json->status == NM_OK && (json->status = nm_json_next(&reader, &token, json->err)) == NM_OK) {
+        bool is_named = token.name.data != NULL;
+
+        member.len = 0;
+        if (is_named)
+            json->status = nm_buffer_append(&member, token.name.data, token.name.len, json->err);
+        if (json->status == NM_OK && is_named)
+            json->status = nm_buffer_append(&member, "", 1, json->err);
+        copy_token(json, is_first ? name : is_named ? (const char *)member.data : NULL, &token);
+        is_first = false;
+    }
+    if (json->status == NM_END)
+        json->status = NM_OK;
+    nm_buffer_free(&member);
+    nm_json_reader_free(&reader);
+}

@@ -143,3 +143,8 @@ void nm_read_limit_heap(uint64_t file_bytes)
     bytes = (bytes == 0 ? HEAP_BYTES_FREE : bytes) + bounded(file_bytes) / 4;
     heap_limit(bytes < HEAP_BYTES_MAX ? bytes : HEAP_BYTES_MAX);
 }
+
+void nm_read_limit_heap_end(void)
+{
+    heap_limit(0);
+}

@@ -43,4 +43,7 @@ void nm_read_limit_end(nm_read_limit *guard);
 /* Bounds the memory of SQLite in this process, from now on, by what one more such file needs. For programs that only read. */
 void nm_read_limit_heap(uint64_t file_bytes);
 
+/* No longer: for one that lives on when its files are closed. */
+void nm_read_limit_heap_end(void);
+
 #endif

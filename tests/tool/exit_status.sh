@@ -69,6 +69,10 @@ ends 0 npumem-bundle -q run.db
 ends 1 npumem-bundle run.db # it is there
 ends 2 npumem-bundle
 
+ends 0 npumem-mcp run.db
+ends 1 npumem-mcp nowhere.db
+ends 2 npumem-mcp
+
 ends 0 npumem-diff run.db new.db
 ends 1 npumem-diff run.db larger.db
 ends 2 npumem-diff run.db
@@ -105,7 +109,7 @@ while kill -0 "$child" 2>/dev/null; do sleep 0.02; done
 rm rings/*/p.*
 ends 3 npumem-record --finish killed.zst
 
-for program in npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem-export npumem-report npumem-bundle npumem; do
+for program in npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem-export npumem-report npumem-bundle npumem-mcp npumem; do
     "$program" --describe man | sed -n 's/^\.\\" = exit //p' | sort -u >declared
     sed -n "s/^$program //p" ended | sort -u | diff declared - >&2 || fail "$program declares (<), ends with (>)"
 done

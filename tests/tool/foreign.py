@@ -220,6 +220,36 @@ def check_programs(name):
     check_csv("whatif", read(name + ".whatif"))
 
 
+def texts_of(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for item in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from texts_of(item)
+
+
+def check_assistant(name):
+    """What an assistant is told, the escapes of JSON undone: safe, and none of it long."""
+    calls = [("open", {"path": name + ".db"}), ("findings", {"handle": "h1"}), ("explain", {"handle": "h1", "moment": "peak"}),
+             ("compare", {"a": "h1", "ranks": True}), ("compare", {"a": "h1", "from": "peak", "to": "end"})]
+    calls += [("explain", {"handle": "h1", "finding": number}) for number in (1, 2, 3, 9)] + [("explain", {"handle": "h1", "block": "2"})]
+    calls += [("query", {"handle": "h1", "sql": "SELECT * FROM " + table}) for table in ("process", "device", "heap", "thread", "frame", "moment", "finding")]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", "id": i, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}) + "\n"
+                    for i, (tool, arguments) in enumerate(calls))
+    got = subprocess.run([BIN + "/npumem-mcp", name + ".db"], input=lines.encode(), capture_output=True, check=False, timeout=60)
+    if got.returncode != 0 or got.stderr:
+        fail("npumem-mcp of %s ends with %d: %s" % (name, got.returncode, got.stderr))
+    check_text("npumem-mcp of " + name, got.stdout)
+    answers = [json.loads(line)["result"] for line in got.stdout.splitlines()]
+    if len(answers) != len(calls) or any(answer["isError"] for answer in answers[:2]):
+        fail("npumem-mcp of %s says %r" % (name, answers[:2]))
+    for (tool, arguments), answer in zip(calls, answers):
+        for text in texts_of(answer.get("structuredContent", {})):
+            check_text("%s %s of %s" % (tool, arguments, name), text.encode())
+            if len(text) > 600:
+                fail("%s %s of %s: a text of %d characters" % (tool, arguments, name, len(text)))
+
+
 def check_files(name):
     database = name + ".db"
     for kind in FORMATS:
@@ -247,7 +277,7 @@ def check_names_of_files(names):
         if len(name) > 200 or b"/" in name or name in (b"", b" "):
             continue
         path = b"./" + name
-        for program in ("npumem-ingest", "npumem-check", "npumem-diff", "npumem-stack", "npumem-top", "npumem-whatif", "npumem-report", "npumem-bundle"):
+        for program in ("npumem-ingest", "npumem-check", "npumem-diff", "npumem-stack", "npumem-top", "npumem-whatif", "npumem-report", "npumem-bundle", "npumem-mcp"):
             run(program, path, *{"npumem-check": ["--no-leak"], "npumem-diff": ["plain.db"]}.get(program, []), statuses=(1, 4))
         run("npumem-export", "svg", path, statuses=(1, 4))
         shutil.copy("plain.zst", path)
@@ -321,6 +351,7 @@ def main():
         load(name, trace_of(names[begin:begin + BATCH]))
         check_programs(name)
         check_files(name)
+        check_assistant(name)
     check_names_of_files([name for name in names if any(needle in name for needle in NEEDLES)][::2] + [b"$(touch hijacked)", b"--hijacked"])
     if os.path.exists("hijacked"):
         fail("a name was run")

@@ -43,6 +43,7 @@ with "$bin/npumem-record" -o second.zst -- ./stripped host user /home argument "
 with "$bin/npumem-ingest" --symbols . --redact --csv csv --csv-all run.zst || fail 'ingest'
 with "$bin/npumem-ingest" second.zst || fail 'ingest again'
 with "$bin/npumem-bundle" -q run.db || fail 'bundle'
+echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open","arguments":{"path":"second.zst"}}}' | with "$bin/npumem-mcp" --folder . || fail 'mcp'
 with "$bin/npumem-check" run.db --complete
 with "$bin/npumem-diff" run.db second.db
 with "$bin/npumem-whatif" second.db

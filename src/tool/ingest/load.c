@@ -310,7 +310,7 @@ nm_status ingest_load_input(ingest *run, nm_error *err)
     nm_source_summary_data summary = {0};
     nm_status status = NM_OK;
 
-    nm_progress_begin(&run->progress, !run->options->is_quiet, input_bytes(run));
+    nm_progress_begin(&run->progress, run->options->progress, input_bytes(run));
     run->progress.slot = run->slot;
     if (run->source == NULL)
         status = copy_input(run, err);

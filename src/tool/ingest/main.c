@@ -17,6 +17,7 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "report/findings_json.h"
 #include "screen/screen.h"
 #include "sites/patterns.h"
 #include "store/cleanup.h"
@@ -248,7 +249,7 @@ static nm_status load_many(ingest *run, nm_error *err)
         status = open_outputs(run, NM_STORE_MERGED, err);
     if (status == NM_OK)
         status = ingest_workers_new(run, (size_t)run->options->job_count, load_part, &run->workers, err);
-    nm_progress_begin(&run->progress, !run->options->is_quiet, bytes_to_read(run));
+    nm_progress_begin(&run->progress, run->options->progress, bytes_to_read(run));
     for (size_t i = 0; i < run->inputs.count && status == NM_OK; i++) {
         const tool_input *input = &run->inputs.items[i];
         const nm_merge_origin origin = {(int64_t)i, ingest_input_name(input), note_repeat, run};
@@ -364,6 +365,23 @@ static nm_status write_page(ingest *run, nm_error *err)
     return status;
 }
 
+/* In place of the screen. */
+static nm_status write_json(ingest *run, const char *database, nm_error *err)
+{
+    const nm_findings_json_options options = {.language = language_of(run->options), .database = database};
+    nm_buffer text = {0};
+    nm_json json = {.out = &text, .err = err};
+    nm_status status;
+
+    nm_answer_json_begin(&json, "ingest", database, options.language);
+    status = nm_findings_json(run->db, &options, &json, err);
+    if (status == NM_OK)
+        status = nm_answer_json_end(&json);
+    run->screen = (char *)text.data;
+    run->screen_bytes = status == NM_OK ? text.len : 0;
+    return status;
+}
+
 static nm_status write_screen(ingest *run, nm_error *err)
 {
     nm_screen_options look = {language_of(run->options), tool_wants_color(run->options->color)};
@@ -379,6 +397,8 @@ static nm_status write_screen(ingest *run, nm_error *err)
         return status;
     if (is_redacted) /* so that what is printed may be sent too */
         names = (nm_screen_names){"FILE.db", run->options->csv_folder == NULL ? NULL : "DIR"};
+    if (run->options->is_json)
+        return write_json(run, names.database_path, err);
     file = open_memstream(&run->screen, &run->screen_bytes);
     if (file == NULL)
         return nm_fail_errno(err, errno, "cannot write the screen");

@@ -143,6 +143,10 @@ static const option_row rows[] = {
      .fallback = "0",
      .max = 256,
      .field = OPTION_FIELD(ingest_options, job_count)},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .help = "print JSON for programs, npumem.findings/1, instead of the screen",
+     .field = OPTION_FIELD(ingest_options, is_json)},
     {.name = "lang",
      .kind = OPTION_CHOICE,
      .argument = "LANGUAGE",
@@ -200,6 +204,12 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "print nothing but errors",
      .field = OPTION_FIELD(ingest_options, is_quiet)},
+    {.name = "progress",
+     .kind = OPTION_FLAG,
+     .help = "tell who started this program how far it is",
+     .field = OPTION_FIELD(ingest_options, progress),
+     .code = NM_PROGRESS_LINES,
+     .is_hidden = true},
     OPTIONS_HELP_AND_VERSION,
 };
 
@@ -247,6 +257,8 @@ options_outcome ingest_options_read(int argc, char **argv, ingest_options *optio
     options->operands = (const char *const *)operands;
     while (outcome == OPTIONS_READ && operands[options->operand_count] != NULL)
         options->operand_count++;
+    if (options->progress == NM_PROGRESS_NONE && !options->is_quiet)
+        options->progress = NM_PROGRESS_LINE;
     return outcome == OPTIONS_READ ? check_operands(options) : outcome;
 }
 

@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "store/store.h"
 #include "tool/common/options.h"
+#include "tool/ingest/progress.h"
 
 typedef struct ingest_options { /* texts are borrowed from the command line */
     const char *const *operands;
@@ -33,9 +34,11 @@ typedef struct ingest_options { /* texts are borrowed from the command line */
     uint32_t color;    /* a tool_color */
     uint32_t language; /* a tool_language */
     bool has_csv_bom;
+    bool is_json;
     bool is_safe_load;
     bool is_forced;
     bool is_quiet;
+    nm_progress_form progress;
     bool is_redacted;
 } ingest_options;
 

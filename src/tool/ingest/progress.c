@@ -5,6 +5,7 @@
  */
 #include "tool/ingest/progress.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -24,20 +25,29 @@ static int64_t now_ns(void)
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-void nm_progress_begin(nm_progress *progress, bool is_wanted, uint64_t total_bytes)
+void nm_progress_begin(nm_progress *progress, nm_progress_form form, uint64_t total_bytes)
 {
-    *progress = (nm_progress){.is_shown = is_wanted && isatty(STDERR_FILENO), .total_bytes = total_bytes};
+    *progress = (nm_progress){.form = form, .total_bytes = total_bytes};
+    if (form == NM_PROGRESS_LINE && !isatty(STDERR_FILENO))
+        progress->form = NM_PROGRESS_NONE;
     progress->begin_ns = now_ns();
-    progress->next_ns = progress->begin_ns + FIRST_LINE_NS;
+    progress->next_ns = progress->begin_ns + (form == NM_PROGRESS_LINES ? 0 : FIRST_LINE_NS);
 }
 
 static bool is_time(nm_progress *progress)
 {
-    if (!progress->is_shown || progress->slot != NULL || now_ns() < progress->next_ns)
+    if (progress->form == NM_PROGRESS_NONE || progress->slot != NULL || now_ns() < progress->next_ns)
         return false;
     progress->next_ns = now_ns() + NEXT_LINE_NS;
-    progress->has_line = true;
+    progress->has_line = progress->form == NM_PROGRESS_LINE;
     return true;
+}
+
+static uint64_t percent(uint64_t done_bytes, uint64_t total_bytes)
+{
+    return total_bytes == 0            ? 0
+           : done_bytes >= total_bytes ? 100
+                                       : (uint64_t)((double)done_bytes * 100 / (double)total_bytes);
 }
 
 void nm_progress_update(nm_progress *progress, uint64_t done_bytes, uint64_t event_count)
@@ -51,6 +61,10 @@ void nm_progress_update(nm_progress *progress, uint64_t done_bytes, uint64_t eve
     }
     if (!is_time(progress))
         return;
+    if (progress->form == NM_PROGRESS_LINES) {
+        fprintf(stderr, "progress %" PRIu64 "\n", percent(done_bytes, progress->total_bytes));
+        return;
+    }
     nm_human_count(events, (int64_t)event_count);
     nm_human_bytes(done, (int64_t)done_bytes);
     if (progress->total_bytes == 0) {
@@ -70,7 +84,7 @@ void nm_progress_update(nm_progress *progress, uint64_t done_bytes, uint64_t eve
 void nm_progress_say(nm_progress *progress, const char *what)
 {
     if (is_time(progress))
-        fprintf(stderr, "\r\033[K%s", what);
+        fprintf(stderr, progress->form == NM_PROGRESS_LINES ? "progress %s\n" : "\r\033[K%s", what);
 }
 
 void nm_progress_end(nm_progress *progress)

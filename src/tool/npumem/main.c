@@ -34,6 +34,7 @@ static const option_command commands[] = {
     {"check", "hold a database to rules, for CI"},
     {"diff", "say what changed between two databases"},
     {"whatif", "replay the requests against other allocator settings and devices"},
+    {"mcp", "let an assistant ask about recordings"},
     {"help", "open the man page of a command"},
     {NULL, NULL},
 };

@@ -73,6 +73,7 @@ stack: common
 export: common
 report: common
 bundle: common
+mcp: common
 npumem: common
 '
 

@@ -7,7 +7,7 @@
 set -u
 . "${0%/*}/common.sh"
 bin=$1 completions=$2 scratch=$3 mode=${4:-}
-programs='npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem-export npumem-report npumem-bundle npumem-top npumem'
+programs='npumem-record npumem-ingest npumem-check npumem-diff npumem-whatif npumem-stack npumem-export npumem-report npumem-bundle npumem-top npumem-mcp npumem'
 
 rm -rf "$scratch"
 mkdir -p "$scratch"
@@ -65,11 +65,11 @@ expect_refusal() {
     grep -q "^$program: .*$text" "$scratch/err" || fail "$*: says $(cat "$scratch/err")"
 }
 
-# What every program has, and the map of them, npumem, as far as it prints by itself.
+# What every program has, and as far as they print by themselves the map of them, npumem, and npumem-mcp, whose output is a protocol.
 check_family() {
     local program=$1 name letter
     while read -r name letter; do
-        [ "$program" = npumem ] && [ "$name" != --help ] && [ "$name" != --version ] && continue
+        [[ $program = npumem || $program = npumem-mcp ]] && [ "$name" != --help ] && [ "$name" != --version ] && continue
         grep -qE -- "^  ${letter:-   } *$name( |\$)" "$scratch/$program.help" || fail "$program has no $name like the others"
     done <<'END'
 --help -h,

@@ -24,7 +24,7 @@ cmake --build "$build" --target "${quick}tarball" >"$scratch/log" 2>&1 || {
 }
 tar xzf "$packages"/npumem-*-linux-*.tar.gz -C "$scratch/unpacked here" || fail "the tarball cannot be unpacked"
 place=$(echo "$scratch/unpacked here"/npumem-*)
-for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif bin/npumem-stack bin/npumem-export bin/npumem-report bin/npumem-bundle bin/npumem-top bin/npumem lib/libnpumem.so \
+for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif bin/npumem-stack bin/npumem-export bin/npumem-report bin/npumem-bundle bin/npumem-top bin/npumem-mcp bin/npumem lib/libnpumem.so \
     lib/libnpumem_hook.so include/npumem.h include/npumem.hpp env.sh \
     lib/libnpumem_libascend_kernel_hook.so share/man/man1/npumem-record.1 share/npumem/queries/largest_live.sql \
     share/bash-completion/completions/npumem-record; do

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of made_of.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_MCP_MADE_OF_SQL_H
+#define NM_TOOL_MCP_MADE_OF_SQL_H
+
+#include "store/question.h"
+
+#define NM_MADE_OF_SQL \
+    "SELECT recording_id AS recording FROM input WHERE (SELECT count(*) FROM input) = 1;"
+#define NM_MADE_OF_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(recording)
+NM_QUESTION_ROW(made_of, NM_MADE_OF_COLUMNS)
+NM_QUESTION_ASK(made_of, NM_MADE_OF_SQL, NM_QUESTION_NONE)
+
+#endif

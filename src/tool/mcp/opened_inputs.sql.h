@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of opened_inputs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_MCP_OPENED_INPUTS_SQL_H
+#define NM_TOOL_MCP_OPENED_INPUTS_SQL_H
+
+#include "store/question.h"
+
+#define NM_OPENED_INPUTS_SQL \
+    "SELECT path, kind, verdict, events_ingested, events_dropped, note_count FROM completeness ORDER BY path, " \
+    "events_ingested, events_dropped;"
+#define NM_OPENED_INPUTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(path) TEXT(kind) TEXT(verdict) \
+    TEXT(events_ingested) TEXT(events_dropped) INTEGER(note_count)
+NM_QUESTION_ROW(opened_inputs, NM_OPENED_INPUTS_COLUMNS)
+NM_QUESTION_ASK(opened_inputs, NM_OPENED_INPUTS_SQL, NM_QUESTION_NONE)
+
+#endif

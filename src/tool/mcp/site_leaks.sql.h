@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of site_leaks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_MCP_SITE_LEAKS_SQL_H
+#define NM_TOOL_MCP_SITE_LEAKS_SQL_H
+
+#include "store/question.h"
+
+#define NM_SITE_LEAKS_SQL \
+    "SELECT rank, pid, device, heap, site, verdict, leak_count, leak_bytes, bytes_per_step, evidence, top_stack_id " \
+    "FROM leak_by_site WHERE instr(site, :site) > 0 ORDER BY leak_bytes DESC, site, heap, rank, pid, verdict;"
+#define NM_SITE_LEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) \
+    TEXT(site) TEXT(verdict) INTEGER(leak_count) INTEGER(leak_bytes) REAL(bytes_per_step) TEXT(evidence) \
+    INTEGER(top_stack_id)
+#define NM_SITE_LEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(site)
+NM_QUESTION_ROW(site_leaks, NM_SITE_LEAKS_COLUMNS)
+NM_QUESTION_ASK(site_leaks, NM_SITE_LEAKS_SQL, NM_SITE_LEAKS_PARAMETERS)
+
+#endif

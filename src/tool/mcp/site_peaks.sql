@@ -1,0 +1,13 @@
+-- site_peaks.sql: what a site, a part of whose name is :site, held at the peak of each heap.
+SELECT
+    rank,
+    pid,
+    device,
+    heap,
+    site,
+    live_count,
+    live_bytes,
+    top_stack_id
+FROM peak_by_site
+WHERE instr(site, :site) > 0
+ORDER BY live_bytes DESC, site, heap, rank, pid;
