@@ -123,7 +123,7 @@ SAID_ROW = re.compile(rf'^NM_SAID\("(page\.[\w.]+)", {TEXT}, {TEXT},\n    {TEXT}
 LABEL_ROW = re.compile(rf"^NM_LABEL\({TEXT}, {TEXT}\)$", re.M)
 SCREEN_HEAD = "# ---- The screen, and table finding: made of src/say/sentences.def by tests/sentences/table.py SOURCE --update ----"
 PAGE_HEAD = "# ---- The page of npumem report: made of src/say/page.def by tests/sentences/table.py SOURCE --update ----"
-CHINESE = ("sentences.def", "page.def")
+CHINESE = ("sentences.def", "page.def", "spoken.def")
 
 
 def screen_rows(source):

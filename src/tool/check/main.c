@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "store/foreign.h"
 #include "tool/check/options.h"
 #include "tool/check/results.h"
@@ -39,7 +40,8 @@ static int report_results(const check_options *options, const check_result *resu
     if (options->is_json)
         check_write_json(options->database, results, options->rules.count, stdout);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        nm_shown_print(stderr, "npumem-check: %s: cannot write: %s\n", answer_name(), strerror(errno));
+        nm_shown_print(stderr, "npumem-check: %s: %s: %s\n", answer_name(), nm_spoken("cannot write"),
+                       nm_spoken(strerror(errno)));
         return EXIT_UNUSABLE;
     }
     return (int)code;
@@ -77,7 +79,7 @@ static int answer_check(const check_options *options)
                               .failed = EXIT_UNUSABLE};
 
     if (inputs == NULL) {
-        fprintf(stderr, "npumem-check: out of memory\n");
+        fprintf(stderr, "npumem-check: %s\n", nm_spoken("out of memory"));
         return EXIT_UNUSABLE;
     }
     inputs[request.input_count++] = options->database;

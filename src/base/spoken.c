@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One pointer, so that base/ needs no text of those above it.
+ */
+#include "base/spoken.h"
+
+#include <stddef.h>
+
+static nm_spoken_find *find_spoken;
+
+void nm_spoken_by(nm_spoken_find *find)
+{
+    find_spoken = find;
+}
+
+const char *nm_spoken(const char *english)
+{
+    const char *found = find_spoken == NULL ? NULL : find_spoken(english);
+
+    return found == NULL ? english : found;
+}
