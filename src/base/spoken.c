@@ -19,3 +19,12 @@ const char *nm_spoken(const char *english)
 
     return found == NULL ? english : found;
 }
+
+int nm_spoken_width(int columns, const char *text)
+{
+    int extra = 0; /* of three bytes two columns */
+
+    for (; *text != 0; text++)
+        extra += ((unsigned char)*text & 0xf0) == 0xe0;
+    return columns < 0 ? columns - extra : columns + extra;
+}

@@ -15,4 +15,8 @@ void nm_spoken_by(nm_spoken_find *find);
 /* The text in the reader's language, or as it is. */
 const char *nm_spoken(const char *english) __attribute__((format_arg(1)));
 
+/* What printf takes for a column of so many (less than 0: left-aligned), so that the text has them on a screen, where a Chinese
+ * character has two. */
+int nm_spoken_width(int columns, const char *text);
+
 #endif

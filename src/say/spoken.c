@@ -5,7 +5,9 @@
 #include "say/spoken.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/spoken.h"
@@ -16,6 +18,8 @@ static const char *const pairs[][2] = {
 #undef NM_SPOKEN
 };
 
+static bool is_chinese;
+
 static const char *find_chinese(const char *english)
 {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -24,7 +28,47 @@ static const char *find_chinese(const char *english)
     return NULL;
 }
 
+/* The part of the text for which the English has its one %s, or NULL: it is another text. */
+static const char *find_part(const char *english, const char *text, int *part_len)
+{
+    const char *hole = strstr(english, "%s");
+    size_t before = hole == NULL ? 0 : (size_t)(hole - english), behind = hole == NULL ? 0 : strlen(hole + 2),
+           len = strlen(text);
+
+    if (hole == NULL || before + behind < 4 || strchr(hole + 2, '%') != NULL || len < before + behind ||
+        strncmp(english, text, before) != 0 || strcmp(text + len - behind, hole + 2) != 0)
+        return NULL;
+    *part_len = (int)(len - before - behind);
+    return text + before;
+}
+
+const char *nm_spoken_said(const char *text, char *out, size_t size)
+{
+    const char *known = nm_spoken(text), *part;
+    char inner[256];
+    int part_len = 0;
+
+    snprintf(out, size, "%s", known);
+    if (known != text || !is_chinese)
+        return out;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if ((part = find_part(pairs[i][0], text, &part_len)) != NULL && strstr(pairs[i][1], "%s") != NULL) {
+            const char *hole = strstr(pairs[i][1], "%s");
+
+            snprintf(inner, sizeof inner, "%.*s", part_len, part);
+            snprintf(out, size, "%.*s%s%s", (int)(hole - pairs[i][1]), pairs[i][1], nm_spoken(inner), hole + 2);
+            break;
+        }
+    return out;
+}
+
+nm_language nm_spoken_language(void)
+{
+    return is_chinese ? NM_CHINESE : NM_ENGLISH;
+}
+
 void nm_spoken_in(nm_language language)
 {
+    is_chinese = language == NM_CHINESE;
     nm_spoken_by(language == NM_CHINESE ? find_chinese : NULL);
 }

@@ -12,7 +12,12 @@
 
 #include "say/sentence.h"
 
-/* From here on nm_spoken speaks the language. */
+/* From here on nm_spoken speaks the language; and which that is. */
 void nm_spoken_in(nm_language language);
+nm_language nm_spoken_language(void);
+
+/* What SQL says, in the language of nm_spoken: the text, or one that a row is like whose English has %s in place of a part, which is
+ * spoken itself. Into `out`, of `size` bytes, which is given back. */
+const char *nm_spoken_said(const char *text, char *out, size_t size);
 
 #endif

@@ -23,11 +23,12 @@ import re, sys
 bad = []
 for line in open("said", encoding="utf-8"):
     words = re.sub(r"\(.*?\)|\b(?:caching|pool|default|leak|peak|reserve|oom)\b", " ", line) if line.startswith(" ") else line
-    if re.search(r"[\u3400-\u9fff]", line) or line.startswith(("用法", "       npumem")):
+    if re.search(r"[\u3400-\u9fff]", line) or re.match(r"用法| +npumem |\s*#", line):
         continue
     if re.search(r"(?:^|\s)[a-z]{2,},? [a-z]{2,}(?=[\s,.;:]|$)", words):
         bad.append(line.rstrip())
-print("\n".join(bad), file=sys.stderr)
+for line in bad:
+    print(line, file=sys.stderr)
 sys.exit(1 if bad else 0)
 END
 }
@@ -61,6 +62,31 @@ says '不是 npumem-ingest 的数据库' npumem-stack text
 says '需要两个数据库' npumem-diff text
 says '须为数字' npumem-check x.db --rank many
 says '没有该命令' npumem nothing
+
+# ---- Answers ----
+
+for run in leak out_of_memory_capacity fragmentation snapshot; do
+    if [ -f "$source/tests/screens/$run/trace.txt" ]; then
+        "$text2trace" "$source/tests/screens/$run/trace.txt" "$run.zst" || fail "$run: no trace"
+    else
+        continue
+    fi
+    chinese npumem-ingest --force "$run.zst"
+    for what in leak peak reserve oom 1 nowhere; do chinese npumem-stack "$run.db" "$what"; done
+    chinese npumem-check "$run.db" --max-peak 1GiB --max-reserved 1GiB --no-leak --no-oom --no-growth --no-rising --no-anomaly --max-fragmentation 1% \
+        --min-hit-rate 99% --max-misses-per-step 0 --max-host-growth 1MiB/h --baseline leak.db --complete --heap pool
+    chinese npumem-check "$run.db" --max-peak 1GiB --no-leak --rank 7
+    for what in --list --compare --suggest --advise; do chinese npumem-whatif "$what" "$run.zst"; done
+    chinese npumem-top --once "$run.zst"
+    chinese npumem-report --force "$run.db"
+    chinese npumem-bundle --force "$run.db"
+    chinese npumem-export --force pprof "$run.db"
+done
+says '比记录' npumem-whatif leak.zst
+says '不符  no-leak' npumem-check leak.db --no-leak
+says '泄漏（增长）；调用栈' npumem-stack leak.db
+says '已结束，' npumem-top --once leak.zst
+LC_ALL=zh_CN.UTF-8 "$bin/npumem-check" --json leak.db --no-leak | grep -P '[^\x00-\x7f]' >&2 && fail "JSON is translated"
 
 [ "$failures" -eq 0 ] || exit 1
 echo "Chinese throughout"

@@ -233,7 +233,7 @@ static void say(const char *output, bool is_redacted)
         return;
     fprintf(stderr, "npumem-bundle: %s: %s%s\n", nm_shown_text(name, sizeof name, output),
             nm_human_bytes(size, (int64_t)info.st_size),
-            is_redacted ? "" : "; it names hosts, users, paths and arguments (--redact replaces them)");
+            is_redacted ? "" : nm_spoken("; it names hosts, users, paths and arguments (--redact replaces them)"));
 }
 
 static int answer_bundle(const bundle_options *options)

@@ -11,6 +11,7 @@
 
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "say/spoken.h"
 #include "store/foreign.h"
 #include "tool/check/options.h"
 #include "tool/check/results.h"
@@ -95,6 +96,8 @@ int main(int argc, char **argv)
 {
     check_options options = {0};
     options_outcome outcome = check_options_read(argc, argv, &options);
+    if (options.is_json)
+        nm_spoken_in(NM_ENGLISH); /* for programs */
     int result = outcome == OPTIONS_READ ? answer_check(&options) : options_end(outcome, EXIT_UNUSABLE);
 
     check_options_free(&options);
