@@ -42,13 +42,30 @@ static const char *find_part(const char *english, const char *text, int *part_le
     return text + before;
 }
 
+/* What snprintf cut within a character ends before it. */
+static void cut_whole(char *out, size_t size, int wanted)
+{
+    size_t len = strlen(out), begin = len;
+
+    if (wanted < (int)size)
+        return;
+    while (begin > 0 && ((unsigned char)out[begin - 1] & 0xc0) == 0x80)
+        begin--;
+    size_t needed = begin == 0                              ? 0
+                    : (unsigned char)out[begin - 1] >= 0xe0 ? 3
+                    : (unsigned char)out[begin - 1] >= 0xc0 ? 2
+                                                            : 1;
+    if (begin > 0 && len - begin + 1 < needed)
+        out[begin - 1] = 0;
+}
+
 const char *nm_spoken_said(const char *text, char *out, size_t size)
 {
     const char *known = nm_spoken(text), *part;
     char inner[256];
     int part_len = 0;
 
-    snprintf(out, size, "%s", known);
+    cut_whole(out, size, snprintf(out, size, "%s", known));
     if (known != text || !is_chinese)
         return out;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -56,7 +73,9 @@ const char *nm_spoken_said(const char *text, char *out, size_t size)
             const char *hole = strstr(pairs[i][1], "%s");
 
             snprintf(inner, sizeof inner, "%.*s", part_len, part);
-            snprintf(out, size, "%.*s%s%s", (int)(hole - pairs[i][1]), pairs[i][1], nm_spoken(inner), hole + 2);
+            cut_whole(
+                out, size,
+                snprintf(out, size, "%.*s%s%s", (int)(hole - pairs[i][1]), pairs[i][1], nm_spoken(inner), hole + 2));
             break;
         }
     return out;
