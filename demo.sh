@@ -10,8 +10,8 @@ usage() {
 usage: ./demo.sh           record the sample program, ingest the trace, print the answers
        ./demo.sh FILE      ingest FILE instead: a trace, or a memory snapshot of torch or torch_npu
 
-Leaves demo/trace.zst (of the sample), demo/trace.db, demo/csv/ and demo/report.html; of the sample also demo/oom.html, of a run that
-died. Installs missing packages (sudo only if not root).
+Leaves demo/npumem (npumem, installed), demo/trace.zst (of the sample), demo/trace.db, demo/csv/ and demo/report.html; of the sample also
+demo/oom.html, of a run that died. Installs missing packages (sudo only if not root).
 END
 }
 
@@ -29,13 +29,14 @@ cd "$(dirname "$(realpath "$0")")"
 . cmake/setup.sh
 
 setup_packages
-say "building (build/release)"
-configure release
-build release npumem-record npumem-ingest npumem npumem-report npumem-whatif npumem_hook npu_train
-bin=build/release/bin
-sample=build/release/fixtures/programs/npu_train
-
+say "building (build/install), and installing into demo/npumem"
+configure install
+build install all npu_train
 mkdir -p demo
+cmake --install build/install --prefix demo/npumem >demo/install.log || { cat demo/install.log >&2 && die "it does not install"; }
+bin=demo/npumem/bin
+sample=build/install/fixtures/programs/npu_train
+
 options=(--force -o demo/trace.db --csv demo/csv)
 if [ -z "$input" ]; then
     input=demo/trace.zst
@@ -47,7 +48,7 @@ fi
 say "ingesting $input"
 # 3: answers, though part of the input was lost; the screen says what.
 status=0
-rm -rf demo/csv
+rm -rf demo/csv demo/trace.html
 "$bin/npumem-ingest" "${options[@]}" "$input" || status=$?
 [ "$status" = 0 ] || [ "$status" = 3 ] || exit "$status"
 # A snapshot may be of no pool, or a long run: other settings are tried on the sample alone.
@@ -66,9 +67,11 @@ fi
 
 cat <<END
 
-Left in demo/: $left. Look at demo/report.html$([ "$input" != demo/trace.zst ] || echo ' and demo/oom.html') in a browser. Try next:
+Left in demo/: npumem/, $left. Look at demo/report.html$([ "$input" != demo/trace.zst ] || echo ' and demo/oom.html') in a browser. Try next,
+the commands of the screen above too:
+    . demo/npumem/share/npumem/env.sh
     sqlite3 -header -column demo/trace.db 'SELECT * FROM leak_by_site LIMIT 10'
     sqlite3 -header -column demo/trace.db < queries/largest_live.sql
-    $bin/npumem-record -o run.zst -- YOUR_PROGRAM && $bin/npumem-ingest run.zst
+    npumem record -o run.zst -- YOUR_PROGRAM && npumem ingest run.zst
 END
 exit "$status"

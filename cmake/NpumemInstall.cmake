@@ -1,6 +1,6 @@
 # What `cmake --install` puts in place beside the programs (npumem_add_program does those, and their completion): the
 # libraries that are loaded into a recorded program, the headers, the pkg-config file, npumem.py, the man pages, the
-# queries, the examples and the documents.
+# queries, the skill for assistants, the examples and the documents.
 
 # In a package of the system all is where the system looks, and its man pages are compressed.
 set(NPUMEM_IS_OF_SYSTEM OFF)
@@ -48,7 +48,8 @@ if(NPUMEM_IS_OF_SYSTEM)
 endif()
 install(DIRECTORY queries/ DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/queries FILES_MATCHING PATTERN "*.sql"
         PATTERN blocks EXCLUDE)
-install(FILES python/npumem.py DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/python) # three below the prefix: see _places there
+install(FILES python/npumem.py DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/python) # three below the prefix: see _own_prefixes there
+install(FILES docs/skill/SKILL.md DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/skill)
 install(FILES examples/README.md examples/own_pool.c examples/own_pool.cpp examples/own_pool.py examples/pool.rules
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES README.md README.zh-CN.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

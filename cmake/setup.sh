@@ -42,6 +42,7 @@ librsvg2-bin           librsvg2-tools
 npumem_test_packages='
 python3                python3                python3
 python3-config         python3-dev            python3-devel
+pip3                   python3-pip            python3-pip
 clang                  clang                  clang
 valgrind               valgrind               valgrind
 groff                  groff-base             groff-base

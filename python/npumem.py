@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tell the npumem recorder what a Python program and its memory pools do, and ask it what it has seen.
+"""Tell the npumem recorder what a Python program and its memory pools do, ask it what it has seen, and read what came of it.
 
     import npumem
 
@@ -10,10 +10,16 @@
                 loss = model(batch)
         print(npumem.stats().heaps)
 
-One file, CPython 3.8 to 3.13, nothing but ctypes: put it on PYTHONPATH, or beside the script. Under npumem-record it uses
-the library that is loaded already; else libnpumem.so.0 in the folder NPUMEM_LIBRARY_DIR, beside this file, beside the
-npumem-record on PATH, or where the loader finds it. Where there is none, `available` is False and every call but start()
-and stats() does nothing: a program that marks its steps runs anywhere.
+    with npumem.open("run.db") as run:           # what `npumem-ingest run.zst` has made
+        for finding in run.findings:
+            print(finding.severity, finding.text)
+
+    python -m npumem record train.py             # npumem COMMAND of the same installation; record runs this Python
+
+One file, CPython 3.8 to 3.13, nothing but the standard library: put it on PYTHONPATH, or beside the script. Under
+npumem-record it uses the library that is loaded already; else libnpumem.so.0 in the folder NPUMEM_LIBRARY_DIR, beside this
+file, beside the npumem-record on PATH, or where the loader finds it. Where there is none, `available` is False and every
+call but start() and stats() does nothing: a program that marks its steps runs anywhere, and databases are read anywhere.
 
 Rules: mark, step, range, thread_name, pause, resume, snapshot and what a heap is told never raise and never print; what
 they could not take is left out, and problem() has the first one. They keep the interpreter lock, because a call is shorter
@@ -28,13 +34,15 @@ import functools
 import itertools
 import operator
 import os
+import sys
 import threading
-from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 __version__ = "0.1.0"
 __all__ = [
-    "Error", "Heap", "HeapStats", "Modules", "Stats", "available", "category", "heap", "is_recording", "mark", "modules",
-    "pause", "problem", "range", "recording", "resume", "snapshot", "start", "stats", "step", "stop", "thread_name",
+    "Database", "Error", "Heap", "HeapStats", "Modules", "Row", "Stats", "available", "category", "heap", "is_recording", "mark",
+    "modules", "open", "pause", "problem", "range", "recording", "resume", "snapshot", "start", "stats", "step", "stop",
+    "thread_name",
 ]
 
 _LIBRARY = "libnpumem.so.0"
@@ -48,7 +56,7 @@ _HIT, _MISS = 1, 2  # npumem_outcome
 
 
 class Error(RuntimeError):
-    """A recording could not be started, or could not be asked."""
+    """A recording could not be started, or could not be asked; a database could not be opened, or not be asked that."""
 
 
 # ---- The structs of npumem.h: same fields, same order; a test compares the offsets ----
@@ -101,7 +109,15 @@ _ALLOC_OPTIONS_BYTES, _FREE_OPTIONS_BYTES = ctypes.sizeof(_AllocOptions), ctypes
 # ---- Finding the library ----
 
 
+def _own_prefixes() -> List[str]:
+    """Of the tree that this file is installed in: PREFIX/share/npumem/python, a wheel's PREFIX/lib/python3.N/site-packages,
+    or the folder itself (pip install --target)."""
+    here = os.path.dirname(os.path.realpath(__file__))
+    return [os.path.normpath(os.path.join(here, "..", "..", "..")), here]
+
+
 def _beside_programs() -> Iterator[str]:
+    """Folders of PATH, links resolved, that have npumem-record."""
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         program = os.path.join(folder, "npumem-record")
         if folder and os.access(program, os.X_OK):
@@ -115,9 +131,8 @@ def _places() -> Iterator[str]:
     if asked:
         yield os.path.join(asked, _LIBRARY)
         return
-    here = os.path.dirname(os.path.realpath(__file__))
-    yield os.path.join(here, _LIBRARY)
-    prefixes = [os.path.join(here, "..", "..", "..")]  # installed: PREFIX/share/npumem/python/npumem.py
+    prefixes = _own_prefixes()
+    yield os.path.join(prefixes[-1], _LIBRARY)
     for folder in _beside_programs():
         yield os.path.join(folder, _LIBRARY)
         prefixes.append(os.path.join(folder, ".."))
@@ -717,3 +732,251 @@ def _judge(answer: str) -> str:
     if answer.startswith("error: "):
         raise Error("the recording says: " + answer[7:].rstrip("\n"))
     raise Error("the recording ended before it answered")
+
+
+# ---- Reading a database ----
+
+_APPLICATION_ID, _SCHEMA_VERSION = 0x4E50554D, 8  # NM_APPLICATION_ID, NM_SCHEMA_VERSION
+# What a question may cost, so that a file of somebody else ends: a base, and more for each byte of the file.
+_STEPS, _STEPS_PER_BYTE, _STEPS_BETWEEN_LOOKS = 10_000_000, 10, 10_000  # of SQLite's machine
+_SECONDS, _SECONDS_PER_BYTE = 60.0, 1e-6  # a step may itself have no end
+_VALUE_BYTES_MAX = 1 << 20  # of a value, a row, a question
+
+
+class Row(Dict[str, Any]):
+    """A row by the names of its columns: row["bytes"] or row.bytes. NULL is None."""
+
+    __slots__ = ()
+
+    def __getattr__(self, column: str) -> Any:
+        try:
+            return self[column]
+        except KeyError:
+            raise AttributeError("no column {!r}: there are {}".format(column, ", ".join(self))) from None
+
+
+def open(path: Union[str, bytes, "os.PathLike[str]"]) -> Database:
+    """The database at `path`, which npumem-ingest has made, for reading alone. Raises Error where it is none."""
+    return Database(path)
+
+
+def _authorize(action: int, *_: Any) -> int:
+    """Whether SQLite may: read. A virtual table of SQLite's own may not be made, either."""
+    import sqlite3
+
+    may = (sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+    return sqlite3.SQLITE_OK if action in may else sqlite3.SQLITE_DENY
+
+
+class Database:
+    """Made by open(). It may be anybody's: the file is not written to, and a question does nothing but read its tables and
+    views, at a cost that is bounded by its size. What it says is data of whoever made it. For the thread that opened it."""
+
+    def __init__(self, path: Union[str, bytes, "os.PathLike[str]"]) -> None:
+        self.path = os.path.abspath(os.fsdecode(path))  #: of the file
+        file_bytes = self._look()
+        self._steps, self._steps_left = _STEPS + file_bytes * _STEPS_PER_BYTE, 0
+        self._seconds = _SECONDS + file_bytes * _SECONDS_PER_BYTE
+        self._connection = self._connect()
+        try:
+            self._check_version()
+            self._names = self._list_names()
+            self._connection.set_authorizer(_authorize)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _fail(self, why: str) -> Error:
+        return Error("{}: {}".format(self.path, why))
+
+    def _look(self) -> int:
+        """The size of the file. SQLite would wait for a pipe, and take any file for an empty database or a damaged one."""
+        import io
+        import stat
+
+        try:
+            info = os.stat(self.path)
+            if not stat.S_ISREG(info.st_mode):
+                raise self._fail("not a file")
+            with io.open(self.path, "rb") as file:
+                head = file.read(16)
+        except OSError as failure:
+            raise self._fail(failure.strerror or str(failure)) from None
+        if head != b"SQLite format 3\0":
+            raise self._fail("not a database; of a trace or a memory snapshot npumem-ingest makes one")
+        return min(info.st_size, info.st_blocks * 512 * 8)  # a file with holes is not as large as it says
+
+    def _connect(self) -> Any:
+        import sqlite3
+        import urllib.parse
+
+        uri = "file://{}?mode=ro".format(urllib.parse.quote(os.fsencode(self.path)))
+        try:
+            made = sqlite3.connect(uri, uri=True, isolation_level=None)
+            for name in ("trusted_schema = OFF", "cell_size_check = ON"):
+                made.execute("PRAGMA " + name)
+        except sqlite3.Error as failure:
+            raise self._fail(str(failure)) from None
+        made.text_factory = lambda text: text.decode("utf-8", "replace")
+        if hasattr(made, "setlimit"):  # CPython 3.11
+            made.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _VALUE_BYTES_MAX)
+            made.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _VALUE_BYTES_MAX)
+        made.set_progress_handler(self._is_spent, _STEPS_BETWEEN_LOOKS)
+        return made
+
+    def _check_version(self) -> None:
+        (identity,), = self._ask("PRAGMA application_id")[1]
+        (version,), = self._ask("PRAGMA user_version")[1]
+        if identity != _APPLICATION_ID:
+            raise self._fail("not a database of npumem-ingest")
+        if version != _SCHEMA_VERSION:
+            raise self._fail("has schema version {}, npumem.py {} reads {}: npumem-ingest its trace again".format(
+                version, __version__, _SCHEMA_VERSION))
+
+    def _list_names(self) -> Dict[str, bool]:
+        """Of views and tables, and whether they are public. A virtual table is code that the file would choose, and it runs
+        before anybody is asked whether it may be read."""
+        rows = self._ask("SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') "
+                         "ORDER BY type DESC, rowid")[1]
+        if any(kind == "table" and not str(sql).startswith("CREATE TABLE ") for _, kind, sql in rows):
+            raise self._fail("has a virtual table, which npumem-ingest does not make")
+        return {name: not name.startswith(("z_", "sqlite_")) for name, _, _ in rows}
+
+    def _is_spent(self) -> bool:
+        self._steps_left -= _STEPS_BETWEEN_LOOKS
+        return self._steps_left < 0
+
+    def _ask(self, sql: str, parameters: Any = ()) -> Tuple[List[str], List[Tuple[Any, ...]]]:
+        """Names of the columns, and the rows."""
+        import sqlite3
+
+        self._steps_left = self._steps
+        watch = threading.Timer(self._seconds, self._connection.interrupt)
+        watch.daemon = True
+        watch.start()
+        try:
+            cursor = self._connection.execute(sql, parameters)
+            return [column[0] for column in cursor.description or ()], cursor.fetchall()
+        except (sqlite3.Error, sqlite3.Warning) as failure:
+            why = "takes more work than it may of a database of this size" if str(failure) == "interrupted" else str(failure)
+            raise self._fail(why) from None
+        finally:
+            watch.cancel()
+
+    def _ask_view(self, name: str) -> Tuple[List[str], List[Tuple[Any, ...]]]:
+        if name not in self._names:
+            import difflib
+
+            close = " or ".join(difflib.get_close_matches(name, self.views(), 3))
+            advice = "did you mean {}?".format(close) if close else "views() has their names, view catalog what they say"
+            raise self._fail("no view {!r}: {}".format(name, advice))
+        return self._ask('SELECT * FROM "{}"'.format(name.replace('"', '""')))
+
+    @property
+    def findings(self) -> List[Row]:
+        """What there is to say of the run, the gravest of a kind first: columns of table `finding` (docs/database.md), such as
+        severity, kind, text, rank, device, site, bytes. What is 'not judged' is neither good nor bad."""
+        return self.view("finding")
+
+    @property
+    def finding_groups(self) -> List[Row]:
+        """Faults and warnings over all processes: columns of table `finding_group`."""
+        return self.view("finding_group")
+
+    def views(self) -> List[str]:
+        """The names of views and tables; view catalog says what each answers."""
+        return [name for name, is_public in self._names.items() if is_public]
+
+    def view(self, name: str) -> List[Row]:
+        """All rows of a view or table. Of one that catalog calls large ask query() for those that are wanted."""
+        columns, rows = self._ask_view(name)
+        return [Row(zip(columns, row)) for row in rows]
+
+    def query(self, sql: str, parameters: Union[Sequence[Any], Dict[str, Any]] = ()) -> List[Row]:
+        """The rows of a SELECT; `parameters` as sqlite3 takes them."""
+        columns, rows = self._ask(sql, parameters)
+        return [Row(zip(columns, row)) for row in rows]
+
+    def frame(self, name: str) -> Any:
+        """The same rows as view(), as a DataFrame of pandas; integers stay whole where some are NULL. Without pandas: Error."""
+        columns, rows = self._ask_view(name)
+        try:
+            import pandas
+        except ImportError:
+            raise Error("a frame needs pandas, which is not here: view() has the same rows as a list") from None
+        return pandas.DataFrame(rows, columns=columns, dtype=object).convert_dtypes(convert_floating=False)
+
+    def report(self, output: Optional[Union[str, bytes, "os.PathLike[str]"]] = None, *options: str) -> str:
+        """Writes the database as one HTML file, by npumem-report with its options; the name of the file.
+
+        output: default: the database's name with the suffix .html. Raises Error where npumem-report cannot, as when the file
+        is there already ("--force").
+        """
+        import subprocess
+
+        name = os.path.splitext(self.path)[0] + ".html" if output is None else os.path.abspath(os.fsdecode(output))
+        done = subprocess.run([_program("npumem-report"), "-o", name, *options, self.path], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        if done.returncode != 0:
+            raise Error(done.stderr.decode("utf-8", "replace").strip() or "npumem-report ends with {}".format(done.returncode))
+        return name
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return "<table>{}</table>".format("".join("<tr><td>{}</td><td>{}</td></tr>".format(
+            html.escape(str(row.severity)), html.escape(str(row.text))) for row in self.findings))
+
+    def close(self) -> None:
+        """It cannot be asked any more. May be called again."""
+        self._connection.close()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+# ---- python -m npumem ----
+
+
+def _program(name: str) -> str:
+    """Where it is: in this installation, else beside the npumem-record on PATH."""
+    for folder in [os.path.join(prefix, "bin") for prefix in _own_prefixes()] + list(_beside_programs()):
+        path = os.path.join(folder, name)
+        if os.access(path, os.X_OK):
+            return path
+    raise Error("{} is not found: it is not installed with npumem.py, and not on PATH".format(name))
+
+
+def _run_by_python(arguments: List[str]) -> List[str]:
+    """Of npumem-record: the first script, -m or -c, behind `--` or not, is what this Python is to run."""
+
+    def is_of_python(word: str) -> bool:
+        return word in ("-m", "-c") or word.endswith(".py")
+
+    at = 0
+    while at < len(arguments) and arguments[at] != "--" and not is_of_python(arguments[at]):
+        at += 1
+    options, program = arguments[:at], arguments[at:]
+    if program[:1] == ["--"]:
+        program = program[1:]
+    elif not program:
+        return arguments
+    return options + ["--"] + ([sys.executable] if program and is_of_python(program[0]) else []) + program
+
+
+def _main(arguments: List[str]) -> str:
+    """Becomes `npumem ARGUMENT...`; why not, where it cannot."""
+    if arguments[:1] == ["record"]:
+        arguments = ["record"] + _run_by_python(arguments[1:])
+    try:
+        program = _program("npumem")
+        os.execv(program, [program] + arguments)
+    except (Error, OSError) as failure:
+        return "npumem: {}".format(failure)
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1:]))

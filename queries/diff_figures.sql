@@ -1,13 +1,15 @@
 -- diff_figures.sql: how do two databases compare in the figures that people ask for first?
 -- Run it beside a database named base.db (or a link of that name):   sqlite3 run.db < queries/diff_figures.sql
--- npumem-diff runs this query. Bytes, counts and times are sums over processes and heaps, whenever each had its peak.
+-- npumem-diff runs this query. Bytes, counts and times are sums over processes and heaps, whenever each had its peak; rates are
+-- of these sums, but for fragmentation.
 -- Parameters: :base       the database to compare with (default: base.db in the current folder)
 --             :rank       only processes of this rank (default: all)
 --             :level      only heaps of this level, and then no copies (default: all)
--- Columns:    figure 'peak' most that was live, 'reserved' most that pools held, 'fragmentation' share of that which was
---             never used at once, 'hit rate' share of requests that pools served by themselves, 'allocation time' in calls
---             that allocate, 'copy time' in calls that copy or set; level of the heaps, NULL of copies; unit 'bytes',
---             'ratio' (0 to 1) or 'ns'; base_value, run_value, NULL where it is not known; change_value run minus base
+-- Columns:    figure 'peak' most that was live, 'reserved' most that pools held, 'fragmentation' of the pool that view
+--             health has the worst of, 'beyond peak' share of the most that was reserved beyond the most that was live, 'hit
+--             rate' share of requests that pools served by themselves, 'allocation time' in calls that allocate, 'copy
+--             time' in calls that copy or set; level of the heaps, NULL of copies; unit 'bytes', 'ratio' (0 to 1) or 'ns';
+--             base_value, run_value, NULL where it is not known; change_value run minus base
 ATTACH coalesce(:base, 'base.db') AS base;
 WITH
     run_heap (heap_id, level, level_name) AS (
@@ -62,6 +64,19 @@ WITH
         JOIN base.z_pool_hit ON z_pool_hit.heap_id = base_heap.heap_id
         GROUP BY base_heap.level
     ),
+    unused (side, level, level_name, value) AS (
+        SELECT 2, heap_level.level, heap_level.name, max(finding.value)
+        FROM main.finding
+        JOIN main.heap_level ON heap_level.name = finding.level
+        WHERE finding.kind = 'fragmentation' AND (:rank IS NULL OR finding.rank = :rank) AND (:level IS NULL OR finding.level = :level)
+        GROUP BY heap_level.level
+        UNION ALL
+        SELECT 1, heap_level.level, heap_level.name, max(finding.value)
+        FROM base.finding
+        JOIN base.heap_level ON heap_level.name = finding.level
+        WHERE finding.kind = 'fragmentation' AND (:rank IS NULL OR finding.rank = :rank) AND (:level IS NULL OR finding.level = :level)
+        GROUP BY heap_level.level
+    ),
     copies (side, cost_ns) AS (
         SELECT 2, sum(z_copy_sum.cost_ns)
         FROM main.z_copy_sum
@@ -78,10 +93,12 @@ WITH
         UNION ALL
         SELECT 2, side, 'reserved', level, level_name, 'bytes', reserved FROM sums WHERE reserved > 0
         UNION ALL
+        SELECT 3, side, 'fragmentation', level, level_name, 'ratio', value FROM unused WHERE value IS NOT NULL
+        UNION ALL
         SELECT
-            3,
+            4,
             side,
-            'fragmentation',
+            'beyond peak',
             level,
             level_name,
             'ratio',
@@ -89,13 +106,13 @@ WITH
         FROM sums
         WHERE reserved > 0
         UNION ALL
-        SELECT 4, side, 'hit rate', level, level_name, 'ratio', 1 - CAST(miss_count AS REAL) / request_count
+        SELECT 5, side, 'hit rate', level, level_name, 'ratio', 1 - CAST(miss_count AS REAL) / request_count
         FROM hits
         WHERE request_count > 0
         UNION ALL
-        SELECT 5, side, 'allocation time', level, level_name, 'ns', cost_ns FROM sums WHERE cost_count > 0
+        SELECT 6, side, 'allocation time', level, level_name, 'ns', cost_ns FROM sums WHERE cost_count > 0
         UNION ALL
-        SELECT 6, side, 'copy time', NULL, NULL, 'ns', cost_ns FROM copies WHERE cost_ns IS NOT NULL
+        SELECT 7, side, 'copy time', NULL, NULL, 'ns', cost_ns FROM copies WHERE cost_ns IS NOT NULL
     )
 SELECT
     figure.name AS figure,

@@ -5,7 +5,7 @@
 --             :rank       only processes of this rank (default: all, summed up)
 --             :by_rank    1: a row for each rank (default 0)
 --             :level      only heaps of this level (default: all)
---             :threshold  changes up to this many bytes are left out (default 0)
+--             :threshold  changes up to this many bytes are left out, but for new leaks (default 0)
 --             :top        rows to return (default 30)
 -- Columns:    change 'new', 'grown', 'smaller' or 'gone'; rank, NULL without :by_rank; level of the heaps; path,
 --             function and line of the site; verdict of the leak in the run, or where it is gone in the base;
@@ -157,7 +157,7 @@ SELECT
     change.run_bytes - change.base_bytes AS change_bytes,
     change.run_count AS run_count
 FROM change
-WHERE abs(change.run_bytes - change.base_bytes) > coalesce(:threshold, 0)
+WHERE abs(change.run_bytes - change.base_bytes) > CASE WHEN change.base_bytes = 0 THEN 0 ELSE coalesce(:threshold, 0) END
 ORDER BY
     change.base_bytes <> 0,
     change.run_bytes = 0,

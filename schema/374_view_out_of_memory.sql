@@ -497,7 +497,9 @@ FROM (
                     AND (w.tried_bytes IS NOT NULL OR (w.needed_bytes >= 10485760 AND w.needed_bytes <> 20971520
                         AND w.fit_largest_bytes <= w.needed_bytes - 2097152)) AND w.fit_free_bytes * 2 >= w.needed_bytes
                     AND w.fit_free_bytes + w.free_bytes >= w.needed_bytes THEN 'between'
-                WHEN w.own_bytes + w.needed_bytes > w.total_bytes THEN 'cached'
+                WHEN w.own_bytes + w.needed_bytes > w.total_bytes
+                    AND coalesce(w.cache_bytes + w.free_bytes >= w.needed_bytes, 1) THEN 'cached'
+                WHEN w.own_bytes + w.needed_bytes > w.total_bytes AND w.is_stale IS NOT 1 THEN 'overhead'
                 WHEN w.total_bytes IS NULL OR w.free_bytes IS NULL OR w.is_stale = 1 THEN 'unknown'
                 WHEN w.free_bytes >= w.needed_bytes + 4194304 AND w.driver_failure_count > 1 THEN 'driver'
                 WHEN w.free_bytes >= w.needed_bytes + 4194304 THEN 'refused'

@@ -34,7 +34,7 @@ CREATE VIEW z_fragmentation_verdict (
     reserved_bytes,
     -- Of these, what no block took, at least; 'growth': in the part of the pool that the request belongs to, without what is
     -- left over of its new segment; 'failure', 'end': in segments that hold something (inactive split), for the rest can be given
-    -- back. Unit: bytes.
+    -- back; 'reserve': what was never used at once, without what came for a request that was not served then. Unit: bytes.
     min_unused_bytes,
     -- The same at most. Unit: bytes.
     max_unused_bytes,
@@ -157,25 +157,44 @@ WITH at_moment AS (
     WHERE w.place = 1
     UNION ALL
     SELECT
-        k.heap_id,
+        w.heap_id,
         'reserve',
-        m.moment_id,
-        m.seq,
-        m.ns,
-        k.reserved_bytes,
-        max(k.reserved_bytes - max(k.occupied_bytes, b.occupied_bytes), 0),
-        max(k.occupied_bytes + k.min_rounding_bytes, b.occupied_bytes + b.min_rounding_bytes)
-            - max(k.occupied_bytes, b.occupied_bytes),
-        max(k.occupied_bytes + k.max_rounding_bytes, b.occupied_bytes + b.max_rounding_bytes)
-            - max(k.occupied_bytes, b.occupied_bytes),
-        k.stuck_bytes,
+        w.moment_id,
+        w.seq,
+        w.ns,
+        w.reserved_bytes,
+        max(w.reserved_bytes - max(w.occupied_bytes, b.occupied_bytes), 0),
+        max(w.occupied_bytes + w.min_rounding_bytes, b.occupied_bytes + b.min_rounding_bytes)
+            - max(w.occupied_bytes, b.occupied_bytes),
+        max(w.occupied_bytes + w.max_rounding_bytes, b.occupied_bytes + b.max_rounding_bytes)
+            - max(w.occupied_bytes, b.occupied_bytes),
+        w.stuck_bytes,
         NULL,
-        k.is_doubtful OR k.is_partial
-    FROM moment AS m
-    JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id
-    JOIN moment AS q ON q.heap_id = m.heap_id AND q.kind = 1
+        w.is_lossy
+    FROM (
+        SELECT
+            k.heap_id AS heap_id,
+            m.moment_id AS moment_id,
+            m.seq AS seq,
+            m.ns AS ns,
+            k.reserved_bytes AS reserved_bytes,
+            -- What had come for a request that was not served then is no waste.
+            k.occupied_bytes + coalesce((
+                SELECT min(x.fresh_bytes, x.free_bytes)
+                FROM z_heap_sample AS x
+                WHERE x.heap_id = k.heap_id
+                    AND x.since_seq = (SELECT max(y.since_seq) FROM z_heap_sample AS y WHERE y.heap_id = k.heap_id AND y.since_seq <= m.seq)
+            ), 0) AS occupied_bytes,
+            k.min_rounding_bytes AS min_rounding_bytes,
+            k.max_rounding_bytes AS max_rounding_bytes,
+            k.stuck_bytes AS stuck_bytes,
+            k.is_doubtful OR k.is_partial AS is_lossy
+        FROM moment AS m
+        JOIN fragmentation_sample AS k ON k.moment_id = m.moment_id
+        WHERE m.kind = 6
+    ) AS w
+    JOIN moment AS q ON q.heap_id = w.heap_id AND q.kind = 1
     JOIN fragmentation_sample AS b ON b.moment_id = q.moment_id
-    WHERE m.kind = 6
 )
 SELECT
     p.host, p.rank, p.pid, p.device, p.heap, p.level,

@@ -213,6 +213,25 @@ nm_acl_error aclrtDestroyNotify(void *notify)
     STREAM_CALL(nm_real.aclrtDestroyNotify(notify), on_event(NM_STREAM_NOTIFY_DESTROY, notify));
 }
 
+/* Another process's notify: destroyed as any other, as is an event. */
+nm_acl_error aclrtNotifyImportByKey(void **notify, const char *key, uint64_t flags)
+{
+    NEED_NEWER(aclrtNotifyImportByKey);
+    STREAM_CALL(nm_real.aclrtNotifyImportByKey(notify, key, flags), made_notify(error, notify));
+}
+
+nm_acl_error aclrtCntNotifyCreate(void **notify, uint64_t flag)
+{
+    NEED_NEWER(aclrtCntNotifyCreate);
+    STREAM_CALL(nm_real.aclrtCntNotifyCreate(notify, flag), made_notify(error, notify));
+}
+
+nm_acl_error aclrtCntNotifyDestroy(void *notify)
+{
+    NEED_NEWER(aclrtCntNotifyDestroy);
+    STREAM_CALL(nm_real.aclrtCntNotifyDestroy(notify), on_event(NM_STREAM_NOTIFY_DESTROY, notify));
+}
+
 /* ---- A program's own allocator for a stream ------------------------------------------------------------------------ */
 
 nm_acl_error aclrtAllocatorRegister(void *stream, void *description)

@@ -224,6 +224,9 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     X(aclrtDestroyEvent, (void *event))                                                                                \
     X(aclrtCreateNotify, (void **notify, uint64_t flag))                                                               \
     X(aclrtDestroyNotify, (void *notify))                                                                              \
+    X(aclrtNotifyImportByKey, (void **notify, const char *key, uint64_t flags))                                        \
+    X(aclrtCntNotifyCreate, (void **notify, uint64_t flag))                                                            \
+    X(aclrtCntNotifyDestroy, (void *notify))                                                                           \
     X(aclrtRecordEvent, (void *event, void *stream))                                                                   \
     X(aclrtRecordEventWithFlag, (void *event, void *stream, uint32_t flag))                                            \
     X(aclrtResetEvent, (void *event, void *stream))                                                                    \

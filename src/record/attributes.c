@@ -42,6 +42,7 @@ static const char *const names[] = {
     "SLURM_LOCALID",
     "SLURM_NTASKS",
     "SLURM_JOB_ID",
+    "MEGATRON_LM_PP_DEGREE",
 };
 
 static bool is_listed(const char *entry, size_t name_bytes)

@@ -12,6 +12,7 @@
 #include "screen/groups.h"
 #include "screen/origins.sql.h"
 #include "screen/unseen_kinds.sql.h"
+#include "screen/wrappers.sql.h"
 #include "trace/event.h"
 
 #define PLACE_COLUMNS 48
@@ -82,6 +83,25 @@ static nm_status add_graphs(nm_screen *s, nm_error *err)
     return status;
 }
 
+/* ---- Sites that say little ---- */
+
+static nm_status add_wrapper(nm_screen *s, nm_error *err)
+{
+    char function[TEXT_BYTES], share[NM_HUMAN_BYTES];
+    sqlite3_stmt *rows = NULL;
+    nm_wrappers_row row;
+    nm_status status = nm_wrappers_ask(s->db, &rows, err);
+
+    while (status == NM_OK && nm_wrappers_next(rows, &row)) {
+        begin_note(s, "peak_by_site");
+        nm_screen_rows(s, 3);
+        nm_screen_say(s, NM_SAY_WRAPPER,
+                      NM_WORDS({"share", nm_human_percent(share, row.share_ratio)}, {"heap", row.heap},
+                               {"function", nm_human_text(function, sizeof function, row.function, TEXT_COLUMNS)}));
+    }
+    return nm_question_end(rows, status, err);
+}
+
 /* ---- What was not seen ---- */
 
 static nm_sentence unseen_of(int kind)
@@ -128,5 +148,7 @@ nm_status nm_screen_note_lines(nm_screen *s, nm_error *err)
         status = add_graphs(s, err);
     if (status == NM_OK)
         status = nm_screen_stack_notes(s, err);
+    if (status == NM_OK)
+        status = add_wrapper(s, err);
     return status == NM_OK ? add_unseen(s, err) : status;
 }

@@ -19,8 +19,8 @@
 #define SITE_COLUMNS 44
 #define SITES_MAX    3
 #define PARTS_MAX    3
-#define DEVICES_MAX  8
-#define HEAPS_MAX    10
+#define DEVICES_MAX  100 /* more than fit the screen, which says how many lines do not */
+#define HEAPS_MAX    100 /* likewise */
 #define TEXT_BYTES   256
 
 /* ---- Devices by their own word ---- */
@@ -229,7 +229,7 @@ static nm_status add_nothing(nm_screen *s, nm_error *err)
 
     begin_peak(s, true);
     nm_screen_say(s,
-                  row.cut_count == 0     ? NM_SAY_PEAK_NOTHING
+                  row.cut_count == 0     ? row.is_untouched ? NM_SAY_PEAK_NO_CALL : NM_SAY_PEAK_NOTHING
                   : row.event_count == 0 ? NM_SAY_PEAK_CUT_EVENT
                                          : NM_SAY_PEAK_CUT_MEMORY,
                   NULL);

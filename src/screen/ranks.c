@@ -174,7 +174,7 @@ static void add_when(nm_screen *s)
     nm_screen_begin(s, NM_SAY_RANKS_LABEL_FIRST, NM_LINE_BAD, NM_RANK_WORST, "z_rank_summary");
     nm_screen_rows(s, 2);
     who_of(s, first, who);
-    if (first->rank < 0)
+    if (first->rank < 0 || first->pid < 0)
         nm_screen_say(s, NM_SAY_RANKS_WHEN_PID, NM_WORDS({"who", who}, {"time", time}));
     else
         nm_screen_say(s, NM_SAY_RANKS_WHEN, NM_WORDS({"who", who}, {"pid", pid}, {"time", time}));

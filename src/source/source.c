@@ -1,60 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which source reads an input: decided by its first bytes, never by its name. Two tables: the formats that are read, and
- * well-known ones that are not, so that a user who gives the wrong file is told what it is.
+ * Which source reads an input: decided by its first bytes, never by its name. What no row of the table knows is refused (source/refuse.h).
  */
 #include "source/source.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "source/refuse.h"
 
 /* To add a format: one line here. The first that matches reads the input. */
 static const nm_source_type *const types[] = {
     &nm_trace_source_type,
     &nm_snapshot_source_type,
 };
-
-static const struct {
-    const char *begin;
-    size_t begin_bytes;
-    const char *text;
-} not_read[] = {
-    {"SQLite format 3", 16, "this is an SQLite database; if npumem-ingest wrote it, open it with sqlite3"},
-    {"\x28\xb5\x2f\xfd", 4, "this is a zstd file, but not a trace that npumem-record wrote"},
-    {"\x1f\x8b", 2, "this is a gzip file; decompress it first"},
-    {"\xfd"
-     "7zXZ",
-     6, "this is an xz file; decompress it first"},
-    {"BZh", 3, "this is a bzip2 file; decompress it first"},
-    {"PK\x03\x04", 4, "this is a zip archive (torch.save writes those), not a trace or a memory snapshot"},
-    {"\x7f"
-     "ELF",
-     4, "this is a program or a library, not a trace or a memory snapshot"},
-};
-
-static bool is_text(nm_bytes head)
-{
-    for (size_t i = 0; i < head.len; i++)
-        if (head.data[i] < 0x80 && !isprint(head.data[i]) && !isspace(head.data[i]))
-            return false;
-    return true;
-}
-
-static nm_status refuse(nm_bytes head, nm_error *err)
-{
-    if (head.len == 0)
-        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the file is empty");
-    for (size_t i = 0; i < sizeof not_read / sizeof not_read[0]; i++)
-        if (head.len >= not_read[i].begin_bytes && memcmp(head.data, not_read[i].begin, not_read[i].begin_bytes) == 0)
-            return nm_fail(err, NM_ERR_FORMAT, 0, "%s", not_read[i].text);
-    if (is_text(head))
-        return nm_fail(err, NM_ERR_FORMAT, 0, "this is a text file, not a trace or a memory snapshot");
-    return nm_fail(err, NM_ERR_FORMAT, 0, "neither a trace nor a memory snapshot begins like this");
-}
 
 static const nm_source_type *type_of(nm_bytes head)
 {
@@ -66,7 +27,7 @@ static const nm_source_type *type_of(nm_bytes head)
 
 nm_status nm_source_recognise(nm_bytes head, nm_error *err)
 {
-    return type_of(head) != NULL ? NM_OK : refuse(head, err);
+    return type_of(head) != NULL ? NM_OK : nm_source_refuse(-1, head, err);
 }
 
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
@@ -85,7 +46,7 @@ nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
     if (status != NM_OK)
         return status;
     const nm_source_type *type = type_of(head);
-    return type != NULL ? type->open(fd, head, out, err) : refuse(head, err);
+    return type != NULL ? type->open(fd, head, out, err) : nm_source_refuse(fd, head, err);
 }
 
 nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out, nm_error *err)

@@ -11,7 +11,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bytes.h"
 #include "base/door.h"
+#include "base/io.h"
+#include "base/shown.h"
+#include "base/spoken.h"
 #include "store/database.h"
 #include "store/findings/findings.h"
 #include "store/older.h"
@@ -19,6 +23,7 @@
 #include "store/read_limit.h"
 #include "store/schema.h"
 #include "store/validate.h"
+#include "trace/block.h"
 
 /* Up to this size the pages of all tables are checked first, within a fraction of a second. In larger files those of tables
  * with a row an event are not: what is damaged there shows when it is read, or by the bounds. */
@@ -126,6 +131,29 @@ static void lock_schema(sqlite3 *db)
 
 /* ---- Opening ------------------------------------------------------------------------------------------------------- */
 
+#define PICKLE_PROTOCOL 0x80 /* the first byte of a snapshot */
+
+/* What a database is made of, given in its place: NM_ERR_FORMAT, with the command that makes one. */
+static nm_status refuse_input(const char *path, nm_error *err)
+{
+    uint8_t head[4] = {0};
+    char word[88]; /* what an error's line has room for */
+    struct stat info;
+    size_t got = 0;
+    int fd = -1;
+
+    if (nm_door_open_file(path, &fd, &info, NULL) != NM_OK)
+        return NM_OK; /* SQLite says why */
+    nm_status status = nm_io_read(fd, head, sizeof head, &got, NULL);
+    bool is_trace = status == NM_OK && got == sizeof head && nm_get_u32(head) == NM_BLOCK_MAGIC;
+    nm_io_close(fd);
+    if (!is_trace && head[0] != PICKLE_PROTOCOL)
+        return NM_OK;
+    nm_shown_word(word, sizeof word, strlen(path) < sizeof word - 10 ? path : "FILE");
+    return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest but %s; first: npumem ingest %s",
+                   nm_spoken(is_trace ? "a trace" : "a snapshot"), word);
+}
+
 /* SQLite would wait for a pipe, and call a folder by a word that helps nobody. */
 static nm_status check_file(const char *path, nm_error *err)
 {
@@ -135,7 +163,7 @@ static nm_status check_file(const char *path, nm_error *err)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "cannot open: no such file");
     if (!S_ISREG(info.st_mode))
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a file");
-    return NM_OK;
+    return refuse_input(path, err);
 }
 
 static nm_status vet(nm_foreign *foreign, const char *schema, bool has_large, nm_error *err)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "base/spoken.h"
 #include "store/merge.h"
 #include "store/merge_numbers.sql.h"
 #include "store/schema.h"
@@ -128,6 +129,35 @@ static const char *name_input(sqlite3 *db, const char *schema, char name[64])
     return name;
 }
 
+/* A database of another tool that is well known is called by its name, for a table in it. */
+static nm_status refuse_foreign(sqlite3 *db, const char *schema, nm_error *err)
+{
+    static const struct {
+        const char *table, *text;
+    } others[] = {
+        {"CUDA_GPU_MEMORY_USAGE_EVENTS", "an export of Nsight Systems: not read; a memory snapshot of torch is"},
+        {"META_DATA_EXPORT", "an export of Nsight Systems, without memory (--cuda-memory-usage=true): not read"},
+        {"rocpd_string", "a database of rocprof or rpd: not read; a memory snapshot of torch is"},
+        {"memscope_dump", "a dump of msMemScope: not read; record the program (npumem record)"},
+        {"leaks_dump", "a dump of msLeaks: not read; record the program (npumem record)"},
+        {"ClusterStepTraceTime", "cluster_analysis.db of MindStudio, which holds no memory"},
+        {"PYTORCH_API", "a database of the Ascend PyTorch Profiler: not read; record the program (npumem record)"},
+        {"NPU_OP_MEM", "a database of msprof: not read; record the program (npumem record)"},
+    };
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        char *format = sqlite3_mprintf("SELECT count(*) FROM \"%%w\".sqlite_master WHERE name = %Q", others[i].table);
+        int64_t count = 0;
+        nm_status status = format == NULL ? NM_ERR_MEMORY : ask(db, format, schema, &count, NULL);
+
+        sqlite3_free(format);
+        if (status == NM_OK && count > 0)
+            return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest but %s",
+                           nm_spoken(others[i].text));
+    }
+    return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest");
+}
+
 static nm_status refuse_version(sqlite3 *db, const char *schema, int64_t version, nm_error *err)
 {
     char name[64];
@@ -150,7 +180,7 @@ nm_status nm_validate_version(sqlite3 *db, const char *schema, nm_error *err)
     if (status == NM_ERR_DATABASE)
         status = fail_to_read(db, err);
     else if (status == NM_OK && (said == NULL || (id != NM_APPLICATION_ID && id != 0)))
-        status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest");
+        status = refuse_foreign(db, schema, err);
     else if (status == NM_OK && id == NM_APPLICATION_ID && version != NM_SCHEMA_VERSION)
         status = refuse_version(db, schema, version, err);
     else if (status == NM_OK && strtoll(said, NULL, 10) != NM_SCHEMA_VERSION)

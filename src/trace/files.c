@@ -266,6 +266,14 @@ static nm_status add_numbered(nm_trace_files *files, const char *path, int flags
     return status == NM_ERR_MEMORY ? status : nm_fail_errno(err, ENOENT, "cannot open");
 }
 
+static bool is_of_profiler(const char *folder)
+{
+    char inside[PATH_MAX];
+
+    snprintf(inside, sizeof inside, "%s/ASCEND_PROFILER_OUTPUT", folder);
+    return nm_door_leads_to(inside, S_IFDIR);
+}
+
 static nm_status add_path(nm_trace_files *files, const char *path, int flags, nm_error *err)
 {
     struct stat info;
@@ -280,7 +288,11 @@ static nm_status add_path(nm_trace_files *files, const char *path, int flags, nm
     }
     status = add_folder(files, path, NULL, flags, err);
     if (status == NM_OK && files->count == before)
-        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "there is no trace in this folder");
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%s",
+                       is_of_profiler(path)
+                           ? "this is a folder of the Ascend PyTorch Profiler, which is not read; record the "
+                             "program (npumem record)"
+                           : "there is no trace in this folder");
     return status;
 }
 

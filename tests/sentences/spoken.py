@@ -66,6 +66,8 @@ def said_in(source):
             continue
         with open(path, encoding="utf-8") as file:
             text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S).replace("\\\n", "\n")
+        for macro, literal in re.findall(r'^#define ([A-Z_]+) +("[^"\n]*")', text, re.M):
+            text = re.sub(rf'(?<=") {macro}\b', lambda match: " " + literal, text)
         every.update(literals_of(text))
         for literals in call_texts(text):
             out.update({literal: name for literal in literals if is_text(literal)})

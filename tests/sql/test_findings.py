@@ -16,6 +16,7 @@ PLACE = "host, rank, pid, device, heap, level"
 failed = 0
 seen = defaultdict(int)  # how often the rarer checks had something to look at
 uneven = defaultdict(int)
+tellers = defaultdict(int)
 with open(f"{source}/src/say/sentences.def", encoding="utf-8") as file:
     words_of = {code: set(re.findall(r"\{(\w+)\}", english))
                 for code, english in re.findall(r'NM_SENTENCE\(\w+, "([^"]*)", "((?:[^"\\]|\\.)*)"', file.read())}
@@ -186,6 +187,20 @@ def grown(points):
     return rise if sorted(held) == held and held[0] < held[2] < held[3] and is_much else None
 
 
+def module_grown(points, begin, end):
+    """The same of memory that is held until there is more of it, at the begins of the last four tenths of what the process did, and in the last."""
+    if len(points) < 10 or end == begin:
+        return None
+    tenth_of = [(seq - begin) * 10 // (end - begin) for seq, _, _ in points]
+    held = [[point[1] for point, tenth in zip(points, tenth_of) if tenth < at] for at in (6, 7, 8, 9)]
+    if not all(held):
+        return None
+    levels = [values[-1] for values in held]
+    levels.append(max([levels[-1]] + [point[1] for point, tenth in zip(points, tenth_of) if tenth >= 9]))
+    rise = levels[-1] - levels[0]
+    return rise if sorted(levels) == levels and len(set(levels)) >= 4 and rise >= max(64 << 20, levels[-1] / 10) else None
+
+
 def cycled(marks):
     """By how much rises what is held from mark to mark of one name, (held, live) at each, where what lives does not; and how often."""
     late = max(3, -(-2 * len(marks) // 5))
@@ -219,7 +234,11 @@ def hold_growth(db, name):
             points[heap].append(point)
     lost = db.execute("SELECT sum(events_dropped + events_damaged + events_unrecovered) FROM input").fetchone()[0]
     place = "(host, pid, device, heap, level) IS (SELECT host, pid, device, heap, level FROM z_heap_place WHERE heap_id = ?)"
-    rises = {heap: grown(of) for heap, of in points.items() if len(of) > 1}
+    rises = {}
+    for heap, of in points.items():
+        level, process = db.execute("SELECT level, process_id FROM heap WHERE heap_id = ?", (heap,)).fetchone()
+        of_process = [row[0] for row in db.execute("SELECT last_seq FROM usage JOIN heap USING (heap_id) WHERE process_id IS ? AND last_seq IS NOT NULL", (process,))]
+        rises[heap] = module_grown(of, min(of_process), max(of_process)) if level == 1 else grown(of) if len(of) > 1 else None
     rises.update({heap: rise for heap, (rise, _) in cycles.items()})
     seen["cycles"] += len(cycles)
     want = sorted(rise for heap, rise in rises.items() if rise is not None
@@ -244,16 +263,45 @@ def middle_of(values):
     return sorted(values)[(len(values) - 1) // 2]
 
 
-def stages_told(processes):
-    """How many stages the command lines tell, all of them and the same; None: they do not."""
-    found = set()
-    for command, world in processes:
-        words = (command or "").replace("=", " ").split()
-        if {"--use-tp-pp-dp-mapping", "--encoder-pipeline-model-parallel-size"} & set(words) or "--pipeline-model-parallel-size" not in words:
-            return None
-        found.add((int(words[words.index("--pipeline-model-parallel-size") + 1]), world))
-    count, world = found.pop()
-    return (world // count) if not found and count > 0 and world and world % count == 0 else None
+def option_of(words, *names):
+    """Its value: the words behind all of these names. None: it is not given."""
+    found = [words[i + 1] if i + 1 < len(words) else "" for i, word in enumerate(words) if word in names]
+    return int(found[0]) if len(found) == 1 and found[0].isdigit() else -1 if found else None
+
+
+def stage_told(db, process, world):
+    """What the process was told of stages: how many, how many ranks are side by side in one, by what. None: nothing, or not surely."""
+    pipelines = ("--pipeline-model-parallel-size", "--pipeline-parallel-size", "--pp-size", "-pp")
+    teller = process
+    while teller is not None:
+        command, parent = db.execute("SELECT command, parent_id FROM process WHERE process_id = ?", (teller,)).fetchone()
+        words = (command or "").replace("=", " ").replace("_", "-").split(" ") if len((command or "").encode()) < 2000 else []
+        if {*pipelines, "--encoder-pipeline-model-parallel-size"} & {*words}:
+            break
+        teller = parent
+    if teller is None:
+        degrees = [int(row[0]) for row in db.execute("SELECT value FROM z_process_environment WHERE process_id = ? AND name = 'MEGATRON_LM_PP_DEGREE'", (process,))]
+        return (degrees[0], world // degrees[0], "MEGATRON_LM_PP_DEGREE") if degrees and degrees[0] > 0 and world else None
+    count, tensor = option_of(words, *pipelines), option_of(words, "--tensor-model-parallel-size", "--tensor-parallel-size", "--tp-size", "--tp", "-tp") or 1
+    context, name = option_of(words, "--context-parallel-size") or 1, next(word for word in words if word.startswith(("--p", "-p", "--enc")) and word in (*pipelines, "--encoder-pipeline-model-parallel-size"))
+    if "--encoder-pipeline-model-parallel-size" in words or not world or min(count, tensor, context) <= 0:
+        return None
+    if "--use-tp-pp-dp-mapping" in words:
+        return (count, tensor * context, name)
+    if name == pipelines[0]:
+        return (count, world // count, name)
+    return (count, tensor, name) if count * tensor == world else None
+
+
+def stages_told(db, processes):
+    """The same of all of a job, if they were told the same and it goes into the world. None: they were not."""
+    told = {(stage_told(db, process, world), world) for _, _, world, process in processes}
+    if len(told) != 1:
+        return None
+    (told, world), = told
+    if told is None or told[1] == 0 or world % (told[0] * told[1]) or max(row[0] for row in processes) >= world:
+        return None
+    return told
 
 
 def teams_by_parts(held, sites, total):
@@ -296,11 +344,10 @@ def hold_uneven(db, name):
     if len(held) >= 3:
         total = {rank: sum(parts.values()) for rank, parts in held.items()}
         sites = {site for parts in held.values() for site in parts}
-        per_stage = stages_told([(command, world) for rank, command, world, _ in processes if rank in held])
-        told = per_stage is not None and max(held) < next(world for rank, _, world, _ in processes if rank in held)
+        told = stages_told(db, [row for row in processes if row[0] in held])
         for rank in held:
             held[rank][0, "", "all"] = total[rank]
-        teams = [[rank for rank in held if rank // per_stage == stage] for stage in {rank // per_stage for rank in held}] if told else teams_by_parts(held, sites | {(0, "", "all")}, total)
+        teams = [[rank for rank in held if rank // told[1] % told[0] == stage] for stage in range(told[0])] if told else teams_by_parts(held, sites | {(0, "", "all")}, total)
         for team in (team for team in teams if len(team) >= 3):
             median = middle_of([total[rank] for rank in team])
             usual = middle_of([abs(total[rank] - median) for rank in team])
@@ -315,6 +362,11 @@ def hold_uneven(db, name):
                 if site and (held[rank][site] - usuals[site]) * 2 < total[rank] - median:
                     site = None
                 want[rank] = (total[rank] - median, site and site[2], "exact" if told else "estimate", len(team) - 1)
+                teller = [f"of pipeline stage {rank // told[1] % told[0] + 1} of {told[0]}:", told[2]] if told else ["that hold the same elsewhere:"]
+                said, = db.execute("SELECT text || evidence FROM finding WHERE kind = 'uneven rank' AND rank = ?", (rank,)).fetchone() or ("",)
+                if any(part not in said for part in teller):
+                    fail(name, f"rank {rank}: {said!r} does not say {teller}")
+                tellers[teller[-1], bool(told) and told[1] * told[0] < processes[0][2]] += 1
     have = {row[0]: row[1:] for row in db.execute("SELECT rank, bytes, site, basis, count FROM finding WHERE kind = 'uneven rank'")}
     if have != want:
         fail(name, f"uneven ranks: {have}, not {want}")
@@ -324,19 +376,28 @@ def hold_uneven(db, name):
 
 def write_job(dice, path):
     """A pipeline of some stages and ranks, told or not, in which some rank may hold more of something."""
-    stages, per, told, gib = *dice.choice([(1, 8), (2, 4), (2, 7), (3, 3), (3, 5), (4, 4), (4, 6), (8, 1), (6, 2)]), dice.random() < 0.3, 1 << 30
+    stages, per, told, gib = *dice.choice([(1, 8), (2, 4), (2, 7), (3, 3), (3, 5), (4, 4), (4, 6), (8, 1), (6, 2)]), dice.random() < 0.5, 1 << 30
+    way = dice.choice([" --pipeline-model-parallel-size {s}", " --pipeline-model-parallel-size={s} --tensor-model-parallel-size 2", " --pipeline_parallel_size {s} -tp {p}",
+                       " --pp-size={s} --tp-size {p}", " --pipeline-parallel-size {s} -tp 1", " --pipeline-model-parallel-size {s} --use-tp-pp-dp-mapping",
+                       " --use-tp-pp-dp-mapping --tensor-model-parallel-size 1 --pipeline-model-parallel-size {s} --context-parallel-size 1", "variable",
+                       " --pipeline-model-parallel-size {s} --pipeline-model-parallel-size 1", " --pipeline-model-parallel-size {s} --note " + "x" * 2000,
+                       " --pipeline-model-parallel-size {s} --encoder-pipeline-model-parallel-size 1"]) if told else ""
+    within, inherited, option = "mapping" in way, dice.random() < 0.3, "" if way == "variable" else way.format(s=stages, p=per)
     more = {dice.randrange(stages * per): dice.choice([(5, 3), (2, 2), (5, 0.2), (6, 20), (8, 30), None]) for _ in range(dice.choice([0, 1, 1, 2, 2]))}
     tied, waves, drift = dice.random() < 0.5, dice.choice([0, 0, 2]), dice.choice([0, 0, 0, 0.02, 0.3])
     with open(path, "w", encoding="utf-8") as out:
+        if inherited:
+            out.write(f'process 99 pid=99 host=h begin=0 command="torchrun train.py{option}"\n')
         for rank in range(stages * per):
-            option = dice.choice([" --pipeline-model-parallel-size {}", " --pipeline-model-parallel-size={}"]).format(stages) if told else ""
-            out.write(f'process {rank + 1} pid={100 + rank} host=h rank={rank} world_size={stages * per} begin=0 command="python3 train.py --x 1{option} --lr 1"\n'
+            command = "python3 -c spawn_main(3)" if inherited else f"python3 train.py --x 1{option} --lr 1"
+            out.write(f'process {rank + 1} pid={100 + rank} host=h rank={rank} world_size={stages * per} begin=0 command="{command}"{" parent=99" if inherited else ""}\n'
+                      + (f"attribute {rank + 1} process={rank + 1} source=environment name=MEGATRON_LM_PP_DEGREE value={stages}\n" if way == "variable" else "") +
                       f"device {rank + 1} process={rank + 1} ordinal=0 physical={rank} kind=npu\nthread {rank + 1} process={rank + 1} tid={rank + 1}\n"
                       f"heap {rank + 1} process={rank + 1} device={rank + 1} level=pool basis=block name=pool\n")
         out.writelines(f"stack {site}: f{site}.py:{site}:g{site} < train.py:1:main\n" for site in range(1, 9))
         now = 0
         for rank in range(stages * per):
-            stage, address = rank // per, (rank + 1) << 44
+            stage, address = rank % stages if within else rank // per, (rank + 1) << 44
             sizes = {1: 4 * (stage == 0 or tied and stage == stages - 1), 2: 10 - dice.random() * drift * 10, 3: 6 * (stage == stages - 1), 4: waves * (stages - stage)}
             for site, size in ([more[rank], (7, dice.choice([0, 1.5]))] if more.get(rank) else [(5, 1.2), (6, 1.2), (7, 1.2)] if rank in more else []):
                 sizes[site] = sizes.get(site, 0) + size
@@ -536,7 +597,7 @@ names = sorted(traces)
 for i in range(0, len(names) - 3, 3):
     total += hold(f"together.{i}", *(traces[name] for name in names[i:i + 3]))
 dice = random.Random(26)
-for i in range(90):
+for i in range(150):
     write_job(dice, f"{work}/job.{i}.txt")
     total += hold(f"job.{i}", f"{work}/job.{i}.txt")
 for i in range(60):
@@ -546,6 +607,8 @@ if seen["cycles"] < 10:
     fail("servers", f"hardly one grows from cycle to cycle: {dict(seen)}")
 if min(uneven[basis, has_site] for basis in ("exact", "estimate") for has_site in (True, False)) == 0:
     fail("jobs", f"not all kinds of uneven ranks: {dict(uneven)}")
+if len(tellers) < 6 or min(tellers.values()) < 2:
+    fail("jobs", f"not all that tells stages: {dict(tellers)}")
 print(f"{len(names)} traces, {total} findings, {dict(seen)}")
 if seen["cut"] < 100:
     fail("all", "hardly a pool was cut up")

@@ -469,8 +469,8 @@ static const char *verdict_of(const chain *one, const figures *sum, int64_t free
         (is_pool_asked || (needed > 20 * MIB && sum->pool_largest <= needed - 2 * MIB)) &&
         sum->pool_free * 2 >= needed && sum->pool_free > 0 && sum->pool_free + free_bytes >= needed && free_bytes >= 0)
         return "fragmentation";
-    if (sum->own + needed > TOTAL_BYTES || free_bytes < 0)
-        return "unknown";
+    if (sum->own + needed > TOTAL_BYTES || free_bytes < 0) /* with all that is free there may be enough, in pieces */
+        return free_bytes >= 0 && cache + free_bytes < needed ? "capacity" : "unknown";
     if (has_room)
         return one->driver_count > 1 ? "driver" : "unknown";
     if (others * 10 >= TOTAL_BYTES)

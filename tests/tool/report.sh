@@ -42,9 +42,9 @@ expect 0 run.db </dev/null
 [ "$(head -c 15 run.html)" = '<!DOCTYPE html>' ] && [ "$(tail -n 1 run.html)" = '</html>' ] || fail "run.html is not whole"
 "$report" run.db -o - | cmp - run.html || fail "what goes to standard output is another page"
 expect 1 run.db <<<'npumem-report: run.html: is already there (--force replaces it)'
-expect 0 --force run.db </dev/null
+expect 0 --force --quiet run.db </dev/null
 expect 1 run.db -o . <<<'npumem-report: .: is a folder, not a file'
-expect 1 run.zst -o new.html <<<'npumem-report: run.zst: not a database of npumem-ingest: file is not a database'
+expect 1 run.zst -o new.html <<<'npumem-report: run.zst: not a database of npumem-ingest but a trace; first: npumem ingest run.zst'
 expect 1 gone.db <<<'npumem-report: gone.db: cannot open: no such file'
 expect 2 <<<'npumem-report: no database (--help says more)'
 expect 2 run.db run.db <<<'npumem-report: run.db is given twice (--help says more)'

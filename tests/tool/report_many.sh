@@ -144,7 +144,7 @@ sqlite3 other.db 'PRAGMA user_version = 1; UPDATE meta SET value = 1 WHERE key =
 expect 2 rank0.db rank1.db <<<'npumem-report: 2 databases need -o FILE.html (--help says more)'
 expect 2 rank0.db rank1.db ./rank0.db -o no.html <<<'npumem-report: ./rank0.db is given twice (--help says more)'
 expect 1 rank0.db gone.db -o no.html <<<'npumem-report: gone.db: cannot open: no such file'
-expect 1 rank0.db rank1.zst -o no.html <<<'npumem-report: rank1.zst: not a database of npumem-ingest: file is not a database'
+expect 1 rank0.db rank1.zst -o no.html <<<'npumem-report: rank1.zst: not a database of npumem-ingest but a trace; first: npumem ingest rank1.zst'
 expect 1 rank0.db rank1.db copy.db -o no.html <<<'npumem-report: copy.db: has a process of the same host, rank and number as rank1.db'
 "$report" other.db >one 2>&1 && fail "a database of another version has a page"
 expect 1 rank0.db other.db -o no.html <one

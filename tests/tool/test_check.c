@@ -321,6 +321,8 @@ START_TEST(filters_choose_and_what_they_miss_fails)
 {
     expect("$C run.db --max-peak 6144B --heap 'caching pool'", 0, "caching pool");
     expect("$C run.db --max-peak 6143B --heap pool", 1, "caching pool");
+    expect("$C run.db --max-peak 6143B --heap pool | grep -c -e '^[1-9] of [2-9] heaps were looked at'", 0, "1\n");
+    expect("$C run.db --max-peak 6143B | grep -c 'looked at'", 1, "0\n");
     expect("$C run.db --max-peak 12288B --rank 0", 0, "NPU memory");
     expect("$C run.db --max-peak 100B --heap pinned", 0, "pinned memory");
     expect("$C run.db --max-peak 1TiB --rank 1", 1, "no heap is of this rank and name");

@@ -94,11 +94,30 @@ START_TEST(no_difference_is_0)
 {
     expect("$D a.db a.db", 0,
            "versions and settings\n  no difference\n\nsites\n  no difference\n\nleaks\n  no difference\n");
-    expect("$D a.db b.db --threshold 1MiB", 0, "OLD_SWITCH");
-    expect("$D a.db b.db --threshold 2559B", 1, "all sites");
-    expect("$D a.db b.db --threshold 2560B", 0, "no difference");
-    expect("$D a.db b.db --level driver", 0, NULL);
+    expect("$D a.db b.db --threshold 1MiB --level pool", 0, "OLD_SWITCH");
+    expect("$D a.db b.db --threshold 2559B --level pool", 1, "all sites");
+    expect("$D a.db b.db --threshold 2560B --level pool", 0, "no difference");
+    expect("$D a.db b.db --level driver", 0, "\nOnly level driver is compared (--level).\n");
+    expect("$D a.db b.db --rank 1 --level pool", 1, "\nOnly rank 1 and level pool are compared (--rank, --level).\n");
     expect("$D a.db b.db --level pinned | grep -c pool", 1, "0\n");
+}
+END_TEST
+
+/* Of b.db a leak is new, of 200 bytes; twice as long it has grown by as much. */
+START_TEST(a_threshold_says_what_it_left_out_and_hides_no_new_leak)
+{
+    expect("$D a.db b.db --threshold 1MiB", 1,
+           "\nsites\n  none above 1.0 MiB; 14 smaller (--threshold)\n\n"
+           "leaks\n  new           +200 B  unreleased  pinned     cache.py:5 keep\n");
+    expect("$D a.db b.db --threshold 1KiB | grep -c -e '^  and [0-9]* of at most 1.0 KiB (--threshold)$'", 0, "1\n");
+    expect("cp b.db grown.db; sqlite3 grown.db \"UPDATE finding SET bytes = 2 * bytes WHERE kind = 'leak'\";"
+           " $D b.db grown.db --threshold 200B",
+           0, "\nleaks\n  none above 200 B; 1 smaller (--threshold)\n");
+    expect("$D b.db grown.db --threshold 199B", 1, "\nleaks\n  grown         +200 B");
+    expect("$D b.db a.db --threshold 1MiB", 0, "\nleaks\n  none above 1.0 MiB; 1 smaller (--threshold)\n");
+    expect("$D a.db b.db --csv every >/dev/null; $D a.db b.db --threshold 1MiB --csv most >/dev/null;"
+           " diff -r every most && echo alike",
+           0, "alike\n");
 }
 END_TEST
 
@@ -192,12 +211,13 @@ START_TEST(the_figures_that_people_ask_for_come_first)
            "complete\n"
            "\nfigures\n"
            "       change          A          B\n"
-           "     +1.3 KiB      750 B    2.0 KiB  pool       peak\n"
-           "     +1.0 KiB    1.0 KiB    2.0 KiB  driver     peak\n"
+           "       +798 B    1.2 KiB    2.0 KiB  pool       peak\n"
+           "        +48 B    2.0 KiB    2.0 KiB  driver     peak\n"
            "            -          -       64 B  pinned     peak\n"
-           "     +1.0 KiB    1.0 KiB    2.0 KiB  pool       reserved\n"
-           "      -25.0 %       25 %      0.0 %  pool       fragmentation\n"
-           "      +25.0 %       50 %       75 %  pool       hit rate\n"
+           "        +48 B    2.0 KiB    2.0 KiB  pool       reserved\n"
+           "     -50.0 pp       50 %      0.0 %  pool       fragmentation\n"
+           "     -37.5 pp       38 %      0.0 %  pool       beyond peak\n"
+           "     +25.0 pp       50 %       75 %  pool       hit rate\n"
            "      +0.0 ms     0.0 ms     0.0 ms  driver     allocation time\n"
            "            -          -     0.0 ms  pinned     allocation time\n"
            "            -     0.0 ms          -             copy time\n"
@@ -213,10 +233,11 @@ START_TEST(two_moments_of_a_run_are_compared)
            "        +52 B       30 B       82 B       +72 B       -20 B       10 B  pool       all sites\n"
            "         +0 B        7 B        7 B        +0 B         0 B        7 B  pinned     all sites\n"
            "        +41 B        0 B       41 B       +41 B         0 B        0 B  pool       d.py:4 d\n");
-    expect("$D m.db@warm m.db@step:2 --threshold 20B --level pool | tail -n 3", 0,
+    expect("$D m.db@warm m.db@step:2 --threshold 20B --level pool | tail -n 4", 0,
            "        +52 B       30 B       82 B       +72 B       -20 B       10 B  pool       all sites\n"
            "        +41 B        0 B       41 B       +41 B         0 B        0 B  pool       d.py:4 d\n"
-           "        +31 B        0 B       31 B       +31 B         0 B        0 B  pool       c.py:3 c\n");
+           "        +31 B        0 B       31 B       +31 B         0 B        0 B  pool       c.py:3 c\n"
+           "  and 2 of at most 20 B (--threshold)\n");
     for (const char *words = "m.db@peak m.db@end\0m.db@50ns ./m.db@90ns\0m.db@seq:6 m.db@seq:10\0"; *words != 0;
          words += strlen(words) + 1) {
         char line[200];
@@ -360,6 +381,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, changes_are_shown_in_sections);
     tcase_add_test(tests, long_values_are_shown_where_they_differ);
     tcase_add_test(tests, no_difference_is_0);
+    tcase_add_test(tests, a_threshold_says_what_it_left_out_and_hides_no_new_leak);
     tcase_add_test(tests, csv_has_all_rows);
     tcase_add_test(tests, other_sizes_are_refused);
     tcase_add_test(tests, sites_by_other_rules_are_not_compared);

@@ -80,7 +80,7 @@ START_TEST(a_trace_that_is_whole_is_shown_as_it_ended)
            "       live      count   in 50.0 s  growing\n"
            "    4.0 KiB          2    +2.0 KiB  pool       a.py:1 take\n");
     expect(BY_HAND "$O hand.zst --sites 1 | tail -n 6", 0,
-           "       live      count   in 50.0 s  held by\n"
+           "       live      count   in 50.0 s  held by, 1 of 2\n"
            "    4.0 KiB          2    +2.0 KiB  pool       a.py:1 take\n\n");
 }
 END_TEST
@@ -153,8 +153,10 @@ START_TEST(json_has_the_names_of_tables)
         "\"pinned\":11264},\"growth_bytes\":-2048}],"
         "\"largest_sites\":[{\"site\":\"a.py:1 take\",\"level\":\"pool\",\"live_bytes\":4096,\"live_count\":2,"
         "\"growth_bytes\":2048},{\"site\":\"\xe6\xa8\xa1\xe5\x9e\x8b.py:3 \xe5\x89\x8d\xe5\x90\x91\",\"level\":"
-        "\"pool\",\"live_bytes\":1024,\"live_count\":1,\"growth_bytes\":0}],\"growing_sites\":[{\"site\":\"a.py:1 "
-        "take\",\"level\":\"pool\",\"live_bytes\":4096,\"live_count\":2,\"growth_bytes\":2048}]}\n");
+        "\"pool\",\"live_bytes\":1024,\"live_count\":1,\"growth_bytes\":0}],\"largest_site_count\":2,\"growing_sites\":"
+        "[{\"site\":\"a.py:1 "
+        "take\",\"level\":\"pool\",\"live_bytes\":4096,\"live_count\":2,\"growth_bytes\":2048}],"
+        "\"growing_site_count\":1}\n");
     expect("$O --json hand.zst | wc -l", 0, "1\n");
 }
 END_TEST

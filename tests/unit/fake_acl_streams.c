@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "hook/runtime.h"
 
@@ -146,6 +147,21 @@ API(aclrtCreateNotify, (void **notify, uint64_t flag))
 }
 
 API(aclrtDestroyNotify, (void *notify))
+{
+    return use(notify);
+}
+
+API(aclrtNotifyImportByKey, (void **notify, const char *key, uint64_t flags))
+{
+    return flags != 1 || strcmp(key, "key") != 0 ? answer(107000) : make(notify, 0xd000);
+}
+
+API(aclrtCntNotifyCreate, (void **notify, uint64_t flag))
+{
+    return flag == REFUSED ? answer(207005) : make(notify, 0xc000);
+}
+
+API(aclrtCntNotifyDestroy, (void *notify))
 {
     return use(notify);
 }

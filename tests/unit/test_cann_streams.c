@@ -130,6 +130,9 @@ START_TEST(an_event_orders_two_streams)
     assert_acl(aclrtCreateNotify(&event, 0), ACL_SUCCESS);
     assert_acl(aclrtDestroyNotify(event), ACL_SUCCESS);
     assert_acl(aclrtDestroyNotify(event), ACL_ERROR_RT_INVALID_HANDLE);
+    assert_acl(aclrtCntNotifyCreate(&event, 0), ACL_SUCCESS);
+    assert_acl(aclrtCntNotifyDestroy(event), ACL_SUCCESS);
+    assert_acl(aclrtCntNotifyDestroy(event), ACL_ERROR_RT_INVALID_HANDLE);
     assert_acl(aclrtRecordEvent(event, first), ACL_ERROR_RT_INVALID_HANDLE);
 }
 END_TEST

@@ -78,6 +78,12 @@ static int call_events(void)
     EXPECT(aclrtCreateNotify(&last, 13), 207005);
     EXPECT(aclrtDestroyNotify(AT(0xd005)), 0);
     EXPECT(aclrtDestroyNotify(NULL), 107017);
+    EXPECT(aclrtNotifyImportByKey(&last, "key", 1), 0);
+    EXPECT(aclrtNotifyImportByKey(&last, "lock", 1), 107000);
+    EXPECT(aclrtCntNotifyCreate(&last, 0), 0);
+    EXPECT(aclrtCntNotifyCreate(&last, 13), 207005);
+    EXPECT(aclrtCntNotifyDestroy(AT(0xc007)), 0);
+    EXPECT(aclrtCntNotifyDestroy(NULL), 107017);
     return 0;
 }
 
@@ -101,6 +107,12 @@ static const char *const event_lines[] = {
     "call 17 on 3 event 0xd005",
     "call 17 on 3 error=207005",
     "call 18 on 3 event 0xd005",
+    "call 18 on 3 error=107017",
+    "call 17 on 3 event 0xd006",
+    "call 17 on 3 error=107000",
+    "call 17 on 3 event 0xc007",
+    "call 17 on 3 error=207005",
+    "call 18 on 3 event 0xc007",
     "call 18 on 3 error=107017",
     NULL,
 };

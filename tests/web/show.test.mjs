@@ -205,7 +205,7 @@ test('the verdict of a rank is of its own rows', () => {
 
 test('changes are written as npumem diff writes them', () => {
     assert.deepEqual([['bytes', 2048], ['bytes', -2048], ['bytes', 0], ['ns', -25000], ['ratio', -0.1234], ['ratio', 0.00001], ['ratio', -0.00001], ['bytes', null]].map(([unit, change]) => changeText(unit, change)),
-        ['+2.0 KiB', '-2.0 KiB', '+0 B', '-25.0 us', '-12.3 %', '+0.0 %', '+0.0 %', '\u2013']);
+        ['+2.0 KiB', '-2.0 KiB', '+0 B', '-25.0 us', '-12.3 pp', '+0.0 pp', '+0.0 pp', '\u2013']);
     assert.deepEqual([{path: '(all)', function: '', line: null}, {path: 'torch/adamw.py', line: 61, function: 'step'}, {path: '', line: null, function: 'f'}].map(siteOfChange), ['all sites', 'torch/adamw.py:61 step', 'f']);
     const heap = {level: 'pool', rank: 1, device: 0, heap: 'p', host: 'a'}, others = [{...heap, level: 'driver'}, {...heap, rank: 0, host: 'b'}, {...heap, host: 'b'}, {...heap, heap: 'q'}];
     assert.equal(counterpartOf(heap, others), others[2]);

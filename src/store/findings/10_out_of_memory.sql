@@ -199,12 +199,17 @@ SELECT
                         'screen.why.cache', 'cache_heap', c.other_cache_heap, 'cache_bytes', c.other_cache_bytes, 'needed_bytes',
                         c.lacked_bytes
                     )
+                WHEN c.cause = 'others' AND (c.module_bytes * 100 >= c.total_bytes OR c.other_bytes - c.module_bytes < c.lacked_bytes - c.free_bytes)
+                    THEN say(
+                        'screen.why.modules', 'module_bytes', c.module_bytes, 'total_bytes', c.total_bytes, 'other_bytes',
+                        max(0, c.other_bytes - c.module_bytes), 'needed_bytes', c.lacked_bytes
+                    )
                 ELSE say(
                     'screen.why.' || c.cause,
                     'needed_bytes', c.lacked_bytes,
                     'free_bytes', c.free_bytes,
                     'total_bytes', c.total_bytes,
-                    'other_bytes', c.other_bytes,
+                    'other_bytes', c.other_bytes - c.module_bytes,
                     'pool_free_bytes', c.pool_free_bytes,
                     'largest_bytes', c.pool_largest_free_bytes,
                     'leaked_bytes', c.leaked_bytes,
@@ -236,12 +241,14 @@ SELECT
     CASE
         WHEN c.hccl_bytes >= c.lacked_bytes - c.free_bytes AND (c.cause = 'capacity' OR (c.cause = 'others' AND c.hccl_bytes * 2 >= c.other_bytes))
             THEN said(say('screen.remedy.hccl', 'hccl_bytes', c.hccl_bytes))
+        WHEN c.cause = 'others' AND c.module_bytes >= c.lacked_bytes - c.free_bytes AND c.other_bytes - c.module_bytes < c.module_bytes
+            THEN said(say('screen.remedy.modules', 'module_bytes', c.module_bytes))
         WHEN c.cause IS NOT NULL
             THEN said(
                 say(
                     'screen.remedy.' || c.cause,
                     'cache_heap', c.other_cache_heap,
-                    'other_bytes', c.other_bytes,
+                    'other_bytes', c.other_bytes - c.module_bytes,
                     'without_bytes', max(coalesce(c.own_bytes, 0) - coalesce(c.leaked_bytes, 0), 0)
                 ),
                 CASE

@@ -68,7 +68,13 @@ SELECT
         WHEN h.verdict = 'good' AND h.measure = 'allocation cost'
             THEN said(say('screen.fine.measure', '=measure', said(say(w.code)), '=value', said(say('screen.each', 'each_cost_ns', h.value))))
         WHEN h.verdict = 'good'
-            THEN said(say('screen.fine.measure', '=measure', said(say(w.code)), '=value', said(say('screen.share', 'ratio', h.value))))
+            THEN said(
+                say(
+                    'screen.fine.measure',
+                    '=measure', said(say(w.code)),
+                    '=value', said(say(CASE h.measure WHEN 'pool hit rate' THEN 'screen.share_warm' ELSE 'screen.share' END, 'ratio', h.value))
+                )
+            )
         WHEN h.measure = 'fragmentation' AND h.verdict = 'minor'
             THEN said(
                 say(

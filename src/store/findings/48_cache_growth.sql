@@ -1,21 +1,31 @@
 -- A pool that takes ever more memory of the driver though no more of it lives: over the last two fifths of its events the most that it
 -- has reserved rises from tenth to tenth, in the end by 64 MiB and a tenth at least, and the most that lives by less than a fifth of
 -- that. Or at marks of one name, as at the same point of each cycle (asleep, awake, captured): from each of the last two fifths of them to the
--- next, and of three at least. Memory that modules of CANN take for the process (HCCL, for each group) rises as a whole. What its sites leak is
--- told, and what idle streams keep.
+-- next, and of three at least. Memory that modules of CANN take for the process (HCCL, for each group) rises as a whole, over all that the
+-- process did, in three of the last four tenths: what it took at the begin is no growth. What its sites leak is told, and what idle streams keep.
 -- Only if: SELECT EXISTS (SELECT 1 FROM usage JOIN minimum ON judgement = 'cache growth' WHERE max_live_bytes >= least OR reserved_bytes >= least)
 INSERT INTO finding (
     severity, kind, host, rank, pid, device, heap, level, verdict, basis, value, unit, bytes, count, seq, sentence, remedy, source_view
 )
 WITH
-    span AS (
+    whole AS (
         SELECT
-            u.heap_id AS heap_id,
-            h.level IN (2, 3) AS is_pool,
+            h.process_id AS process_id,
             min(u.last_seq) AS begin_seq,
             max(u.last_seq) AS end_seq
         FROM usage AS u
         JOIN heap AS h ON h.heap_id = u.heap_id
+        GROUP BY h.process_id
+    ),
+    span AS (
+        SELECT
+            u.heap_id AS heap_id,
+            h.level IN (2, 3) AS is_pool,
+            CASE h.level WHEN 1 THEN w.begin_seq ELSE min(u.last_seq) END AS begin_seq,
+            CASE h.level WHEN 1 THEN w.end_seq ELSE max(u.last_seq) END AS end_seq
+        FROM usage AS u
+        JOIN heap AS h ON h.heap_id = u.heap_id
+        LEFT JOIN whole AS w ON w.process_id IS h.process_id
         WHERE u.last_seq IS NOT NULL AND (h.level IN (2, 3) AND u.reserved_bytes IS NOT NULL OR h.level = 1 AND h.module_id <> 33)
         GROUP BY u.heap_id
         HAVING count(*) >= 10
@@ -24,20 +34,45 @@ WITH
         SELECT
             heap_id,
             min(CASE WHEN tenth = 6 THEN last_seq END) AS seq,
-            max(CASE WHEN tenth = 6 THEN held_bytes END) AS held_6,
-            max(CASE WHEN tenth = 7 THEN held_bytes END) AS held_7,
-            max(CASE WHEN tenth = 8 THEN held_bytes END) AS held_8,
-            max(CASE WHEN tenth >= 9 THEN held_bytes END) AS held_9,
+            max(CASE WHEN tenth = 6 THEN reserved_bytes END) AS held_6,
+            max(CASE WHEN tenth = 7 THEN reserved_bytes END) AS held_7,
+            max(CASE WHEN tenth = 8 THEN reserved_bytes END) AS held_8,
+            max(CASE WHEN tenth >= 9 THEN reserved_bytes END) AS held_9,
             max(CASE WHEN tenth >= 9 THEN live_bytes END) - max(CASE WHEN tenth = 6 THEN live_bytes END) AS live_rise_bytes
         FROM (
             SELECT
                 s.heap_id AS heap_id,
                 u.last_seq AS last_seq,
                 (u.last_seq - s.begin_seq) * 10 / (s.end_seq - s.begin_seq) AS tenth,
-                CASE WHEN s.is_pool THEN u.reserved_bytes ELSE u.live_bytes END AS held_bytes,
-                CASE WHEN s.is_pool THEN u.max_live_bytes ELSE 0 END AS live_bytes
+                u.reserved_bytes AS reserved_bytes,
+                u.max_live_bytes AS live_bytes
             FROM span AS s
             JOIN usage AS u ON u.heap_id = s.heap_id AND u.last_seq >= s.begin_seq + (s.end_seq - s.begin_seq) / 10 * 6
+            WHERE s.is_pool
+        )
+        GROUP BY heap_id
+    ),
+    -- What a module has when each tenth begins, and at most in the last.
+    module AS (
+        SELECT
+            heap_id,
+            min(CASE WHEN tenth >= 6 THEN last_seq END) AS seq,
+            max(CASE WHEN tenth < 6 AND until_tenth >= 6 THEN live_bytes END) AS held_6,
+            max(CASE WHEN tenth < 7 AND until_tenth >= 7 THEN live_bytes END) AS held_7,
+            max(CASE WHEN tenth < 8 AND until_tenth >= 8 THEN live_bytes END) AS held_8,
+            max(CASE WHEN tenth < 9 AND until_tenth >= 9 THEN live_bytes END) AS held_9,
+            max(CASE WHEN until_tenth >= 9 THEN live_bytes END) AS held_10
+        FROM (
+            SELECT
+                s.heap_id AS heap_id,
+                u.last_seq AS last_seq,
+                (u.last_seq - s.begin_seq) * 10 / (s.end_seq - s.begin_seq) AS tenth,
+                (lead(u.last_seq, 1, s.end_seq) OVER (PARTITION BY s.heap_id ORDER BY u.last_seq) - s.begin_seq) * 10
+                    / (s.end_seq - s.begin_seq) AS until_tenth,
+                u.live_bytes AS live_bytes
+            FROM span AS s
+            JOIN usage AS u ON u.heap_id = s.heap_id
+            WHERE NOT s.is_pool AND u.last_seq IS NOT NULL
         )
         GROUP BY heap_id
     ),
@@ -100,18 +135,26 @@ WITH
             NULL AS mark,
             NULL AS mark_count,
             l.seq AS seq,
-            l.held_9 - l.held_6 AS rise_bytes,
-            l.held_9 AS end_bytes,
+            l.rise_bytes AS rise_bytes,
+            l.end_bytes AS end_bytes,
             (
                 SELECT count(*)
                 FROM step AS t
                 JOIN heap AS h ON h.process_id = t.process_id
                 WHERE h.heap_id = l.heap_id AND t.begin_seq >= l.seq
             ) AS step_count
-        FROM late AS l
-        WHERE l.held_6 <= l.held_7 AND l.held_7 <= l.held_8 AND l.held_8 <= l.held_9 AND l.held_6 < l.held_8 AND l.held_8 < l.held_9
-            AND l.held_9 - l.held_6 >= max((SELECT least FROM minimum WHERE judgement = 'cache growth'), l.held_9 / 10)
-            AND l.live_rise_bytes * 5 <= l.held_9 - l.held_6 AND l.heap_id NOT IN (SELECT heap_id FROM phase)
+        FROM (
+            SELECT heap_id, seq, held_9 - held_6 AS rise_bytes, held_9 AS end_bytes
+            FROM late
+            WHERE held_6 <= held_7 AND held_7 <= held_8 AND held_8 <= held_9 AND held_6 < held_8 AND held_8 < held_9
+                AND live_rise_bytes * 5 <= held_9 - held_6 AND heap_id NOT IN (SELECT heap_id FROM phase)
+            UNION ALL
+            SELECT heap_id, seq, held_10 - held_6, held_10
+            FROM module
+            WHERE held_6 <= held_7 AND held_7 <= held_8 AND held_8 <= held_9 AND held_9 <= held_10
+                AND (held_6 < held_7) + (held_7 < held_8) + (held_8 < held_9) + (held_9 < held_10) >= 3
+        ) AS l
+        WHERE l.rise_bytes >= max((SELECT least FROM minimum WHERE judgement = 'cache growth'), l.end_bytes / 10)
         UNION ALL
         SELECT heap_id, mark, mark_count, seq, rise_bytes, end_bytes, 0
         FROM phase

@@ -1,6 +1,6 @@
--- Ranks that hold more than the others of their group, which is their stage of the pipeline where all command lines tell how many there
--- are: stages differ by design. Where nothing tells, it is those that hold the same at every site but for the sites at which some
--- rank is nearly alone. What counts of a rank is what was live at the peaks of its pools, workspaces and modules of CANN, and of its
+-- Ranks that hold more than the others of their group, which is their stage of the pipeline where options or variables of all of them
+-- tell the stages: these differ by design. Where nothing tells, it is those that hold the same at every site but for the sites at which
+-- some rank is nearly alone. What counts of a rank is what was live at the peaks of its pools, workspaces and modules of CANN, and of its
 -- driver memory where no pool cuts that. Ranks of which something is missing are left out, and a group says nothing of which
 -- fewer than three are left, or of which more than a quarter stands out: then it is no group.
 -- Only if: SELECT count(DISTINCT rank) > 2 FROM process
@@ -18,15 +18,84 @@ SELECT
     p.process_id AS process_id,
     CASE WHEN (SELECT count(*) > count(DISTINCT rank) FROM seat) THEN p.input_id ELSE 0 END AS job,
     p.rank AS rank,
-    p.world_size AS world_size,
-    CASE
-        WHEN p.command LIKE '% --use-tp-pp-dp-mapping%' OR p.command LIKE '% --encoder-pipeline-model-parallel-size%' THEN NULL
-        WHEN p.command LIKE '% --pipeline-model-parallel-size_%'
-            THEN CAST(substr(p.command, instr(p.command, ' --pipeline-model-parallel-size') + 32) AS INTEGER)
-    END AS stage_count
+    p.world_size AS world_size
 FROM process AS p
 LEFT JOIN partial AS m ON m.input_id = p.input_id AND m.rank = p.rank
 WHERE p.rank IS NOT NULL AND m.rank IS NULL;
+
+-- How many stages a process was told of, and how many ranks of each follow one another: its stage is rank / stride % stage_count.
+-- A program that another started is told what that was. Megatron puts stages outermost, unless told to have them within the data
+-- parallel ranks; vLLM has them within, SGLang outermost: which it was does not matter where there are no other ranks. What is
+-- given twice, or stands in a command that may be cut, is not known.
+CREATE TEMP TABLE uneven_told AS
+WITH
+    line (process_id, teller_id, depth) AS (
+        SELECT process_id, process_id, 0
+        FROM temp.uneven_process
+        UNION ALL
+        SELECT l.process_id, p.parent_id, l.depth + 1
+        FROM line AS l
+        JOIN process AS p ON p.process_id = l.teller_id
+        WHERE p.parent_id IS NOT NULL AND l.depth < 8
+    ),
+    command (process_id, words) AS (
+        SELECT process_id, replace(replace(command, '=', ' '), '_', '-') || ' '
+        FROM process
+        WHERE process_id IN (SELECT teller_id FROM line) AND length(CAST(command AS BLOB)) < 2000
+    ),
+    option (what, name) AS (
+        VALUES
+            ('megatron', '--pipeline-model-parallel-size'), ('pipeline', '--pipeline-parallel-size'), ('pipeline', '--pp-size'), ('pipeline', '-pp'),
+            ('tensor', '--tensor-model-parallel-size'), ('tensor', '--tensor-parallel-size'), ('tensor', '--tp-size'), ('tensor', '--tp'), ('tensor', '-tp'),
+            ('context', '--context-parallel-size'), ('within', '--use-tp-pp-dp-mapping'), ('other', '--encoder-pipeline-model-parallel-size')
+    ),
+    given (process_id, what, name, rest) AS (
+        SELECT c.process_id, o.what, o.name, substr(c.words, instr(c.words, ' ' || o.name || ' ') + length(o.name) + 1)
+        FROM command AS c
+        JOIN option AS o ON instr(c.words, ' ' || o.name || ' ') > 0
+    ),
+    setting (process_id, pipeline_name, is_megatron, is_within, pipeline, tensor, context) AS (
+        SELECT
+            process_id,
+            max(CASE WHEN what IN ('megatron', 'pipeline') THEN name END),
+            max(what = 'megatron'),
+            max(what = 'within'),
+            max(CASE WHEN what IN ('megatron', 'pipeline') THEN CAST(rest AS INTEGER) END),
+            max(CASE what WHEN 'tensor' THEN CAST(rest AS INTEGER) ELSE 1 END),
+            max(CASE what WHEN 'context' THEN CAST(rest AS INTEGER) ELSE 1 END)
+        FROM given
+        GROUP BY process_id
+        HAVING max(what = 'other' OR (what <> 'within' AND (instr(rest, ' ' || name || ' ') > 0 OR CAST(rest AS INTEGER) <= 0))) = 0
+            AND sum(what IN ('megatron', 'pipeline')) = 1 AND sum(what = 'tensor') < 2
+    ),
+    nearest (process_id, teller_id, place) AS (
+        SELECT l.process_id, l.teller_id, row_number() OVER (PARTITION BY l.process_id ORDER BY l.depth)
+        FROM line AS l
+        WHERE l.teller_id IN (SELECT process_id FROM given WHERE what IN ('megatron', 'pipeline', 'other'))
+    ),
+    variable (process_id, stage_count) AS (
+        SELECT process_id, max(CAST(value AS INTEGER))
+        FROM z_process_environment
+        WHERE source = 'environment' AND name = 'MEGATRON_LM_PP_DEGREE'
+        GROUP BY process_id
+    )
+SELECT
+    q.job AS job,
+    q.rank AS rank,
+    q.world_size AS world_size,
+    CASE WHEN n.process_id IS NULL THEN v.stage_count ELSE s.pipeline END AS stage_count,
+    CASE
+        WHEN n.process_id IS NULL THEN q.world_size / v.stage_count
+        WHEN s.is_within THEN s.tensor * s.context
+        WHEN s.is_megatron THEN q.world_size / s.pipeline
+        WHEN s.tensor * s.pipeline = q.world_size THEN s.tensor
+    END AS stride,
+    CASE WHEN n.process_id IS NULL THEN 'MEGATRON_LM_PP_DEGREE' ELSE s.pipeline_name END AS teller
+FROM temp.uneven_process AS q
+LEFT JOIN nearest AS n ON n.process_id = q.process_id AND n.place = 1
+LEFT JOIN setting AS s ON s.process_id = n.teller_id
+LEFT JOIN variable AS v ON v.process_id = q.process_id
+WHERE n.process_id IS NOT NULL OR v.stage_count IS NOT NULL;
 
 CREATE TEMP TABLE uneven_part AS
 WITH
@@ -90,14 +159,18 @@ CREATE TEMP TABLE uneven_rank AS
 WITH
     told AS (
         SELECT
-            job,
-            max(stage_count) AS stage_count,
-            max(world_size) AS world_size
-        FROM temp.uneven_process
-        WHERE EXISTS (SELECT 1 FROM temp.uneven_part AS w WHERE w.job = uneven_process.job AND w.rank = uneven_process.rank)
-        GROUP BY job
-        HAVING min(stage_count) = max(stage_count) AND count(stage_count) = count(*) AND min(world_size) = max(world_size)
-            AND min(stage_count) > 0 AND max(world_size) % max(stage_count) = 0 AND max(rank) < max(world_size) AND min(rank) >= 0
+            t.job AS job,
+            max(t.stage_count) AS stage_count,
+            max(t.stride) AS stride,
+            max(t.teller) AS teller
+        FROM temp.uneven_told AS t
+        JOIN temp.uneven_part AS w ON w.job = t.job AND w.rank = t.rank AND w.site IS NULL
+        GROUP BY t.job
+        HAVING min(t.stage_count) = max(t.stage_count) AND min(t.stride) = max(t.stride) AND min(t.teller) = max(t.teller)
+            AND count(t.stride) = count(*) AND min(t.stage_count) > 0 AND min(t.stride) > 0
+            AND min(t.world_size) = max(t.world_size) AND max(t.world_size) % (max(t.stage_count) * max(t.stride)) = 0
+            AND max(t.rank) < max(t.world_size) AND min(t.rank) >= 0
+            AND count(DISTINCT t.rank) = (SELECT count(*) FROM temp.uneven_part AS w WHERE w.job = t.job AND w.site IS NULL)
     ),
     whole AS (
         SELECT
@@ -225,9 +298,10 @@ SELECT
     w.job AS job,
     w.rank AS rank,
     w.bytes AS bytes,
-    t.job IS NOT NULL AS is_told,
+    t.stage_count AS stage_count,
+    t.teller AS teller,
     CASE
-        WHEN t.job IS NOT NULL THEN CAST(w.rank / (t.world_size / t.stage_count) AS TEXT)
+        WHEN t.job IS NOT NULL THEN CAST(w.rank / t.stride % t.stage_count AS TEXT)
         WHEN e.job IS NULL AND d.is_alone THEN s.all_steps
         WHEN e.job IS NULL THEN a.all_steps
     END AS team
@@ -279,7 +353,8 @@ WITH
             o.job AS job,
             o.team AS team,
             o.rank AS rank,
-            o.is_told AS is_told,
+            o.stage_count AS stage_count,
+            o.teller AS teller,
             o.bytes AS bytes,
             o.median_bytes AS median_bytes,
             o.team_count AS team_count,
@@ -363,7 +438,7 @@ WITH
         JOIN shared AS h ON h.job = o.job AND h.rank = o.rank
         LEFT JOIN temp.uneven_site AS t ON t.job = o.job AND t.rank = o.rank AND t.place = 1 AND t.site <> '(stack cut)'
             AND t.more_bytes * 2 >= o.bytes - o.median_bytes
-        WHERE o.is_told OR h.bytes * 4 >= o.median_bytes * 3
+        WHERE o.teller IS NOT NULL OR h.bytes * 4 >= o.median_bytes * 3
     ),
     -- Where a rank has several processes, the one that holds most there.
     owner AS (
@@ -389,15 +464,19 @@ SELECT
     j.heap,
     l.name,
     j.site,
-    CASE WHEN j.is_told THEN 'unlike its stage' ELSE 'unlike those alike' END,
-    CASE WHEN j.is_told THEN 'exact' ELSE 'estimate' END,
+    CASE WHEN j.teller IS NOT NULL THEN 'unlike its stage' ELSE 'unlike those alike' END,
+    CASE WHEN j.teller IS NOT NULL THEN 'exact' ELSE 'estimate' END,
     CAST(j.bytes AS REAL) / j.median_bytes,
     CASE WHEN j.median_bytes > 0 THEN 'ratio' END,
     j.more_bytes,
     j.team_count - 1,
     said(
         say('screen.ranks.rank', 'n', CAST(p.rank AS TEXT)),
-        say(CASE WHEN j.is_told THEN 'screen.uneven.stage' ELSE 'screen.uneven.alike' END, 'n', j.team_count - 1),
+        CASE
+            WHEN j.teller IS NOT NULL
+                THEN say('screen.uneven.stage', 'n', j.team_count - 1, 'stage', CAST(j.team AS INTEGER) + 1, 'all', j.stage_count)
+            ELSE say('screen.uneven.alike', 'n', j.team_count - 1)
+        END,
         CASE
             WHEN j.site IS NULL THEN say('screen.uneven.spread', 'more_bytes', j.more_bytes)
             WHEN j.site_bytes * 10 >= j.more_bytes * 9 THEN say('screen.uneven.site', 'more_bytes', j.more_bytes)
@@ -405,7 +484,8 @@ SELECT
         END
     ),
     said(
-        said_line(NULL, say('screen.uneven.median', 'held_bytes', j.bytes, 'median_bytes', j.median_bytes))
+        said_line(NULL, say('screen.uneven.median', 'held_bytes', j.bytes, 'median_bytes', j.median_bytes)),
+        CASE WHEN j.teller IS NOT NULL THEN said_line(NULL, say('screen.uneven.told', 'name', j.teller)) END
     ),
     'peak_by_site'
 FROM judged AS j
@@ -415,6 +495,7 @@ LEFT JOIN device AS d ON d.device_id = o.device_id
 LEFT JOIN heap_level AS l ON l.level = j.level
 ORDER BY j.more_bytes DESC, j.rank, p.process_id;
 DROP TABLE temp.uneven_process;
+DROP TABLE temp.uneven_told;
 DROP TABLE temp.uneven_part;
 DROP TABLE temp.uneven_rank;
 DROP TABLE temp.uneven_one;

@@ -126,6 +126,7 @@ SELECT
                         WHEN 'allocation cost' THEN said(say('screen.each', 'each_cost_ns', g.worst_amount))
                         WHEN 'object leak' THEN said(say('screen.count', 'n', CAST(g.worst_amount AS INTEGER)))
                         WHEN 'host growth' THEN said(say('screen.hourly', 'rate_bytes', CAST(g.worst_amount AS INTEGER)))
+                        WHEN 'pool hit rate' THEN said(say('screen.share_warm', 'ratio', g.worst_amount))
                         ELSE said(say('screen.share', 'ratio', g.worst_amount))
                     END
                 )

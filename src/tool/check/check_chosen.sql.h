@@ -9,9 +9,9 @@
 #include "store/question.h"
 
 #define NM_CHECK_CHOSEN_SQL \
-    "SELECT count(*) AS heap_count FROM z_heap_place WHERE (:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR " \
-    "heap IS :heap OR level IS :heap);"
-#define NM_CHECK_CHOSEN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_count)
+    "SELECT coalesce(sum((:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap)), " \
+    "0) AS heap_count, count(*) AS all_count FROM z_heap_place;"
+#define NM_CHECK_CHOSEN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_count) INTEGER(all_count)
 #define NM_CHECK_CHOSEN_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)
 NM_QUESTION_ROW(check_chosen, NM_CHECK_CHOSEN_COLUMNS)
 NM_QUESTION_ASK(check_chosen, NM_CHECK_CHOSEN_SQL, NM_CHECK_CHOSEN_PARAMETERS)

@@ -1,4 +1,4 @@
--- check_hit_rates.sql: shares of requests that pools served by themselves. Rows as: check_peaks.sql
+-- check_hit_rates.sql: shares of requests that pools served by themselves after the warm-up. Rows as: check_peaks.sql
 SELECT
     host,
     rank,
@@ -8,7 +8,7 @@ SELECT
     level,
     CASE WHEN count < :floor_number THEN 1.0 ELSE value END AS measured_value,
     NULL AS limit_value,
-    CASE WHEN count < :floor_number THEN 'only ' || count || ' requests came after the warm-up' END AS note
+    CASE WHEN count < :floor_number THEN 'only ' || count || ' requests came after the warm-up' ELSE 'after the warm-up' END AS note
 FROM finding
 WHERE kind = 'pool hit rate'
     AND value IS NOT NULL

@@ -28,6 +28,17 @@ static int report_error(const char *subject, const nm_error *err)
     return EXIT_UNUSABLE;
 }
 
+/* What a filter hides. */
+static nm_status say_chosen(sqlite3 *db, const check_options *options, nm_error *err)
+{
+    int64_t chosen_count, all_count;
+    nm_status status = check_count_heaps(db, &options->filter, &chosen_count, &all_count, err);
+
+    if (status == NM_OK && chosen_count < all_count && !options->is_json)
+        check_write_chosen(chosen_count, all_count, stdout);
+    return status;
+}
+
 static int report_results(const check_options *options, const check_result *results)
 {
     exit_code code = EXIT_DONE;
@@ -61,6 +72,8 @@ static int run_check(const void *context)
     for (size_t i = 0; i < options->rules.count && status == NM_OK; i++)
         status = check_measure(nm_foreign_db(database), &options->rules.items[i], &options->filter, &results[i],
                                &subject, &err);
+    if (status == NM_OK)
+        status = say_chosen(nm_foreign_db(database), options, &err);
     int result = status == NM_OK ? report_results(options, results) : report_error(subject, &err);
     nm_foreign_close(database);
     free(results);

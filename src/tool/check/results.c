@@ -51,6 +51,14 @@ static void write_excess(const check_result *result, FILE *out)
         fprintf(out, nm_spoken("  %s bytes over"), nm_human_count(number, whole(excess)));
 }
 
+void check_write_chosen(int64_t chosen_count, int64_t all_count, FILE *out)
+{
+    char some[NM_HUMAN_BYTES], all[NM_HUMAN_BYTES];
+
+    fprintf(out, nm_spoken("%s of %s heaps were looked at (--rank, --heap)\n"), nm_human_count(some, chosen_count),
+            nm_human_count(all, all_count));
+}
+
 void check_write_line(const check_result *result, FILE *out)
 {
     char number[NM_HUMAN_BYTES], limit[NM_HUMAN_BYTES] = "", note[2 * sizeof result->note];

@@ -9,6 +9,9 @@
 
 #include "tool/check/rules.h"
 
+/* "3 of 192 heaps were looked at (--rank, --heap)" */
+void check_write_chosen(int64_t chosen_count, int64_t all_count, FILE *out);
+
 /* "FAIL  max-peak  61.2 GiB  limit 60.0 GiB  device 0 driver" */
 void check_write_line(const check_result *result, FILE *out);
 

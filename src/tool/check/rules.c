@@ -52,7 +52,7 @@ static const struct {
     [CHECK_MAX_FRAGMENTATION] = {"max-fragmentation", NM_CHECK_FRAGMENTATION_SQL, .unit = CHECK_RATIO,
                                  .has_limit = true, .nothing = "no pool is known to hold anything"},
     [CHECK_MIN_HIT_RATE] = {"min-hit-rate", NM_CHECK_HIT_RATES_SQL, .unit = CHECK_RATIO, .is_minimum = true,
-                            .has_limit = true, .nothing = "no pool served anything"},
+                            .has_limit = true, .nothing = "no pool served anything after the warm-up"},
     [CHECK_MAX_MISSES_PER_STEP] = {"max-misses-per-step", NM_CHECK_MISSES_SQL, .unit = CHECK_COUNT, .has_limit = true,
                                    .nothing = "no step after the warm-up is known of a process with a pool"},
     [CHECK_MAX_HOST_GROWTH] = {"max-host-growth", NM_CHECK_HOST_GROWTH_SQL, .unit = CHECK_BYTES_PER_HOUR,
@@ -309,11 +309,22 @@ static nm_status say_unjudged(sqlite3 *db, const check_rule *rule, const check_f
     return status;
 }
 
+nm_status check_count_heaps(sqlite3 *db, const check_filter *filter, int64_t *chosen_count, int64_t *all_count,
+                            nm_error *err)
+{
+    nm_check_chosen_row row;
+    nm_status status = nm_check_chosen_get(db, rank_of(filter), filter->heap, &row, err);
+
+    *chosen_count = status == NM_OK ? row.heap_count : 0;
+    *all_count = status == NM_OK ? row.all_count : 0;
+    return status;
+}
+
 nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter *filter, check_result *out,
                         const char **subject, nm_error *err)
 {
     bool is_count = questions[rule->kind].is_count;
-    nm_check_chosen_row chosen;
+    int64_t chosen_count, all_count;
     nm_status status;
 
     *out = (check_result){
@@ -326,7 +337,7 @@ nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter 
     if (rule->kind == CHECK_COMPLETE)
         return measure_complete(db, filter, out, err);
     /* Is there a heap at all that the filter chooses? Else nothing wrong is no good news. */
-    status = nm_check_chosen_get(db, rank_of(filter), filter->heap, &chosen, err);
+    status = check_count_heaps(db, filter, &chosen_count, &all_count, err);
     if (status == NM_OK)
         status = rule->kind == CHECK_BASELINE ? measure_baseline(rule, filter, out, subject, err)
                                               : walk(db, rule, filter, out, err);
@@ -341,7 +352,7 @@ nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter 
         status = say_unjudged(db, rule, filter, out, err);
     if (status != NM_OK)
         return status;
-    if (chosen.heap_count == 0 && (filter->heap != NULL || filter->has_rank))
+    if (chosen_count == 0 && (filter->heap != NULL || filter->has_rank))
         fail_with(out, nm_spoken("no heap is of this rank and name"));
     else if (out->place_count == 0 && !is_count)
         fail_with(out, nm_spoken(questions[rule->kind].nothing));

@@ -80,4 +80,8 @@ typedef struct check_result {
 nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter *filter, check_result *out,
                         const char **subject, nm_error *err);
 
+/* How many heaps the filter chooses, and of how many. */
+nm_status check_count_heaps(sqlite3 *db, const check_filter *filter, int64_t *chosen_count, int64_t *all_count,
+                            nm_error *err);
+
 #endif

@@ -132,7 +132,7 @@ static void store_number(option_field field, uint64_t number, void *into)
     uint8_t one = (uint8_t)number;
     uint32_t four = (uint32_t)number;
 
-    assert(field.bytes == sizeof one || field.bytes == sizeof four || field.bytes == sizeof number);
+    assert(field.bytes == 0 || field.bytes == sizeof one || field.bytes == sizeof four || field.bytes == sizeof number);
     store(field,
           field.bytes == sizeof one    ? (const void *)&one
           : field.bytes == sizeof four ? (const void *)&four

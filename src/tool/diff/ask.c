@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text leaves rows out, the CSV does not: so both are written from one statement that gives all of them.
+ * The text leaves rows out and says how many, the CSV does not: so both are written from one statement that gives all of them.
  */
 #include "tool/diff/ask.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,8 +49,10 @@ static nm_status answer(void *context, sqlite3_stmt *rows, nm_error *err)
 nm_status diff_ask(diff_run *run, nm_compare_question question, diff_write *write, nm_error *err)
 {
     asked what = {run, question, write};
+    nm_compare_choice choice = run->options->choice;
 
-    return nm_compare_ask(run->db, question, &run->options->choice, answer, &what, err);
+    choice.threshold_bytes = 0;
+    return nm_compare_ask(run->db, question, &choice, answer, &what, err);
 }
 
 const char *diff_signed_bytes(char out[NM_HUMAN_BYTES + 1], int64_t bytes)
@@ -63,6 +66,25 @@ void diff_write_more(int64_t left_count)
 {
     if (left_count > 0)
         printf("  and %lld more (--top, --csv)\n", (long long)left_count);
+}
+
+bool diff_is_small(const diff_run *run, double bytes)
+{
+    uint64_t threshold = run->options->choice.threshold_bytes;
+
+    return threshold > 0 && fabs(bytes) <= (double)threshold;
+}
+
+void diff_write_small(const diff_run *run, int64_t small_count, bool has_others)
+{
+    uint64_t threshold = run->options->choice.threshold_bytes;
+    char size[NM_HUMAN_BYTES];
+
+    nm_human_bytes(size, threshold > INT64_MAX ? INT64_MAX : (int64_t)threshold);
+    if (small_count > 0 && has_others)
+        printf("  and %lld of at most %s (--threshold)\n", (long long)small_count, size);
+    else if (small_count > 0)
+        printf("  none above %s; %lld smaller (--threshold)\n", size, (long long)small_count);
 }
 
 nm_status diff_publish(diff_run *run, nm_error *err)

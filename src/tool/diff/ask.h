@@ -37,4 +37,10 @@ const char *diff_signed_bytes(char out[NM_HUMAN_BYTES + 1], int64_t bytes);
 /* "  and 3 more (--top, --csv)", where some are left. */
 void diff_write_more(int64_t left_count);
 
+/* Is a change of so many bytes one that --threshold leaves out? */
+bool diff_is_small(const diff_run *run, double bytes);
+
+/* "  none above 100 MiB; 3 smaller (--threshold)", or "  and 3 of ..." below others; nothing where none was left out. */
+void diff_write_small(const diff_run *run, int64_t small_count, bool has_others);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One line a figure: the change first, as in the tables of sites below it; of shares it is in points.
+ * One line a figure: the change first, as in the tables of sites below it; of shares it is in percentage points (pp).
  */
 #include "tool/diff/figures.h"
 
@@ -42,7 +42,7 @@ static const char *change_text(char out[NM_HUMAN_BYTES + 1], sqlite3_stmt *row)
     if (strcmp(unit, "bytes") == 0)
         return diff_signed_bytes(out, change);
     if (strcmp(unit, "ratio") == 0) {
-        snprintf(out, NM_HUMAN_BYTES + 1, "%+.1f %%", 100 * nm_named_real(row, "change_value"));
+        snprintf(out, NM_HUMAN_BYTES + 1, "%+.1f pp", 100 * nm_named_real(row, "change_value"));
         return without_sign_of_zero(out);
     }
     out[0] = change < 0 ? '-' : '+';

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,16 +107,23 @@ static void write_sites(diff_run *run, sqlite3_stmt *rows)
 {
     char moment[16] = "", change[NM_HUMAN_BYTES + 1], base[NM_HUMAN_BYTES], value[NM_HUMAN_BYTES];
     int64_t row_counts[2] = {0}, left_count = 0; /* of sums over all sites, and of sites: no rank's sum hides them */
+    int64_t small_count = 0;
 
     while (sqlite3_step(rows) == SQLITE_ROW) {
+        bool is_compared = nm_named_has(rows, "change_bytes"); /* what has no site is not */
+
+        if (diff_is_small(run, is_compared
+                                   ? nm_named_real(rows, "change_bytes")
+                                   : fmax(nm_named_real(rows, "base_bytes"), nm_named_real(rows, "run_bytes")))) {
+            small_count++;
+            continue;
+        }
         if (strcmp(moment, nm_named_text(rows, "moment")) != 0) {
             diff_write_more(left_count);
             row_counts[0] = row_counts[1] = left_count = 0;
             snprintf(moment, sizeof moment, "%s", nm_named_text(rows, "moment"));
             write_moment_title(run, moment);
         }
-        bool is_compared = nm_named_has(rows, "change_bytes"); /* what has no site is not */
-
         run->difference_count += is_compared;
         if (is_compared && row_counts[strcmp(nm_named_text(rows, "path"), "(all)") != 0]++ >= run->options->top) {
             left_count++;
@@ -129,16 +137,22 @@ static void write_sites(diff_run *run, sqlite3_stmt *rows)
     }
     diff_write_more(left_count);
     if (moment[0] == 0)
-        printf("\nsites\n  no difference\n");
+        printf("\nsites\n%s", small_count == 0 ? "  no difference\n" : "");
+    diff_write_small(run, small_count, moment[0] != 0);
 }
 
+/* A new leak is told however small it is. */
 static void write_leaks(diff_run *run, sqlite3_stmt *rows)
 {
     char change[NM_HUMAN_BYTES + 1], kind[32], before[32];
-    int64_t row_count = 0;
+    int64_t row_count = 0, small_count = 0;
 
     printf("\nleaks\n");
     while (sqlite3_step(rows) == SQLITE_ROW) {
+        if (nm_named_integer(rows, "base_bytes") > 0 && diff_is_small(run, nm_named_real(rows, "change_bytes"))) {
+            small_count++;
+            continue;
+        }
         run->difference_count++;
         if (row_count++ >= run->options->top)
             continue;
@@ -148,7 +162,8 @@ static void write_leaks(diff_run *run, sqlite3_stmt *rows)
         write_site(rows);
     }
     diff_write_more(row_count - run->options->top);
-    if (row_count == 0)
+    diff_write_small(run, small_count, row_count > 0);
+    if (row_count == 0 && small_count == 0)
         printf("  no difference\n");
 }
 
@@ -228,6 +243,21 @@ static bool has_sites(const diff_run *run)
     return run->rules.base_version == run->rules.run_version;
 }
 
+/* What was chosen hides the rest. */
+static void write_choice(const nm_compare_choice *choice)
+{
+    char level[DIFF_TEXT_BYTES];
+
+    if (choice->has_rank && choice->level != NULL)
+        printf("Only rank %" PRId64 " and level %s are compared (--rank, --level).\n", choice->rank,
+               nm_human_text(level, sizeof level, choice->level, VALUE_COLUMNS));
+    else if (choice->has_rank)
+        printf("Only rank %" PRId64 " is compared (--rank).\n", choice->rank);
+    else if (choice->level != NULL)
+        printf("Only level %s is compared (--level).\n",
+               nm_human_text(level, sizeof level, choice->level, VALUE_COLUMNS));
+}
+
 static nm_status open_all(diff_run *run, nm_error *err)
 {
     const diff_options *options = run->options;
@@ -259,6 +289,8 @@ static nm_status open_all(diff_run *run, nm_error *err)
         status = write_head(run, run->db, "B", options->run_path, &run_ranks, err);
     if (status == NM_OK && base_ranks != run_ranks && !options->choice.has_rank && !options->choice.is_by_rank)
         printf("Bytes are sums over all ranks, of which there are not the same number: --rank N compares one.\n");
+    if (status == NM_OK)
+        write_choice(&options->choice);
     nm_foreign_close(base);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,12 +167,16 @@ static void write_row(sqlite3_stmt *row)
 
 static void write_sites(diff_run *run, sqlite3_stmt *rows)
 {
-    int64_t row_counts[2] = {0}, left_count = 0; /* of sums over all sites, and of sites */
+    int64_t row_counts[2] = {0}, left_count = 0, small_count = 0; /* of sums over all sites, and of sites */
 
     printf("\n  %11s %10s %10s %11s %11s %10s\n", "change", "from", "to", "came", "went", "stayed");
     while (sqlite3_step(rows) == SQLITE_ROW) {
         bool is_site = strcmp(nm_named_text(rows, "site"), "(all)") != 0;
 
+        if (diff_is_small(run, fmax(nm_named_real(rows, "came_bytes"), nm_named_real(rows, "went_bytes")))) {
+            small_count++;
+            continue;
+        }
         run->difference_count += nm_named_integer(rows, "came_count") + nm_named_integer(rows, "went_count");
         if (row_counts[is_site]++ >= run->options->top)
             left_count++;
@@ -179,7 +184,8 @@ static void write_sites(diff_run *run, sqlite3_stmt *rows)
             write_row(rows);
     }
     diff_write_more(left_count);
-    if (row_counts[0] == 0)
+    diff_write_small(run, small_count, row_counts[0] + row_counts[1] > 0);
+    if (row_counts[0] == 0 && small_count == 0)
         printf("  nothing was live at either moment\n");
 }
 

@@ -19,7 +19,7 @@ static const option_row rows[] = {
     {.name = "threshold",
      .kind = OPTION_SIZE,
      .argument = "SIZE",
-     .help = "leave out changes up to SIZE, as 100MiB",
+     .help = "leave out changes up to SIZE, as 100MiB, and say how many; a new leak is told however small it is",
      .fallback = "0",
      .field = OPTION_FIELD(diff_options, choice.threshold_bytes)},
     {.name = "rank",
@@ -72,8 +72,8 @@ static const options_program program = {
         "step:N, seq:N "
         "or a "
         "time as 10s.",
-    .ends = {"no site and no leak changed by more than SIZE; versions and settings may differ", "some did",
-             "wrong usage, also where a database has not what is chosen, or the two cannot be compared",
+    .ends = {"no site and no leak changed by more than SIZE, and no leak is new; versions and settings may differ",
+             "some did", "wrong usage, also where a database has not what is chosen, or the two cannot be compared",
              [EXIT_UNUSABLE] = "failed: a database cannot be read, or an output not written"},
     OPTIONS_ROWS(rows),
 };

@@ -15,11 +15,12 @@
 #include "npumem.h"
 #include "tool/record/child.h"
 
-#define STACK_DEPTH  12  /* of the calls that are measured */
-#define ROUND_COUNT  7   /* the first is not counted: its stacks are new. All of them fit the smallest ring */
-#define PAIR_COUNT   30  /* of a round */
-#define CLOCK_COUNT  200 /* looks at the clock */
-#define EVENT_NS_MAX 1e6 /* more is nonsense */
+#define STACK_DEPTH    12  /* of the calls that are measured */
+#define ROUND_COUNT    7   /* the first is not counted: its stacks are new. All of them fit the smallest ring */
+#define PAIR_COUNT     30  /* of a round */
+#define CLOCK_COUNT    200 /* looks at the clock */
+#define EVENT_NS_MAX   1e6 /* more is nonsense */
+#define SHARE_NS_LEAST 1e9
 
 typedef struct thread_time {
     int64_t first_ns, last_ns;
@@ -185,6 +186,6 @@ bool record_cost_tell(const record_cost *cost, record_cost_estimate *out)
     for (size_t i = 0; i < cost->thread_count; i++)
         threads_ns += (double)(cost->threads[i].last_ns - cost->threads[i].first_ns);
     out->cost_ns = cost->event_ns * (double)cost->event_count;
-    out->ratio = threads_ns <= 0 ? -1 : out->cost_ns < threads_ns ? out->cost_ns / threads_ns : 1;
+    out->ratio = threads_ns < SHARE_NS_LEAST ? -1 : out->cost_ns < threads_ns ? out->cost_ns / threads_ns : 1;
     return !cost->has_failed && out->cost_ns > 0;
 }

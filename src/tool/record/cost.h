@@ -18,7 +18,9 @@ typedef struct record_cost record_cost;
 
 typedef struct record_cost_estimate {
     double cost_ns;
-    double ratio; /* of the threads' time, each from its first event to its last; 0 to 1, or below 0: not known */
+    double
+        ratio; /* of the threads' time, each from its first event to its last; 0 to 1, or below 0: that is less than a
+                     second in all, which says nothing of a longer run */
 } record_cost_estimate;
 
 nm_status record_cost_new(record_cost **out, nm_error *err);

@@ -130,10 +130,10 @@ static void put_sites(json_text *json, const show_frame *frame, show_order order
     size_t count = 0;
 
     if (json->status == NM_OK)
-        json->status = show_choose(frame->look, order, frame->site_count, &sites, &count, json->err);
+        json->status = show_choose(frame->look, order, &sites, &count, json->err);
     json->has_one = false;
     put(json, order == SHOW_LARGEST ? ",\"largest_sites\":[" : ",\"growing_sites\":[");
-    for (size_t i = 0; i < count && json->status == NM_OK; i++) {
+    for (size_t i = 0; i < count && i < frame->site_count && json->status == NM_OK; i++) {
         begin_item(json);
         put(json, "\"site\":");
         put_text(json, sites[i].name);
@@ -141,7 +141,7 @@ static void put_sites(json_text *json, const show_frame *frame, show_order order
             ",\"level\":\"%s\",\"live_bytes\":%" PRIu64 ",\"live_count\":%" PRIu64 ",\"growth_bytes\":%" PRId64 "}",
             show_level(sites[i].level), sites[i].live_bytes, sites[i].live_count, sites[i].growth_bytes);
     }
-    put(json, "]");
+    put(json, "],\"%s_site_count\":%zu", order == SHOW_LARGEST ? "largest" : "growing", count);
     free(sites);
 }
 

@@ -87,7 +87,7 @@ static int by_growth(const void *x, const void *y)
     return a->growth_bytes != b->growth_bytes ? (a->growth_bytes < b->growth_bytes ? 1 : -1) : compare_names(a, b);
 }
 
-nm_status show_choose(const top_look *look, show_order order, size_t most, top_site **out, size_t *count, nm_error *err)
+nm_status show_choose(const top_look *look, show_order order, top_site **out, size_t *count, nm_error *err)
 {
     top_site *sites = calloc(look->site_count + 1, sizeof *sites);
 
@@ -100,7 +100,6 @@ nm_status show_choose(const top_look *look, show_order order, size_t most, top_s
             sites[(*count)++] = look->sites[i];
     if (*count > 0)
         qsort(sites, *count, sizeof *sites, order == SHOW_LARGEST ? by_bytes : by_growth);
-    *count = *count < most ? *count : most;
     return NM_OK;
 }
 
@@ -371,18 +370,22 @@ static void put_heaps(text_lines *text, size_t most)
 static void put_sites(text_lines *text, show_order order, size_t most)
 {
     char live[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], growth[NM_HUMAN_BYTES + 1], title[NM_HUMAN_BYTES + 8];
+    char some[128];
     const top_look *look = text->frame->look;
     top_site *sites = NULL;
+    const char *name = order == SHOW_LARGEST ? "held by" : "growing";
     size_t site_count = 0;
 
     if (text->status == NM_OK)
-        text->status = show_choose(look, order, most, &sites, &site_count, text->err);
-    if (site_count > 0) {
+        text->status = show_choose(look, order, &sites, &site_count, text->err);
+    if (site_count > 0)
         put(text, "%s", "");
+    if (site_count > most)
+        snprintf(some, sizeof some, nm_spoken("%s, %zu of %zu"), nm_spoken(name), most, site_count);
+    if (site_count > 0)
         put_titles(text, (const char *const[]){"live", "count"}, 2, growth_title(title, look),
-                   order == SHOW_LARGEST ? "held by" : "growing");
-    }
-    for (size_t i = 0; i < site_count; i++)
+                   site_count > most ? some : name);
+    for (size_t i = 0; i < site_count && i < most; i++)
         put(text, "%11s%11s%12s  %-10s %.*s", nm_human_bytes(live, (int64_t)sites[i].live_bytes),
             nm_human_count(count, (int64_t)sites[i].live_count), signed_bytes(growth, sites[i].growth_bytes),
             show_level(sites[i].level), (int)sites[i].name.len, (const char *)sites[i].name.data);

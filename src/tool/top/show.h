@@ -34,9 +34,8 @@ const char *show_level(uint64_t level);
 
 typedef enum show_order { SHOW_LARGEST, SHOW_GROWING } show_order;
 
-/* The first `most` sites of the order, of those that hold or grow anything; *count is how many. The caller frees *out. */
-nm_status show_choose(const top_look *look, show_order order, size_t most, top_site **out, size_t *count,
-                      nm_error *err);
+/* The sites that hold or grow anything, in the order; *count is how many. The caller frees *out. */
+nm_status show_choose(const top_look *look, show_order order, top_site **out, size_t *count, nm_error *err);
 
 /* All heaps, the one that holds most first. The caller frees *out. */
 nm_status show_sort_heaps(const top_look *look, top_heap **out, nm_error *err);

@@ -235,7 +235,7 @@ static void print_row(const whatif_place *place, const whatif_row *row, size_t w
     const char *smallest = place->is_end_unknown    ? nm_spoken("not known")
                            : row->smallest.is_found ? bytes(device, row->smallest.device_bytes)
                                                     : nm_spoken("none");
-    fprintf(out, "%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %*s  %s\n", nm_spoken_width((int)width, name), name,
+    fprintf(out, "%-*s  %9s  %11s  %14s  %8s  %12s  %8s  %*s  %s\n", nm_spoken_width((int)width, name), name,
             bytes(reserved, result->peak_reserved_bytes), nm_human_percent(ratio, nm_sim_fragmentation_ratio(result)),
             bytes(stuck, result->peak_stuck_bytes), nm_human_percent(rate, nm_sim_hit_rate(result)),
             count(calls, result->take_count + result->give_count), per_step, nm_spoken_width(15, smallest), smallest,
@@ -285,16 +285,19 @@ static void print_failure(const whatif_row *row, FILE *out)
 }
 
 /* What the pool did: of the rest the recording says nothing that could stand beside a simulated figure. */
-static void print_recorded_row(const nm_recorded *recorded, size_t width, FILE *out)
+static void print_recorded_row(const whatif_place *place, const nm_recorded *recorded, size_t width, FILE *out)
 {
-    char reserved[NM_HUMAN_BYTES] = "-", rate[NM_HUMAN_BYTES] = "-";
+    char reserved[NM_HUMAN_BYTES] = "-", rate[NM_HUMAN_BYTES] = "-", beyond[NM_HUMAN_BYTES] = "-";
+    uint64_t peak = place->heap->peak_bytes, most = recorded->peak_reserved_bytes;
 
     if (recorded->has_reserved)
-        bytes(reserved, recorded->peak_reserved_bytes);
+        bytes(reserved, most);
+    if (recorded->has_reserved && most > 0)
+        nm_human_percent(beyond, peak < most ? 1 - (double)peak / (double)most : 0);
     if (recorded->served_count > 0)
         nm_human_percent(rate, 1 - (double)recorded->miss_count / (double)recorded->served_count);
-    fprintf(out, "%-*s  %9s  %10s  %14s  %8s  %12s  %8s  %15s  %s\n",
-            nm_spoken_width((int)width, nm_spoken("recorded")), nm_spoken("recorded"), reserved, "-", "-", rate, "-",
+    fprintf(out, "%-*s  %9s  %11s  %14s  %8s  %12s  %8s  %15s  %s\n",
+            nm_spoken_width((int)width, nm_spoken("recorded")), nm_spoken("recorded"), reserved, beyond, "-", rate, "-",
             "-", "-", "-");
 }
 
@@ -303,10 +306,10 @@ void whatif_print_rows(const whatif_place *place, const nm_recorded *recorded, c
     static const struct {
         const char *text;
         int columns;
-    } titles[] = {{"setting", 0},         {"reserved", 9},         {"fragmented", 10},
+    } titles[] = {{"setting", 0},         {"reserved", 9},         {"beyond peak", 11},
                   {"inactive split", 14}, {"hit rate", 8},         {"driver calls", 12},
                   {"per step", 8},        {"smallest device", 15}, {"fits", 0}};
-    size_t width = name_width(rows);
+    size_t width = name_width(rows), left_count = 0;
 
     fputc('\n', out);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
@@ -316,12 +319,18 @@ void whatif_print_rows(const whatif_place *place, const nm_recorded *recorded, c
                 nm_spoken(titles[i].text));
     }
     fputc('\n', out);
-    print_recorded_row(recorded, width, out);
+    print_recorded_row(place, recorded, width, out);
+    fprintf(out, nm_spoken("simulated\n"));
     for (size_t i = 0; i < rows->count; i++)
         print_row(place, &rows->items[i], width, out);
-    for (size_t i = 0; i < rows->count && i < FAILURES_SHOWN; i++)
-        if (!rows->items[i].result.is_fit)
+    for (size_t i = 0; i < rows->count; i++)
+        if (!rows->items[i].result.is_fit && i < FAILURES_SHOWN)
             print_failure(&rows->items[i], out);
+        else
+            left_count += !rows->items[i].result.is_fit;
+    if (left_count > 0)
+        fprintf(out, nm_spoken("\nand %zu more do%s not fit (--csv says by what)\n"), left_count,
+                nm_spoken(left_count == 1 ? "es" : ""));
 }
 
 /* ---- Suggestion and advice --------------------------------------------------------------------------------------- */
@@ -516,7 +525,7 @@ static nm_status write_row(const whatif_place *place, const whatif_row *row, con
     write_number(!is_fit, failure->free_bytes, out);
     write_number(!is_fit, failure->stuck_bytes, out);
     write_number(!is_fit, failure->largest_free_bytes, out);
-    fputs("\r\n", out);
+    fputs(",simulated\r\n", out);
     return status;
 }
 
@@ -529,7 +538,7 @@ nm_status whatif_write_csv(const whatif_place *place, const whatif_rows *rows, c
           "peak_stuck_bytes,request_count,miss_count,hit_rate,driver_call_count,later_step_count,"
           "driver_calls_in_later_steps,misses_in_later_steps,smallest_device_bytes,lower_bound_bytes,"
           "offline_packing_bytes,failure_cause,failure_seq,failure_requested_bytes,failure_reserved_bytes,"
-          "failure_active_bytes,failure_free_bytes,failure_stuck_bytes,failure_largest_free_bytes\r\n",
+          "failure_active_bytes,failure_free_bytes,failure_stuck_bytes,failure_largest_free_bytes,basis\r\n",
           out);
     for (size_t i = 0; i < rows->count && status == NM_OK; i++)
         status = write_row(place, &rows->items[i], packing, out, err);

@@ -23,7 +23,7 @@ library=$(find "$prefix" -name libnpumem.so -printf '%h\n' | head -n 1)
 for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif bin/npumem-stack bin/npumem-export bin/npumem-report bin/npumem-bundle bin/npumem-top bin/npumem include/npumem.h include/npumem.hpp share/npumem/env.sh \
     share/man/man1/npumem-record.1 share/man/man1/npumem-check.1 share/man/man1/npumem-diff.1 share/man/man1/npumem-whatif.1 \
     share/man/man1/npumem-ingest.1 share/man/man1/npumem.1 share/man/man1/npumem-stack.1 share/man/man1/npumem-export.1 share/man/man1/npumem-report.1 share/man/man1/npumem-bundle.1 share/man/man1/npumem-top.1 share/bash-completion/completions/npumem \
-    share/zsh/site-functions/_npumem share/fish/vendor_completions.d/npumem.fish share/npumem/queries/largest_live.sql share/npumem/python/npumem.py \
+    share/zsh/site-functions/_npumem share/fish/vendor_completions.d/npumem.fish share/npumem/queries/largest_live.sql share/npumem/python/npumem.py share/npumem/skill/SKILL.md \
     share/bash-completion/completions/npumem-record share/bash-completion/completions/npumem-diff \
     share/zsh/site-functions/_npumem-record share/fish/vendor_completions.d/npumem-record.fish; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
@@ -59,6 +59,8 @@ python=$(command -v /usr/bin/python3 || command -v python3) || leave_out "no pyt
         'import npumem; npumem.start("python.zst"); npumem.mark("x"); npumem.stop() or exit("not whole")' ||
         fail "npumem.py does not work where it is installed"
     [ -s python.zst ] || fail "npumem.py left no trace"
+    [ "$(PYTHONPATH=$prefix/share/npumem/python PATH=/usr/bin:/bin "$python" -m npumem --version)" = "$(npumem --version)" ] ||
+        fail "python -m npumem does not find npumem where it is installed"
 }
 
 expect_own() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# readme.sh BIN_FOLDER SAMPLE_FOLDER SCRATCH [--update]: runs the session of README and of docs/session.md (the block marked
+# readme.sh BIN_FOLDER SAMPLE_FOLDER SCRATCH [--update]: runs the sessions of README, docs/session.md and docs/tutorial.md (the blocks marked
 # `console`) and compares what comes out, line by line; times may differ, so they are masked. README.zh-CN.md shows README's.
 # With --update it first writes them into the documents as they are now. And README is short enough to be read.
 set -u
@@ -12,22 +12,27 @@ root=$PWD
 # Times differ from run to run, and with them how often memory was sampled and where a row of the screen ends; lines from edit to
 # edit, and with them the space that a column takes up. What calls cost is judged by times too, so where it is said is not compared.
 mask() {
-    sed -z 's/ *\n         / /g' | sed -E -e 's/[0-9][0-9,]* events/COUNT events/g' -e 's/[0-9][0-9,.]* (ns|us|ms|s|min|h)\b/TIME/g' -e "s/(less than )?[0-9.]+ % of the threads' time/SHARE of the threads' time/" -e 's/\.c:[0-9]+/.c:LINE/g' -e 's/, +allocation cost TIME//' -e 's/--+/--/g' -e 's/ +/ /g' \
+    sed -z 's/ *\n         / /g' | sed -E -e 's/[0-9][0-9,]* events/COUNT events/g' -e 's/[0-9][0-9,.]* (ns|us|ms|s|min|h)\b/TIME/g' -e "s/, (less than )?[0-9.]+ % of the threads' time//" -e 's/\.c:[0-9]+/.c:LINE/g' -e 's/pid [0-9]+/pid N/g' -e 's/, +allocation cost TIME//' -e 's/--+/--/g' -e 's/ +/ /g' \
         -e 's/ +$//'
 }
 
-# between FILE: what its console block holds.
+# between FILE: what its console blocks hold.
 between() {
-    awk 'inside && $0 == "```" { exit } inside; $0 == "```console" { inside = 1 }' "$1"
+    awk 'inside && $0 == "```" { inside = 0 } inside; $0 == "```console" { inside = 1 }' "$1"
 }
 
-# put_between FILE: standard input in the place of it.
+# put_between FILE: standard input in the place of that, each block from its first command on.
 put_between() {
     awk '
-        FNR == NR { text = text $0 "\n"; next }
+        FNR == NR { text[NR] = $0; count = NR; next }
         inside && $0 == "```" { inside = 0 }
+        inside && /^\$ / {
+            while (at < count && text[at + 1] != $0) print text[++at]
+            print text[++at]
+            while (at < count && text[at + 1] !~ /^\$ /) print text[++at]
+        }
         !inside
-        $0 == "```console" { inside = 1; printf "%s", text }' - "$1" >"$scratch/document" &&
+        $0 == "```console" { inside = 1 }' - "$1" >"$scratch/document" &&
         cp "$scratch/document" "$1"
 }
 
@@ -63,6 +68,7 @@ rm -rf "$scratch"
 mkdir -p "$scratch"
 scratch=$(cd "$scratch" && pwd)
 hold docs/session.md
+hold docs/tutorial.md
 hold README.md
 [ "$mode" != --update ] || between README.md >"$scratch/seen"
 [ "$mode" != --update ] || put_between README.zh-CN.md <"$scratch/seen"

@@ -32,9 +32,8 @@ static void tear_down(void)
     run_remove_folder(folder);
 }
 
-/* The screen of a text trace; owned by the caller. */
-static char *show_named(const char *text, const nm_input_row *input, const char *database_path, nm_language language,
-                        bool has_colour)
+/* Closes the database; the screen is owned by the caller. */
+static char *show_open(sqlite3 *db, const char *database_path, nm_language language, bool has_colour)
 {
     nm_screen_names names = {.database_path = database_path};
     nm_screen_options options = {language, has_colour};
@@ -42,12 +41,18 @@ static char *show_named(const char *text, const nm_input_row *input, const char 
     size_t length = 0;
     FILE *file = open_memstream(&screen, &length);
 
-    load_text_above(text, input, &load_no_floors, path);
-    sqlite3 *db = load_open(path);
     ck_assert_msg(nm_screen_write(db, &names, &options, file, &err) == NM_OK, "%s", err.text);
     fclose(file);
     sqlite3_close(db);
     return screen;
+}
+
+/* The screen of a text trace; owned by the caller. */
+static char *show_named(const char *text, const nm_input_row *input, const char *database_path, nm_language language,
+                        bool has_colour)
+{
+    load_text_above(text, input, &load_no_floors, path);
+    return show_open(load_open(path), database_path, language, has_colour);
 }
 
 static char *show(const char *text, const nm_input_row *input, nm_language language, bool has_colour)
@@ -89,7 +94,7 @@ START_TEST(a_leak_comes_first_with_its_rate_and_its_place)
                 "         at most 4.0 MiB free then\n"
                 "         NPU 0 caching pool  3.0 MiB at 8.0 s, reserved 4.0 MiB: 1.5 MiB data.py:41 collate, 1.5 MiB\n"
                 "         model.py:10 weights\n"
-                "ok       pool hit rate 100 %, no failure, no misuse\n"
+                "ok       pool hit rate 100 % after warm-up, no failure, no misuse\n"
                 "next     npumem report run.db    npumem stack run.db leak    npumem whatif --suggest run.zst\n");
     free(screen);
 }
@@ -146,7 +151,7 @@ START_TEST(chinese_says_the_same)
                 "峰值     NPU 0  程序持有驱动内存 4.0 MiB / 8.0 MiB，时刻 0.0 ms = 程序 4.0 MiB；当时最多剩余 4.0 MiB\n"
                 "         NPU 0 caching pool  3.0 MiB，时刻 8.0 s，预留 4.0 MiB：data.py:41 collate 1.5 MiB，\n"
                 "         model.py:10 weights 1.5 MiB\n"
-                "正常     内存池命中率 100 %，无失败，无误用\n"
+                "正常     内存池命中率 100 %（预热后），无失败，无误用\n"
                 "下一步   npumem report run.db    npumem stack run.db leak    npumem whatif --suggest run.zst\n");
     free(screen);
 }
@@ -328,6 +333,66 @@ START_TEST(text_is_cut_and_made_safe)
 }
 END_TEST
 
+/* Five measures are too little to matter, and six kinds of misuse were seen. */
+START_TEST(what_a_line_has_no_room_for_is_counted)
+{
+    nm_input_row input = load_whole_input(10);
+
+    free(show(LEAKY, &input, NM_ENGLISH, false));
+    sqlite3 *db = NULL;
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db,
+                                  "UPDATE finding SET severity = 'minor' WHERE kind = 'pool hit rate';"
+                                  "CREATE TEMP TABLE five AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
+                                  " FROM n WHERE i < 6) SELECT i FROM n;"
+                                  "INSERT INTO finding (severity, kind, basis, sentence, source_view)"
+                                  " SELECT severity, kind, basis, sentence, source_view FROM finding, five"
+                                  " WHERE kind = 'pool hit rate' AND i < 5;"
+                                  "INSERT INTO finding_group (severity, kind, holder_count, all_count, sentence)"
+                                  " SELECT 'fault', 'misuse', 1, 1, sentence FROM finding, five"
+                                  " WHERE kind = 'pool hit rate' GROUP BY i",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    char *screen = show_open(load_open(path), "run.db", NM_ENGLISH, false);
+
+    ck_assert_msg(strstr(screen, "after warm-up and 2 more: too little to matter\n") != NULL, "%s", screen);
+    ck_assert_msg(strstr(screen, "\n5 MISUSE pool hit rate 100 % after warm-up and 2 more\n") != NULL, "%s", screen);
+    free(screen);
+}
+END_TEST
+
+/* A process with 14 heaps: a line each; with 40 the rest is counted. */
+START_TEST(every_heap_has_a_line_or_is_counted)
+{
+    nm_input_row input = load_whole_input(10);
+
+    for (int heap_count = 14; heap_count <= 40; heap_count += 26) {
+        char text[8192] = "process 1 pid=100 host=h1\nthread 1 process=1 tid=100\n", line[200], wanted[64];
+
+        for (int i = 1; i <= heap_count; i++) {
+            snprintf(line, sizeof line, "heap %d process=1 level=pinned basis=requested name=\"heap %d\"\n", i, i);
+            strcat(text, line);
+        }
+        for (int i = 1; i <= heap_count; i++) {
+            snprintf(line, sizeof line, "@%d alloc heap=%d address=0x%d000000 requested=4096 thread=1\n", i, i, i);
+            strcat(text, line);
+        }
+        char *screen = show(text, &input, NM_ENGLISH, false);
+
+        int shown_count = 0;
+        for (int i = 1; i <= heap_count; i++) {
+            snprintf(wanted, sizeof wanted, "host heap %d  ", i);
+            shown_count += strstr(screen, wanted) != NULL;
+        }
+        snprintf(wanted, sizeof wanted, "%d lines did not fit: view peak", heap_count - shown_count);
+        ck_assert_msg(shown_count == heap_count ? heap_count == 14 : strstr(screen, wanted) != NULL, "%d: %s",
+                      shown_count, screen);
+        free(screen);
+    }
+}
+END_TEST
+
 TEST_SUITE(test_screen)
 {
     Suite *suite = suite_create("screen");
@@ -347,6 +412,8 @@ TEST_SUITE(test_screen)
     tcase_add_test(tcase, the_environment_says_which_language);
     tcase_add_test(tcase, numbers_are_short_and_exact_enough);
     tcase_add_test(tcase, text_is_cut_and_made_safe);
+    tcase_add_test(tcase, what_a_line_has_no_room_for_is_counted);
+    tcase_add_test(tcase, every_heap_has_a_line_or_is_counted);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -183,7 +183,7 @@ START_TEST(one_was_out_of_memory_and_three_followed)
            "1 ASKED  at least 2.0 GiB at model.py:88 forward, rank 2 NPU 2 at 16.0 ms: failed for good\n"
            "WHY      not known: this process held 42.0 GiB; how much of the device was free is not recorded\n"
            "HELD     ptaCaching used 41.0 GiB, ptaCaching free between blocks 1.0 GiB\n"
-           "WHO      41.0 GiB  model.py:88 forward, 1 live\n"
+           "HOLDERS  41.0 GiB  model.py:88 forward, 1 live\n"
            "RANKS                             peak of 64.0 GiB  reserved     leaks  ended\n"
            "worst    rank 3  NPU 3                    43.0 GiB  43.0 GiB       0 B  signal 6 at step 2\n"
            "median   rank 1  NPU 1                    41.0 GiB  41.0 GiB       0 B  status 1 at step 2\n"
@@ -310,6 +310,24 @@ static void say_four_with_status(void)
     for (int i = 0; i < 4; i++)
         say_end(i, "exit", 1);
 }
+
+/* As ranks of snapshots are. */
+START_TEST(a_process_without_a_number_is_called_by_none)
+{
+    static const double at_once[4] = {0};
+    sqlite3 *db;
+    char *shown;
+
+    say_four_with_status();
+    db = load_on_hosts(at_once);
+    ck_assert_int_eq(sqlite3_exec(db, "UPDATE process SET pid = NULL", NULL, NULL, NULL), SQLITE_OK);
+    shown = show(db, NM_ENGLISH);
+    ck_assert_ptr_nonnull(strstr(shown, "first    rank 0 (n0 NPU 0), at 2023-11-14 22:13:20 UTC"));
+    ck_assert_ptr_null(strstr(shown, "pid"));
+    free(shown);
+    sqlite3_close(db);
+}
+END_TEST
 
 /* Ranks 0 and 2 share a host, so that 50 ms between them are certain; a second
  * between hosts is not, three are. */
@@ -484,7 +502,7 @@ START_TEST(five_hundred_and_twelve_ranks)
         "1 ASKED  at least 2.0 GiB at model.py:88 forward, rank 137 NPU 1 at 7.2 s: failed for good; 128 more\n"
         "WHY      not known: this process held 40.0 GiB; how much of the device was free is not recorded\n"
         "HELD     ptaCaching used 30.1 GiB, ptaCaching free between blocks 9.9 GiB\n"
-        "WHO      30.0 GiB  model.py:88 forward, 1 live\n"
+        "HOLDERS  30.0 GiB  model.py:88 forward, 1 live\n"
         "         96.0 MiB  data.py:41 collate, 6 live, LEAK, +16.0 MiB a step\n"
         "2 LEAK   47.8 GiB  data.py:41 collate, on 510 of 512, most on rank 0, up to +16.0 MiB a step,\n"
         "         3,060 blocks never freed\n"
@@ -575,6 +593,7 @@ TEST_SUITE(test_screen_ranks)
     tcase_set_timeout(test, 120);
     tcase_add_test(test, four_healthy_ranks);
     tcase_add_test(test, snapshots_of_ranks_do_not_end);
+    tcase_add_test(test, a_process_without_a_number_is_called_by_none);
     tcase_add_test(test, one_was_out_of_memory_and_three_followed);
     tcase_add_test(test, missing_ranks_are_named);
     tcase_add_test(test, one_was_killed);

@@ -36,7 +36,7 @@ static void take(record_cost *cost, nm_event event)
     record_cost_take(cost, &(nm_record){.kind = NM_RECORD_EVENT, .event = event});
 }
 
-/* Three events of a thread in 3,000 ns and two of another in 1,000 ns, at 50 ns each: 250 of 4,000 ns. */
+/* Three events of a thread in 3 s and two of another in 1 s, at 50 ns each: 250 ns of 4 s. */
 START_TEST(the_share_is_of_each_threads_first_event_to_its_last)
 {
     record_cost *cost = new_cost("50.0\n");
@@ -44,12 +44,12 @@ START_TEST(the_share_is_of_each_threads_first_event_to_its_last)
 
     take(cost, (nm_event){.kind = NM_EVENT_ALLOC, .thread_id = 7, .time_ns = 1000});
     take(cost, (nm_event){.kind = NM_EVENT_ALLOC, .thread_id = 3, .time_ns = 500000});
-    take(cost, (nm_event){.kind = NM_EVENT_FREE, .thread_id = 7, .time_ns = 4000});
-    take(cost, (nm_event){.kind = NM_EVENT_FREE, .thread_id = 3, .time_ns = 501000});
+    take(cost, (nm_event){.kind = NM_EVENT_FREE, .thread_id = 7, .time_ns = 3000001000});
+    take(cost, (nm_event){.kind = NM_EVENT_FREE, .thread_id = 3, .time_ns = 1000500000});
     take(cost, (nm_event){.kind = NM_EVENT_FREE, .thread_id = 7, .time_ns = 2000}); /* late in the stream */
     ck_assert(record_cost_tell(cost, &told));
     ck_assert_double_eq_tol(told.cost_ns, 250, 1e-9);
-    ck_assert_double_eq_tol(told.ratio, 0.0625, 1e-9);
+    ck_assert_double_eq_tol(told.ratio, 6.25e-8, 1e-15);
     record_cost_free(cost);
 }
 END_TEST
@@ -69,9 +69,25 @@ START_TEST(only_events_of_the_programs_threads_count)
     ck_assert(record_cost_tell(cost, &told));
     ck_assert_double_eq_tol(told.cost_ns, 50, 1e-9);
     ck_assert_double_lt(told.ratio, 0); /* one event takes no time */
-    take(cost, (nm_event){.kind = NM_EVENT_FREE, .thread_id = 1, .time_ns = 31});
+    take(cost, (nm_event){.kind = NM_EVENT_FREE, .thread_id = 1, .time_ns = 1000000029});
     ck_assert(record_cost_tell(cost, &told));
-    ck_assert_double_eq_tol(told.ratio, 1, 1e-9); /* an estimate that is more than all */
+    ck_assert_double_lt(told.ratio, 0); /* less than a second says nothing */
+    take(cost, (nm_event){.kind = NM_EVENT_FREE, .thread_id = 1, .time_ns = 1000000030});
+    ck_assert(record_cost_tell(cost, &told));
+    ck_assert_double_eq_tol(told.ratio, 150e-9, 1e-15);
+    record_cost_free(cost);
+}
+END_TEST
+
+START_TEST(an_estimate_is_never_more_than_all)
+{
+    record_cost *cost = new_cost("900000\n");
+    record_cost_estimate told;
+
+    for (int64_t i = 0; i < 2000; i++)
+        take(cost, (nm_event){.kind = NM_EVENT_ALLOC, .thread_id = 1, .time_ns = i * 600000});
+    ck_assert(record_cost_tell(cost, &told));
+    ck_assert_double_eq_tol(told.ratio, 1, 1e-9);
     record_cost_free(cost);
 }
 END_TEST
@@ -98,6 +114,7 @@ TEST_SUITE(test_record_cost)
 
     tcase_add_test(tests, the_share_is_of_each_threads_first_event_to_its_last);
     tcase_add_test(tests, only_events_of_the_programs_threads_count);
+    tcase_add_test(tests, an_estimate_is_never_more_than_all);
     tcase_add_test(tests, what_could_not_be_measured_is_not_told);
     suite_add_tcase(suite, tests);
     return suite;

@@ -14,14 +14,14 @@ import {say, sayWith} from '../state/words.mjs';
 const FORMATS = {bytes: formatBytes, ns: formatTime, ratio: formatPercent};
 const MOMENTS = {peak: 'live at the peaks of the heaps', end: 'live at the end', step: 'allocated per step'};
 
-/* What changed, as npumem diff has it: bytes and times with their sign, shares in points. Pure. */
+/* What changed, as npumem diff has it: bytes and times with their sign, shares in percentage points. Pure. */
 export function changeText(unit, change) {
     if (!isKnown(change))
         return NOTHING;
     if (unit !== 'ratio')
         return `${change < 0 ? '-' : '+'}${FORMATS[unit](Math.abs(change))}`;
     const points = (100 * change).toFixed(1);
-    return `${Number(points) < 0 ? '' : '+'}${Number(points) === 0 ? '0.0' : points} %`;
+    return sayWith('{points} pp', {points: `${Number(points) < 0 ? '' : '+'}${Number(points) === 0 ? '0.0' : points}`});
 }
 
 /* "torch/optim/adamw.py:61 step" of a row of diff.sql. Pure. */

@@ -67,25 +67,30 @@ function fitWord(row) {
     return row.failure_seq === null ? say('no, at the beginning') : sayWith('no, at event {event}', {event: formatCount(row.failure_seq)});
 }
 
+/* The share of the most that was reserved which is beyond the most that was live. Pure. */
+function beyondPeak(live, reserved) {
+    return reserved > 0 ? Math.max(0, 1 - live / reserved) : null;
+}
+
 /*
  * Rows of table "whatif", the recorded setting first, with what each reserves less than that one, and its rates. A run that ended early reserved
  * less: nothing to compare with. Pure.
  */
 export function settingsTried(rows) {
     return rows.map((row) => ({...row, saved_bytes: row.is_fit === 1 && rows[0].is_fit === 1 ? rows[0].reserved_bytes - row.reserved_bytes : null, hit_rate: row.request_count > 0 ? 1 - row.miss_count / row.request_count : 1,
-        fragmentation_ratio: row.reserved_bytes > 0 ? 1 - row.live_bytes / row.reserved_bytes : 0}));
+        beyond_ratio: beyondPeak(row.live_bytes, row.reserved_bytes)}));
 }
 
 function settingColumn(title, key, format) {
     return {title, key, isNumber: true, show: (row) => format(row[key])};
 }
 
-const TRIED_COLUMNS = [{title: 'setting', key: 'name', className: 'site', show: settingName}, settingColumn('reserved', 'reserved_bytes', formatBytes), settingColumn('saved', 'saved_bytes', (bytes) => (bytes < 0 ? `\u2212${formatBytes(-bytes)}` : formatBytes(bytes))), settingColumn('fragmentation', 'fragmentation_ratio', formatPercent),
+const TRIED_COLUMNS = [{title: 'setting', key: 'name', className: 'site', show: settingName}, {title: 'basis', key: 'isRecorded', className: 'word', show: (row) => say(row.isRecorded ? 'recorded' : 'simulated')}, settingColumn('reserved', 'reserved_bytes', formatBytes), settingColumn('saved', 'saved_bytes', (bytes) => (bytes < 0 ? `\u2212${formatBytes(-bytes)}` : formatBytes(bytes))), settingColumn('beyond peak', 'beyond_ratio', formatPercent),
     settingColumn('stuck', 'stuck_bytes', formatBytes), settingColumn('hit rate', 'hit_rate', formatPercent), settingColumn('calls of the driver', 'call_count', formatCount), settingColumn('smallest device', 'device_bytes', formatBytes), {title: 'fits', key: 'is_fit', className: 'word', show: fitWord}];
 
 /* What the pool did itself, beside what is simulated. */
 function recordedRow(heap, facts) {
-    return {isRecorded: true, reserved_bytes: heap.peak?.peak_reserved_bytes, saved_bytes: null, fragmentation_ratio: null, stuck_bytes: null, hit_rate: facts?.hit_rate, call_count: null, device_bytes: null};
+    return {isRecorded: true, reserved_bytes: heap.peak?.peak_reserved_bytes, saved_bytes: null, beyond_ratio: beyondPeak(heap.peak?.peak_bytes, heap.peak?.peak_reserved_bytes), stuck_bytes: null, hit_rate: facts?.hit_rate, call_count: null, device_bytes: null};
 }
 
 /* {element, update(filter)} */

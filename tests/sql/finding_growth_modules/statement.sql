@@ -1,0 +1,1 @@
+SELECT pid, heap, level, verdict, bytes, text FROM finding WHERE kind = 'cache growth'

@@ -1,0 +1,1 @@
+SELECT verdict, outcome, explanation FROM out_of_memory
