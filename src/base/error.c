@@ -9,11 +9,12 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "base/spoken.h"
 
 /* One line, whatever the text quotes: the contents of a damaged file, or the SQL of a view. */
 static void write_text(nm_error *err, const char *format, va_list arguments)
 {
-    vsnprintf(err->text, sizeof err->text, format, arguments);
+    vsnprintf(err->text, sizeof err->text, nm_spoken(format), arguments);
     for (char *at = err->text; *at != '\0'; at++) {
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = ' ';
@@ -50,7 +51,7 @@ nm_status nm_fail_errno(nm_error *err, int system_errno, const char *format, ...
     va_end(arguments);
 
     size_t length = strlen(err->text);
-    snprintf(err->text + length, sizeof err->text - length, ": %s", strerror(system_errno));
+    snprintf(err->text + length, sizeof err->text - length, ": %s", nm_spoken(strerror(system_errno)));
     return NM_ERR_IO;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One status and one error record for the whole project. The function that first sees a failure fills the record with
- * nm_fail(); everything above it only passes the status up. Nothing here allocates.
+ * nm_fail(); everything above it only passes the status up. Nothing here allocates. Texts are in the reader's language (spoken.h).
  */
 #ifndef NM_BASE_ERROR_H
 #define NM_BASE_ERROR_H

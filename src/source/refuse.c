@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/io.h"
+#include "base/spoken.h"
 
 #define LOOK_BYTES_MAX ((size_t)256 << 10) /* of a file, and of what is inside of a compressed one */
 
@@ -140,7 +141,7 @@ static bool is_pprof(nm_bytes inner)
 
 static nm_status say(const char *text, nm_error *err)
 {
-    return nm_fail(err, NM_ERR_FORMAT, 0, "this is %s", text);
+    return nm_fail(err, NM_ERR_FORMAT, 0, "this is %s", nm_spoken(text));
 }
 
 static nm_status refuse_packed(nm_bytes bytes, const char *text, nm_error *err)

@@ -15,6 +15,7 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "store/database.h"
 #include "store/findings/findings.h"
 #include "store/older.h"
@@ -150,7 +151,7 @@ static nm_status refuse_input(const char *path, nm_error *err)
         return NM_OK;
     nm_shown_word(word, sizeof word, strlen(path) < sizeof word - 10 ? path : "FILE");
     return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest but %s; first: npumem ingest %s",
-                   is_trace ? "a trace" : "a snapshot", word);
+                   nm_spoken(is_trace ? "a trace" : "a snapshot"), word);
 }
 
 /* SQLite would wait for a pipe, and call a folder by a word that helps nobody. */

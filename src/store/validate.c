@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "base/spoken.h"
 #include "store/merge.h"
 #include "store/merge_numbers.sql.h"
 #include "store/schema.h"
@@ -151,7 +152,8 @@ static nm_status refuse_foreign(sqlite3 *db, const char *schema, nm_error *err)
 
         sqlite3_free(format);
         if (status == NM_OK && count > 0)
-            return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest but %s", others[i].text);
+            return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest but %s",
+                           nm_spoken(others[i].text));
     }
     return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest");
 }

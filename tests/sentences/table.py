@@ -123,8 +123,7 @@ SAID_ROW = re.compile(rf'^NM_SAID\("(page\.[\w.]+)", {TEXT}, {TEXT},\n    {TEXT}
 LABEL_ROW = re.compile(rf"^NM_LABEL\({TEXT}, {TEXT}\)$", re.M)
 SCREEN_HEAD = "# ---- The screen, and table finding: made of src/say/sentences.def by tests/sentences/table.py SOURCE --update ----"
 PAGE_HEAD = "# ---- The page of npumem report: made of src/say/page.def by tests/sentences/table.py SOURCE --update ----"
-# The same English, which the page and the screen mean differently: each has its own Chinese.
-OTHER_ON_THE_PAGE = {"(baseline)", "reserved"}
+CHINESE = ("sentences.def", "page.def", "spoken.def")
 
 
 def screen_rows(source):
@@ -192,7 +191,7 @@ def page_failures(source):
     for english, chinese in [parts[:2] for parts in said.values()] + labels:
         yield from pair_failures(f"src/say/page.def: {english}", english, chinese)
         for code, (name, *parts) in screen.items():
-            if english == parts[0] and (english not in OTHER_ON_THE_PAGE or chinese == parts[1]):
+            if english == parts[0]:
                 yield f"src/say/page.def: {english}: {code} of sentences.def says it: NM_SHARED({name})"
     every = [english for english, *_ in said.values()] + [english for english, _ in labels] + [by_name.get(name, name) for name in shared]
     for english in sorted({english for english in every if every.count(english) > 1}):
@@ -208,6 +207,19 @@ def catalogue_failures(source):
     for head, section in sections(source):
         if cut_section(text, head)[1] != section:
             yield f"docs/sentences.txt: not as it is made: tests/sentences/table.py . --update: {head}"
+
+
+def term_failures(source):
+    """The Chinese has one word for a thing: none that docs/glossary.md says is not used."""
+    with open(f"{source}/docs/glossary.md", encoding="utf-8") as file:
+        rows = re.findall(r"^\|[^|\n]*\|[^|\n]*\| ([^|\n]+) \|$", cut_section(file.read() + "\n# ----", "## In Chinese")[1], re.M)
+    words = [word.partition("（")[0] for row in rows[1:] for word in row.split("、")]
+    for path in sorted([f"{source}/src/say/{name}" for name in CHINESE] + glob.glob(f"{source}/*.zh-CN.md") + glob.glob(f"{source}/docs/*.zh-CN.md")):
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                for word in words:
+                    if word in line and not (word == "块数" and '"块数"' in line):
+                        yield f"{os.path.relpath(path, source)}:{number}: {word}: docs/glossary.md has another word for it"
 
 
 def update(source):
@@ -226,7 +238,7 @@ def main():
     if sys.argv[2:] == ["--update"]:
         update(source)
     sentences = catalogue.read(f"{source}/docs/sentences.txt")
-    failures = [*screen_failures(source), *page_failures(source), *catalogue_failures(source)]
+    failures = [*screen_failures(source), *page_failures(source), *catalogue_failures(source), *term_failures(source)]
     sentences = {code: sentence for code, sentence in sentences.items() if sentence.kind not in catalogue.MADE}
     sources = {kind: [os.path.relpath(path, source) for pattern in patterns for path in sorted(glob.glob(f"{source}/{pattern}"))]
                for kind, patterns in catalogue.SOURCES.items()}

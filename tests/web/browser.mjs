@@ -370,6 +370,9 @@ async function testOthers(browser) {
     assert.equal(await chinese.page.textContent('#leaks h2'), '\u6cc4\u6f0f');
     assert.equal(await chinese.page.evaluate(() => document.documentElement.lang), 'zh');
     await chinese.close();
+    const reader = await open(browser, 'leak', '', {locale: 'zh-CN'});
+    assert.equal(await reader.page.textContent('#leaks h2'), '\u6cc4\u6f0f', 'it opens in the language of the browser');
+    await reader.close();
     const dark = await open(browser, 'leak', '#theme=dark&group=stack');
     assert.ok((await dark.page.locator('.icicle .cell').count()) > 5);
     await picture(dark.page, 'leak-dark');

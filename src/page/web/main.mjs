@@ -24,8 +24,13 @@ import {say, setLanguage} from './state/words.mjs';
 
 const PANELS = [makeVerdicts, makeAgainst, makeTimeline, makeMap, makeLive, makeSteps, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse, makeSql];
 
+/* That of the browser, if the page speaks it. */
+function readersLanguage() {
+    return /^zh\b/i.test(navigator.languages?.[0] ?? navigator.language ?? '') ? 'zh' : 'en';
+}
+
 function defaultsOf(model) {
-    return {heap: model.best?.heap_id ?? null, from: model.opening?.from ?? null, to: model.opening?.to ?? null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null, lay: null, database: null, found: 0};
+    return {heap: model.best?.heap_id ?? null, from: model.opening?.from ?? null, to: model.opening?.to ?? null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: readersLanguage(), group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null, lay: null, database: null, found: 0};
 }
 
 function framePanel(panel) {

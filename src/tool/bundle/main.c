@@ -15,6 +15,8 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
+#include "say/spoken.h"
 #include "screen/screen.h"
 #include "store/database.h"
 #include "store/store.h"
@@ -231,7 +233,7 @@ static void say(const char *output, bool is_redacted)
         return;
     fprintf(stderr, "npumem-bundle: %s: %s%s\n", nm_shown_text(name, sizeof name, output),
             nm_human_bytes(size, (int64_t)info.st_size),
-            is_redacted ? "" : "; it names hosts, users, paths and arguments (--redact replaces them)");
+            is_redacted ? "" : nm_spoken("; it names hosts, users, paths and arguments (--redact replaces them)"));
 }
 
 static int answer_bundle(const bundle_options *options)
@@ -243,7 +245,7 @@ static int answer_bundle(const bundle_options *options)
     int result;
 
     if (output == NULL) {
-        fputs("npumem-bundle: out of memory\n", stderr);
+        fputs(nm_spoken("npumem-bundle: out of memory\n"), stderr);
         return EXIT_NO;
     }
     const answer_request request = {.program = "npumem-bundle",
@@ -269,5 +271,6 @@ int main(int argc, char **argv)
     options_outcome outcome = bundle_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
+    nm_spoken_in(language_of(&options));
     return outcome == OPTIONS_READ ? answer_bundle(&options) : options_end(outcome, EXIT_NO);
 }

@@ -1,6 +1,6 @@
 -- check_unjudged.sql: why findings of a :kind are not judged, of the run or of places that a filter chooses; :of_rising: only what
 -- keeps servers from being judged, which run for less than the minimum; :allows_partial: but for what is missing.
-SELECT f.text AS text
+SELECT f.text AS text, f.sentence AS sentence
 FROM finding AS f
 WHERE f.kind = replace(:kind, '_', ' ')
     AND f.severity = 'not judged'

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "base/spoken.h"
+#include "say/spoken.h"
 #include "store/foreign.h"
 #include "tool/check/options.h"
 #include "tool/check/results.h"
@@ -50,7 +52,8 @@ static int report_results(const check_options *options, const check_result *resu
     if (options->is_json)
         check_write_json(options->database, results, options->rules.count, stdout);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        nm_shown_print(stderr, "npumem-check: %s: cannot write: %s\n", answer_name(), strerror(errno));
+        nm_shown_print(stderr, "npumem-check: %s: %s: %s\n", answer_name(), nm_spoken("cannot write"),
+                       nm_spoken(strerror(errno)));
         return EXIT_UNUSABLE;
     }
     return (int)code;
@@ -90,7 +93,7 @@ static int answer_check(const check_options *options)
                               .failed = EXIT_UNUSABLE};
 
     if (inputs == NULL) {
-        fprintf(stderr, "npumem-check: out of memory\n");
+        fprintf(stderr, "npumem-check: %s\n", nm_spoken("out of memory"));
         return EXIT_UNUSABLE;
     }
     inputs[request.input_count++] = options->database;
@@ -106,6 +109,8 @@ int main(int argc, char **argv)
 {
     check_options options = {0};
     options_outcome outcome = check_options_read(argc, argv, &options);
+    if (options.is_json)
+        nm_spoken_in(NM_ENGLISH); /* for programs */
     int result = outcome == OPTIONS_READ ? answer_check(&options) : options_end(outcome, EXIT_UNUSABLE);
 
     check_options_free(&options);

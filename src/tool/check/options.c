@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/quantity.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "tool/check/team_rules.h"
 #include "tool/common/threshold_text.h"
 
@@ -272,7 +273,7 @@ static options_outcome read_team_rules(check_options *options)
     if (status != NM_OK && status != NM_END)
         return options_refuse(&program, "%s: %s", name, err.text);
     if (status == NM_OK && !is_asked && options->has_rule) /* with -q, too: it was not named here */
-        fprintf(stderr, "npumem-check: rules of %s\n", name);
+        fprintf(stderr, nm_spoken("npumem-check: rules of %s\n"), name);
     return OPTIONS_READ;
 }
 
@@ -282,7 +283,7 @@ options_outcome check_options_read(int argc, char **argv, check_options *options
     char **operands;
 
     if (add_rule(&complete, NULL, options, NULL) != NM_OK) {
-        fprintf(stderr, "npumem-check: out of memory\n");
+        fprintf(stderr, "npumem-check: %s\n", nm_spoken("out of memory"));
         return OPTIONS_NO_MEMORY;
     }
     options_outcome outcome = options_read(&program, argc, argv, options, &operands);

@@ -12,6 +12,8 @@
 
 #include "base/human.h"
 #include "base/shown.h"
+#include "base/spoken.h"
+#include "say/spoken.h"
 
 #define NAME_COLUMNS  19
 #define VALUE_COLUMNS 10
@@ -46,36 +48,34 @@ static void write_excess(const check_result *result, FILE *out)
     double excess = result->value - result->limit;
 
     if (result->unit == CHECK_BYTES && result->has_limit && result->is_limit_known && !result->is_ok && excess > 0)
-        fprintf(out, "  %s bytes over", nm_human_count(number, whole(excess)));
+        fprintf(out, nm_spoken("  %s bytes over"), nm_human_count(number, whole(excess)));
 }
 
 void check_write_chosen(int64_t chosen_count, int64_t all_count, FILE *out)
 {
     char some[NM_HUMAN_BYTES], all[NM_HUMAN_BYTES];
 
-    fprintf(out, "%s of %s heaps were looked at (--rank, --heap)\n", nm_human_count(some, chosen_count),
+    fprintf(out, nm_spoken("%s of %s heaps were looked at (--rank, --heap)\n"), nm_human_count(some, chosen_count),
             nm_human_count(all, all_count));
 }
 
 void check_write_line(const check_result *result, FILE *out)
 {
-    char number[NM_HUMAN_BYTES], limit[NM_HUMAN_BYTES] = "";
+    char number[NM_HUMAN_BYTES], limit[NM_HUMAN_BYTES] = "", note[2 * sizeof result->note];
 
-    fprintf(out, "%-4s  %-*s  %*s",
-            result->is_unjudged ? "?"
-            : result->is_ok     ? "ok"
-                                : "FAIL",
-            NAME_COLUMNS, result->name, VALUE_COLUMNS,
+    const char *word = nm_spoken(result->is_unjudged ? "?" : result->is_ok ? "ok" : "FAIL");
+    fprintf(out, "%*s  %-*s  %*s", nm_spoken_width(-4, word), word, NAME_COLUMNS, result->name, VALUE_COLUMNS,
             result->has_value && !result->is_unjudged ? show(number, result->unit, result->value) : "-");
     if (result->has_limit && result->is_limit_known && result->has_value)
-        fprintf(out, "  limit %*s", VALUE_COLUMNS, show(limit, result->unit, result->limit));
+        fprintf(out, nm_spoken("  limit %*s"), VALUE_COLUMNS, show(limit, result->unit, result->limit));
     if (result->place[0] != 0)
         fprintf(out, "  %s", result->place);
     write_excess(result, out);
     if (result->failed_count > 1)
-        fprintf(out, "  and %s more", nm_human_count(number, result->failed_count - 1));
+        fprintf(out, nm_spoken("  and %s more"), nm_human_count(number, result->failed_count - 1));
     if (result->note[0] != 0)
-        fprintf(out, result->is_unjudged ? "  not judged: %s" : "  (%s)", result->note);
+        fprintf(out, nm_spoken(result->is_unjudged ? "  not judged: %s" : "  (%s)"),
+                nm_spoken_said(result->note, note, sizeof note));
     fputc('\n', out);
 }
 

@@ -11,7 +11,10 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "base/spoken.h"
 #include "drain/state.h"
+#include "say/said.h"
+#include "say/spoken.h"
 #include "store/foreign.h"
 #include "tool/check/check_anomalies.sql.h"
 #include "tool/check/check_base_partial.sql.h"
@@ -80,7 +83,7 @@ static void describe_place(const nm_check_peaks_row *row, char out[CHECK_TEXT_BY
     else if (row->has.pid)
         len += snprintf(raw + len, sizeof raw - (size_t)len, " pid %" PRId64, row->pid);
     if (row->has.device)
-        len += snprintf(raw + len, sizeof raw - (size_t)len, " device %" PRId64, row->device);
+        len += snprintf(raw + len, sizeof raw - (size_t)len, nm_spoken(" device %" PRId64), row->device);
     snprintf(raw + len, sizeof raw - (size_t)len, "%s%s", heap[0] == 0 ? "" : " ", heap);
     snprintf(out, CHECK_TEXT_BYTES, "%s", raw[0] == ' ' ? raw + 1 : raw);
 }
@@ -173,7 +176,7 @@ static nm_status walk(sqlite3 *db, const check_rule *rule, const check_filter *f
 static void fail_with(check_result *out, const char *why)
 {
     out->is_ok = out->is_unjudged = false;
-    snprintf(out->note, sizeof out->note, "%s", why);
+    snprintf(out->note, sizeof out->note, "%s", nm_spoken(why));
 }
 
 /* ---- Completeness -------------------------------------------------------------------------------------------------- */
@@ -195,7 +198,8 @@ static nm_status say_partial(sqlite3 *db, const char *sql, check_result *out, nm
     else if (nm_state_reason_of(row.state) != NULL)
         why = nm_state_reason_of(row.state);
     else if (out->value > 0)
-        snprintf(out->note, sizeof out->note, "%s events are missing", nm_human_count(number, (int64_t)out->value));
+        snprintf(out->note, sizeof out->note, nm_spoken("%s events are missing"),
+                 nm_human_count(number, (int64_t)out->value));
     else if (row.lossy_count > 0 || row.has.state)
         why = "part of the recording is missing";
     else if (row.late_count > 0)
@@ -203,7 +207,7 @@ static nm_status say_partial(sqlite3 *db, const char *sql, check_result *out, nm
     else if (row.thinned_count > 0)
         why = "sums of the beginning were not kept";
     if (why[0] != 0)
-        snprintf(out->note, sizeof out->note, "%s", why);
+        snprintf(out->note, sizeof out->note, "%s", nm_spoken(why));
     return nm_question_end(rows, status, err);
 }
 
@@ -219,10 +223,10 @@ static nm_status measure_complete(sqlite3 *db, const check_filter *filter, check
     if (status == NM_OK)
         status = nm_check_gaps_get(db, &gaps, err);
     if (gaps.paused_count > 0 && out->note[0] == 0)
-        snprintf(out->note, sizeof out->note, "but for pauses: what came and went in them is in no figure");
+        snprintf(out->note, sizeof out->note, nm_spoken("but for pauses: what came and went in them is in no figure"));
     if (gaps.unkept_count > 0 && out->note[0] == 0)
         snprintf(out->note, sizeof out->note,
-                 "but for what was not kept: misuse, failures and fragmentation of then are in no figure");
+                 nm_spoken("but for what was not kept: misuse, failures and fragmentation of then are in no figure"));
     return status;
 }
 
@@ -250,10 +254,23 @@ static nm_status measure_baseline(const check_rule *rule, const check_filter *fi
         return status;
     *subject = own;
     if (partial.note[0] != 0 && !filter->allows_partial) {
-        snprintf(out->note, sizeof out->note, "the baseline: %.200s", partial.note);
+        snprintf(out->note, sizeof out->note, nm_spoken("the baseline: %.200s"), partial.note);
         out->is_ok = false;
     }
     return NM_OK;
+}
+
+/* A finding of no place: its words have their figures with them. */
+static void say_finding(const nm_check_unjudged_row *row, check_result *out)
+{
+    const nm_listener to = {nm_spoken_language(), false, 40, 40};
+    const nm_said_of of = {{.device_kind = ""}, "", ""};
+    const char *json = row->sentence;
+    char text[NM_SENTENCE_BYTES];
+
+    if (to.language == NM_ENGLISH || !nm_said_put(&to, &of, &json, text, sizeof text))
+        snprintf(text, sizeof text, "%s", row->text);
+    nm_human_text(out->note, sizeof out->note, text, 200);
 }
 
 /* What keeps a rule about what is wrong from being judged, where nothing wrong was found. What is missing may pass. */
@@ -280,15 +297,15 @@ static nm_status say_unjudged(sqlite3 *db, const check_rule *rule, const check_f
 
         out->is_unjudged = true;
         out->is_ok = said == CHECK_PASSES;
-        nm_human_text(out->note, sizeof out->note, unjudged.text, 200);
+        say_finding(&unjudged, out);
     }
     status = nm_question_end(rows, status, err);
     if (status == NM_OK)
         status = nm_check_gaps_get(db, &gaps, err);
     if (out->note[0] == 0 && partial.note[0] != 0)
-        snprintf(out->note, sizeof out->note, "%.200s, so that less may be called so", partial.note);
+        snprintf(out->note, sizeof out->note, nm_spoken("%.200s, so that less may be called so"), partial.note);
     else if (out->note[0] == 0 && gaps.paused_count > 0)
-        snprintf(out->note, sizeof out->note, "what was born in a pause is not called so");
+        snprintf(out->note, sizeof out->note, nm_spoken("what was born in a pause is not called so"));
     return status;
 }
 
@@ -336,8 +353,8 @@ nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter 
     if (status != NM_OK)
         return status;
     if (chosen_count == 0 && (filter->heap != NULL || filter->has_rank))
-        fail_with(out, "no heap is of this rank and name");
+        fail_with(out, nm_spoken("no heap is of this rank and name"));
     else if (out->place_count == 0 && !is_count)
-        fail_with(out, questions[rule->kind].nothing);
+        fail_with(out, nm_spoken(questions[rule->kind].nothing));
     return NM_OK;
 }

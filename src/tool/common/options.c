@@ -15,6 +15,8 @@
 #include "base/number.h"
 #include "base/quantity.h"
 #include "base/shown.h"
+#include "base/spoken.h"
+#include "say/spoken.h"
 #include "tool/common/nearest.h"
 #include "tool/common/options_describe.h"
 #include "tool/common/options_help.h"
@@ -30,8 +32,8 @@
 static options_outcome refuse_list(const options_program *program, const char *format, va_list values)
 {
     fprintf(stderr, "%s: ", program->name);
-    vfprintf(stderr, format, values);
-    fputs(" (--help says more)\n", stderr);
+    vfprintf(stderr, nm_spoken(format), values);
+    fputs(nm_spoken(" (--help says more)\n"), stderr);
     return OPTIONS_WRONG;
 }
 
@@ -70,8 +72,8 @@ static size_t write_meant(const options_program *program, const char *word, size
     for (size_t i = 0; i < count && at < out_bytes; i++)
         at += (size_t)snprintf(out + at, out_bytes - at, "%s--%s",
                                i == 0           ? ""
-                               : i + 1 == count ? " or "
-                                                : ", ",
+                               : i + 1 == count ? nm_spoken(" or ")
+                                                : nm_spoken(", "),
                                rows[i]->name);
     return count;
 }
@@ -91,7 +93,7 @@ static options_outcome refuse_unknown(const options_program *program, const char
                         : options_refuse(program, "%s: no such option; did you mean --%s?", shown, best);
 }
 
-/* "--csv" or "-o" */
+/* "--csvnm_spoken(" or ")-o" */
 static const char *write_name(const option_row *row, char out[NAME_MAX_READ + 3])
 {
     if (row->name != NULL)
@@ -108,7 +110,7 @@ static options_outcome refuse_value(const options_program *program, const option
 
     write_name(row, name);
     if (err->status == NM_ERR_MEMORY) {
-        fprintf(stderr, "%s: out of memory\n", program->name);
+        fprintf(stderr, "%s: %s\n", program->name, nm_spoken("out of memory"));
         return OPTIONS_NO_MEMORY;
     }
     if (argument == NULL)
@@ -149,8 +151,8 @@ static nm_status read_choice(const option_row *row, const char *argument, uint64
     for (size_t i = 0; i < *number && at < sizeof words; i++)
         at += (size_t)snprintf(words + at, sizeof words - at, "%s%s",
                                i == 0             ? ""
-                               : i + 1 == *number ? " or "
-                                                  : ", ",
+                               : i + 1 == *number ? nm_spoken(" or ")
+                                                  : nm_spoken(", "),
                                row->words[i]);
     return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "must be %s", words);
 }
@@ -353,6 +355,7 @@ options_outcome options_read(const options_program *program, int argc, char **ar
     words known;
     int found;
 
+    nm_spoken_in(nm_language_of_environment());
     write_words(program, &known);
     take_fallbacks(program, into);
     optind = 0; /* from the beginning, for a program that reads a second line */

@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/spoken.h"
 #include "tool/common/options_help.h"
 
 #define WORDS_BYTES 1024
@@ -465,6 +466,7 @@ bool options_describe(const options_program *program, const char *what, FILE *ou
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(what, all[i].name) == 0) {
+            nm_spoken_by(NULL); /* man pages and completions are English */
             all[i].describe(program, out);
             return true;
         }

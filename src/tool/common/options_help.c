@@ -8,6 +8,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/shown.h"
+#include "base/spoken.h"
+
 #define LINE_COLUMNS 100
 #define TERM_COLUMNS 27 /* a longer term has a line of its own */
 #define TERM_BYTES   128
@@ -15,30 +18,56 @@
 
 void options_print_words(const option_row *row, FILE *out)
 {
-    fputs(row->help, out);
+    fputs(nm_spoken(row->help), out);
     if (row->is_repeatable)
-        fputs("; may be given several times", out);
+        fputs(nm_spoken("; may be given several times"), out);
     if (row->fallback != NULL)
-        fprintf(out, " (default %s)", row->fallback);
+        fprintf(out, nm_spoken(" (default %s)"), row->fallback);
+}
+
+/* How long the word is that the text begins with: up to a space or, of Chinese, a character and the marks behind it, which stand
+ * at no line's begin. */
+static size_t next_word(const char *text, size_t *columns)
+{
+    size_t length = 0;
+    bool is_open = false;
+
+    for (*columns = 0; text[length] != 0 && text[length] != ' ' && text[length] != '\n';) {
+        uint32_t character;
+        size_t bytes = nm_shown_next(text + length, strlen(text + length), &character);
+        bool is_wide = character >= 0x2e80,
+             is_mark = (character >= 0x3001 && character <= 0x3011) || character >= 0xff00;
+
+        if (length > 0 && is_wide && !is_mark && !is_open)
+            break;
+        length += bytes;
+        *columns += is_wide ? 2 : 1;
+        is_open = character == 0xff08;
+        if (is_wide && !is_open && (text[length] & 0x80) == 0)
+            break;
+    }
+    return length;
 }
 
 /* Prints the text from `column` on, where the line stands already; further lines are indented as far. */
 static void print_wrapped(const char *text, size_t indent, FILE *out)
 {
     size_t column = indent;
+    bool has_space = false;
 
     while (*text != 0) {
-        size_t length = strcspn(text, " \n");
+        size_t columns, length = next_word(text, &columns);
 
-        if (column > indent && column + 1 + length > LINE_COLUMNS) {
+        if (column > indent && column + has_space + columns > LINE_COLUMNS) {
             fprintf(out, "\n%*s", (int)indent, "");
             column = indent;
         }
-        if (column > indent)
+        if (column > indent && has_space)
             column += (size_t)fprintf(out, " ");
         fwrite(text, 1, length, out);
-        column += length;
+        column += columns;
         text += length;
+        has_space = *text == ' ' || *text == '\n';
         for (; *text == ' ' || *text == '\n'; text++)
             if (*text == '\n') {
                 fprintf(out, "\n%*s", (int)(text[1] == '\n' ? 0 : indent), "");
@@ -116,7 +145,7 @@ static void print_commands(const options_program *program, FILE *out)
     fputc('\n', out);
     for (const option_command *command = program->commands; command->name != NULL; command++) {
         fprintf(out, "  %-*s  ", (int)widest, command->name);
-        print_wrapped(command->help, 2 + widest + 2, out);
+        print_wrapped(nm_spoken(command->help), 2 + widest + 2, out);
     }
 }
 
@@ -127,11 +156,11 @@ static void print_ends(const options_program *program, FILE *out)
 
     for (int code = 0; code < EXIT_CODE_COUNT && at + 2 < sizeof words; code++)
         if (program->ends[code] != NULL)
-            at += (size_t)snprintf(words + at, sizeof words - at - 1, "%s%d %s", at == 0 ? "Exit status: " : "; ", code,
-                                   program->ends[code]);
+            at += (size_t)snprintf(words + at, sizeof words - at - 1, "%s%d %s",
+                                   nm_spoken(at == 0 ? "Exit status: " : "; "), code, nm_spoken(program->ends[code]));
     if (at > 0) {
         fputc('\n', out);
-        print_wrapped(strcat(words, "."), 0, out);
+        print_wrapped(strcat(words, nm_spoken(".")), 0, out);
     }
 }
 
@@ -170,7 +199,7 @@ void options_say_quantities(const options_program *program, char out[OPTIONS_QUA
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (takes(program, all[i].placeholder)) {
             length += (size_t)snprintf(out + length, OPTIONS_QUANTITIES_BYTES - length, "%s%s", length == 0 ? "" : " ",
-                                       all[i].text);
+                                       nm_spoken(all[i].text));
             assert(length < OPTIONS_QUANTITIES_BYTES);
         }
 }
@@ -191,8 +220,8 @@ void options_print_help(const options_program *program, FILE *out)
     size_t column = text_column(program);
     const option_row *before = NULL;
 
-    fprintf(out, "usage: %s\n\n", program->usage);
-    print_wrapped(program->about, 0, out);
+    fprintf(out, nm_spoken("usage: %s\n\n"), program->usage);
+    print_wrapped(nm_spoken(program->about), 0, out);
     if (program->commands != NULL)
         print_commands(program, out);
     for (size_t i = 0; i < program->row_count; i++) {
@@ -209,6 +238,6 @@ void options_print_help(const options_program *program, FILE *out)
     print_ends(program, out);
     if (program->ending != NULL) {
         fputc('\n', out);
-        print_wrapped(program->ending, 0, out);
+        print_wrapped(nm_spoken(program->ending), 0, out);
     }
 }

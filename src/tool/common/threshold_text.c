@@ -14,6 +14,7 @@
 #include "base/door.h"
 #include "base/number.h"
 #include "base/quantity.h"
+#include "base/spoken.h"
 
 #define LINE_BYTES 512
 
@@ -100,7 +101,7 @@ static nm_status read_lines(FILE *file, nm_thresholds *out, nm_error *err)
             status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "line %u: %.120s", number, why.text);
     }
     if (status == NM_OK && ferror(file))
-        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "cannot read: %s", strerror(errno));
+        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "cannot read: %s", nm_spoken(strerror(errno)));
     return status;
 }
 
@@ -121,7 +122,7 @@ nm_status threshold_take_file(const option_row *row, const char *argument, void 
     nm_status status;
 
     if (file == NULL)
-        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "cannot open: %s", strerror(errno));
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "cannot open: %s", nm_spoken(strerror(errno)));
     status = read_lines(file, thresholds_of(row, into), err);
     fclose(file);
     return status;

@@ -15,6 +15,7 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "store/question.h"
 #include "tool/common/answer.h"
 #include "tool/diff/ask.h"
@@ -330,7 +331,8 @@ static int run_diff(const void *context)
         fprintf(stderr, "npumem-diff: %s%s%s\n", nm_shown_text(shown, sizeof shown, subject),
                 subject == NULL ? "" : ": ", err.text);
     if (status == NM_OK && fflush(stdout) != 0) {
-        nm_shown_print(stderr, "npumem-diff: %s: cannot write: %s\n", answer_name(), strerror(errno));
+        nm_shown_print(stderr, "npumem-diff: %s: %s: %s\n", answer_name(), nm_spoken("cannot write"),
+                       nm_spoken(strerror(errno)));
         return EXIT_UNUSABLE;
     }
     return status == NM_ERR_USAGE     ? EXIT_USAGE

@@ -14,6 +14,7 @@
 
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "store/cleanup.h"
 #include "store/publish.h"
 #include "tool/export/load.h"
@@ -140,7 +141,7 @@ static int run_export(const export_options *options)
     if (!run.input.is_partial)
         return EXIT_DONE;
     if (!options->is_quiet)
-        fprintf(stderr, "npumem-export: %s: not complete: npumem ingest says what is missing\n",
+        fprintf(stderr, nm_spoken("npumem-export: %s: not complete: npumem ingest says what is missing\n"),
                 nm_shown_text(name, sizeof name, options->database));
     return EXIT_PARTIAL;
 }

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/spoken.h"
+
 #define FORMATS "pprof, folded, perfetto, snapshot or svg"
 
 static const export_format formats[] = {
@@ -72,12 +74,12 @@ options_outcome export_options_read(int argc, char **argv, export_options *optio
     if (outcome != OPTIONS_READ)
         return outcome;
     if (operands[0] == NULL)
-        return options_refuse(&program, "no format: " FORMATS);
+        return options_refuse(&program, "no format: %s", nm_spoken(FORMATS));
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (strcmp(operands[0], formats[i].name) == 0)
             options->format = &formats[i];
     if (options->format == NULL)
-        return options_refuse(&program, "%.60s: no such format: " FORMATS, operands[0]);
+        return options_refuse(&program, "%.60s: no such format: %s", operands[0], nm_spoken(FORMATS));
     if (operands[1] == NULL || operands[1][0] == 0)
         return options_refuse(&program, "no database");
     if (strcmp(operands[1], "-") == 0 && options->output == NULL)

@@ -13,6 +13,7 @@
 
 #include "base/door.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "store/database.h"
 #include "tool/ingest/input_paths.sql.h"
 
@@ -107,13 +108,14 @@ static void say(const ingest *run, const char *trace, bool is_alone)
 
     if (run->options->is_quiet)
         return;
-    fprintf(stderr, "npumem-ingest: %s is newer than this database", nm_shown_text(shown, sizeof shown, trace));
+    fprintf(stderr, nm_spoken("npumem-ingest: %s is newer than this database"),
+            nm_shown_text(shown, sizeof shown, trace));
     if (!is_alone || !is_plain(trace) || !is_plain(database))
-        fputs(": ingest it again\n", stderr);
+        fputs(nm_spoken(": ingest it again\n"), stderr);
     else if (has_same_stem(trace, database))
-        fprintf(stderr, ": npumem ingest --force %s\n", trace);
+        fprintf(stderr, nm_spoken(": npumem ingest --force %s\n"), trace);
     else
-        fprintf(stderr, ": npumem ingest --force -o %s %s\n", database, trace);
+        fprintf(stderr, nm_spoken(": npumem ingest --force -o %s %s\n"), database, trace);
 }
 
 /* The first of the inputs that is newer. False: none is known to be. */

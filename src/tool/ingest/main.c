@@ -17,7 +17,9 @@
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "report/findings_json.h"
+#include "say/spoken.h"
 #include "screen/screen.h"
 #include "sites/patterns.h"
 #include "store/cleanup.h"
@@ -281,8 +283,8 @@ static nm_status check_apart(ingest *run, nm_error *err)
 
     if (status == NM_OK && count > 0 && !run->options->is_quiet)
         fprintf(stderr,
-                "npumem-ingest: %s: %" PRId64 " inputs have processes of the same host, rank and number: only"
-                " z_heap_place.input_id tells them apart (name files so: x_rank3.pickle)\n",
+                nm_spoken("npumem-ingest: %s: %" PRId64 " inputs have processes of the same host, rank and number: only"
+                          " z_heap_place.input_id tells them apart (name files so: x_rank3.pickle)\n"),
                 run->output_path, count);
     return status;
 }
@@ -296,7 +298,8 @@ static nm_status check_whole(ingest *run, nm_error *err)
 
     run->is_whole = count == 0;
     if (status == NM_OK && count > 0 && ftell(run->losses_file) == 0)
-        fprintf(run->losses_file, "npumem-ingest: %s: %" PRId64 " of its inputs not complete: see view completeness\n",
+        fprintf(run->losses_file,
+                nm_spoken("npumem-ingest: %s: %" PRId64 " of its inputs not complete: see view completeness\n"),
                 run->output_path, count);
     return status;
 }
@@ -318,10 +321,12 @@ static void write_name_counts(const nm_frame_name_counts *counts, FILE *out)
 static void write_csv_note(const ingest *run, FILE *out)
 {
     if (run->csv != NULL && run->options->detail == NM_RETENTION_NONE)
-        fputs("CSV               a header alone in outstanding, leak and others of single allocations: --detail none "
-              "keeps "
-              "none\n",
-              out);
+        fputs(
+            nm_spoken(
+                "CSV               a header alone in outstanding, leak and others of single allocations: --detail none "
+                "keeps "
+                "none\n"),
+            out);
 }
 
 static nm_language language_of(const ingest_options *options)
@@ -465,10 +470,10 @@ static bool write_answers(const ingest *run)
     if (fflush(stdout) != 0 && cause == 0)
         cause = errno;
     if (cause != 0 && run->store == NULL)
-        fprintf(stderr, "npumem-ingest: standard output: cannot write: %s\n", strerror(cause));
+        fprintf(stderr, nm_spoken("npumem-ingest: standard output: cannot write: %s\n"), nm_spoken(strerror(cause)));
     else if (cause != 0)
-        nm_shown_print(stderr, "npumem-ingest: standard output: cannot write: %s; %s is in its place\n",
-                       strerror(cause), run->output_path);
+        nm_shown_print(stderr, nm_spoken("npumem-ingest: standard output: cannot write: %s; %s is in its place\n"),
+                       nm_spoken(strerror(cause)), run->output_path);
     return cause == 0;
 }
 
@@ -481,7 +486,7 @@ static int report_error(const ingest *run, const nm_error *err)
     if (subject != NULL)
         fprintf(stderr, "%s: ", nm_shown_text(shown, sizeof shown, subject));
     if (err->offset != NM_NO_OFFSET)
-        fprintf(stderr, "byte %" PRIu64 ": ", err->offset);
+        fprintf(stderr, nm_spoken("byte %" PRIu64 ": "), err->offset);
     fprintf(stderr, "%s\n", err->text);
     return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
 }
@@ -580,6 +585,7 @@ int main(int argc, char **argv)
     nm_io_hold_standard_streams();
     nm_cleanup_install();
     nm_db_use_one_thread();
+    nm_spoken_in(language_of(&options));
     int result = outcome == OPTIONS_READ ? run_ingest(&options) : options_end(outcome, EXIT_NO);
     ingest_options_free(&options);
     return result;

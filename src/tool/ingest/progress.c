@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/human.h"
+#include "base/spoken.h"
 
 #define FIRST_LINE_NS 1000000000
 #define NEXT_LINE_NS  200000000
@@ -68,7 +69,7 @@ void nm_progress_update(nm_progress *progress, uint64_t done_bytes, uint64_t eve
     nm_human_count(events, (int64_t)event_count);
     nm_human_bytes(done, (int64_t)done_bytes);
     if (progress->total_bytes == 0) {
-        fprintf(stderr, "\r\033[K%s, %s events", done, events);
+        fprintf(stderr, nm_spoken("\r\033[K%s, %s events"), done, events);
         return;
     }
     uint64_t shown_bytes = done_bytes < progress->total_bytes ? done_bytes : progress->total_bytes;
@@ -77,7 +78,7 @@ void nm_progress_update(nm_progress *progress, uint64_t done_bytes, uint64_t eve
     memset(bar, '.', BAR_COLUMNS);
     memset(bar, '#', filled);
     bar[BAR_COLUMNS] = 0;
-    fprintf(stderr, "\r\033[K[%s] %s of %s, %s events", bar, done,
+    fprintf(stderr, nm_spoken("\r\033[K[%s] %s of %s, %s events"), bar, done,
             nm_human_bytes(total, (int64_t)progress->total_bytes), events);
 }
 

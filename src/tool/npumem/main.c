@@ -16,6 +16,7 @@
 #include "base/door.h"
 #include "base/own_path.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "tool/common/nearest.h"
 #include "tool/common/options.h"
 #include "tool/common/options_help.h"
@@ -105,7 +106,7 @@ static int become(char **words)
         return refuse_unknown(words[0]);
     words[0] = path;
     execv(path, words);
-    nm_shown_print(stderr, "npumem: %s: cannot run: %s\n", path, strerror(errno));
+    nm_shown_print(stderr, nm_spoken("npumem: %s: cannot run: %s\n"), path, nm_spoken(strerror(errno)));
     return EXIT_NO;
 }
 
@@ -174,7 +175,7 @@ static int help(const char *name)
         execlp("man", "man", page, (char *)NULL);
     if (!is_own) {
         execv(path, words);
-        nm_shown_print(stderr, "npumem: %s: cannot run: %s\n", path, strerror(errno));
+        nm_shown_print(stderr, nm_spoken("npumem: %s: cannot run: %s\n"), path, nm_spoken(strerror(errno)));
         return EXIT_NO;
     }
     options_print_help(&program, stdout);
@@ -198,7 +199,7 @@ int main(int argc, char **argv)
     int result = outcome == OPTIONS_READ ? run(words) : options_end(outcome, EXIT_NO);
 
     if (fflush(stdout) != 0) {
-        fprintf(stderr, "npumem: standard output: cannot write: %s\n", strerror(errno));
+        fprintf(stderr, nm_spoken("npumem: standard output: cannot write: %s\n"), nm_spoken(strerror(errno)));
         return EXIT_NO;
     }
     return result;

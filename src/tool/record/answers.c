@@ -23,6 +23,7 @@
 #include "base/io.h"
 #include "base/own_path.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 
 #define INGEST_PROGRAM   "npumem-ingest"
 #define STATUS_WITH_LOSS 3 /* of npumem-ingest: the answers are there, and say what is missing */
@@ -155,7 +156,7 @@ bool record_report(const char *trace, const char *file)
         status = publish_draft(&written, file, &err);
     end_draft(&written);
     if (status != NM_OK)
-        nm_shown_print(stderr, "npumem-record: --report %s: %s\n", file, err.text);
+        nm_shown_print(stderr, nm_spoken("npumem-record: --report %s: %s\n"), file, err.text);
     return status == NM_OK;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/spoken.h"
 #include "tool/record/child.h"
 #include "tool/record/preload.h"
 #include "tool/record/recording.h"
@@ -76,6 +77,6 @@ int record_print_environment(const record_options *options)
 
     if (print_environment(options, &err) == NM_OK && fflush(stdout) == 0)
         return EXIT_DONE;
-    fprintf(stderr, "npumem-record: %s\n", err.text[0] != 0 ? err.text : "cannot write to standard output");
+    fprintf(stderr, "npumem-record: %s\n", err.text[0] != 0 ? err.text : nm_spoken("cannot write to standard output"));
     return EXIT_NO;
 }

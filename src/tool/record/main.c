@@ -19,6 +19,7 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "drain/clock.h"
 #include "drain/output.h"
 #include "drain/recover.h"
@@ -299,17 +300,17 @@ static void say_recovered(const nm_recovery *recovery, const char *path)
 {
     fputs("npumem-record: ", stderr);
     record_print_count(recovery->events_recovered);
-    fputs(recovery->events_recovered == 1 ? " event recovered, " : " events recovered, ", stderr);
-    fputs(recovery->is_at_least ? "at least " : "", stderr);
+    fputs(nm_spoken(recovery->events_recovered == 1 ? " event recovered, " : " events recovered, "), stderr);
+    fputs(nm_spoken(recovery->is_at_least ? "at least " : ""), stderr);
     record_print_count(recovery->events_unrecovered);
-    fputs(" unreadable, ", stderr);
+    fputs(nm_spoken(" unreadable, "), stderr);
     if (recovery->events_dropped > 0) {
         record_print_count(recovery->events_dropped);
-        fputs(" dropped, ", stderr);
+        fputs(nm_spoken(" dropped, "), stderr);
     }
     if (recovery->processes_unjoined > 0) {
         record_print_count(recovery->processes_unjoined);
-        fprintf(stderr, " process%s without a file in the ring folder, ",
+        fprintf(stderr, nm_spoken(" process%s without a file in the ring folder, "),
                 recovery->processes_unjoined == 1 ? "" : "es");
     }
     nm_shown_print(stderr, "%s\n", path);
@@ -332,7 +333,7 @@ static int finish_trace(const record_options *options)
     if (status != NM_OK) {
         fprintf(stderr, "npumem-record: %s: %s\n", name, err.text);
     } else if (!recovery.is_needed) {
-        fprintf(stderr, "npumem-record: %s: is whole already\n", name);
+        fprintf(stderr, nm_spoken("npumem-record: %s: is whole already\n"), name);
     } else if (!options->is_quiet || has_loss(&recovery)) {
         say_recovered(&recovery, name);
     }

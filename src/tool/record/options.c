@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/quantity.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 
 #define DEFAULT_OUTPUT   "npumem-%h-%p.zst"
 #define HOST_OUTPUT      "npumem-%h-%t.zst" /* of --print-env: no process is the program */
@@ -348,7 +349,7 @@ static options_outcome end_words(record_options *options)
 {
     if (options->words.len == 0 || nm_buffer_append(&options->words, "", 1, NULL) == NM_OK)
         return OPTIONS_READ;
-    fprintf(stderr, "npumem-record: out of memory\n");
+    fprintf(stderr, nm_spoken("npumem-record: out of memory\n"));
     return OPTIONS_NO_MEMORY;
 }
 

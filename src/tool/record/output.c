@@ -18,6 +18,7 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "drain/output.h"
 #include "drain/parts.h"
 #include "trace/files.h"
@@ -174,7 +175,7 @@ static nm_status create_first(nm_buffer *name, nm_status (*create)(const char *n
             status = create((const char *)tried.data, fd, err);
     }
     if (status == NM_OK && tried.len > 0) {
-        nm_shown_print(stderr, "npumem-record: %s exists; writing %s\n", wanted, (const char *)tried.data);
+        nm_shown_print(stderr, nm_spoken("npumem-record: %s exists; writing %s\n"), wanted, (const char *)tried.data);
         nm_buffer_free(name);
         *name = tried;
     } else {

@@ -20,6 +20,7 @@
 #include "base/io.h"
 #include "base/own_path.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "drain/clock.h"
 #include "drain/parts.h"
 #include "drain/process.h"
@@ -281,7 +282,7 @@ static void open_control(recording *work)
     nm_error err = {0};
 
     if (record_control_open(work->folder.path, work->answer, work, &work->control, &err) != NM_OK)
-        fprintf(stderr, "npumem-record: %s; --ctl will not reach this recording\n", err.text);
+        fprintf(stderr, nm_spoken("npumem-record: %s; --ctl will not reach this recording\n"), err.text);
 }
 
 nm_status recording_set_up(recording *work, pid_t pid, nm_error *err)
@@ -493,8 +494,8 @@ void recording_pass(recording *work, int64_t *pause_ns)
     *pause_ns = FAILED_PAUSE_NS;
     nm_drain_close(work->drain);
     if (can_say(0))
-        nm_shown_print(stderr, "npumem-record: %s: %s; the recording ends here\n", (const char *)work->name.data,
-                       err.text);
+        nm_shown_print(stderr, nm_spoken("npumem-record: %s: %s; the recording ends here\n"),
+                       (const char *)work->name.data, err.text);
 }
 
 /* ---- The last words ------------------------------------------------------------------------------------------------ */
@@ -533,18 +534,18 @@ static void say_unseen(const nm_drain_report *report)
     static const char why[] = "(it is static or setuid, has another libc, or lost LD_PRELOAD), ";
 
     if (is_unseen(report)) {
-        fputs("no process loaded the recorder, ", stderr);
+        fputs(nm_spoken("no process loaded the recorder, "), stderr);
     } else if (report->left_count > 0) {
         record_print_count(report->left_count);
-        fprintf(stderr, " became a program that does not load the recorder %s", why);
+        fprintf(stderr, nm_spoken(" became a program that does not load the recorder %s"), nm_spoken(why));
     }
     if (report->unjoined_count > 0) {
         record_print_count(report->unjoined_count);
-        fputs(report->unjoined_count == 1 ? " process" : " processes", stderr);
-        fputs(" could not write to the ring folder, ", stderr);
+        fputs(nm_spoken(report->unjoined_count == 1 ? " process" : " processes"), stderr);
+        fputs(nm_spoken(" could not write to the ring folder, "), stderr);
     }
     if (report->is_folder_gone)
-        fputs("the ring folder was removed, so that nothing is known of what began then, ", stderr);
+        fputs(nm_spoken("the ring folder was removed, so that nothing is known of what began then, "), stderr);
 }
 
 static void say_result(const recording *work)
@@ -556,23 +557,23 @@ static void say_result(const recording *work)
         return;
     fputs("npumem-record: ", stderr);
     record_print_count(report.event_count);
-    fputs(report.event_count == 1 ? " event, " : " events, ", stderr);
+    fputs(nm_spoken(report.event_count == 1 ? " event, " : " events, "), stderr);
     record_print_count(report.dropped_count);
-    fputs(" dropped, ", stderr);
+    fputs(nm_spoken(" dropped, "), stderr);
     if (report.unwritten_count > 0) {
         record_print_count(report.unwritten_count);
-        fputs(" could not be written, ", stderr);
+        fputs(nm_spoken(" could not be written, "), stderr);
     }
     if (report.names_missing > 0) {
         record_print_count(report.names_missing);
-        fputs(" names not found in time, ", stderr);
+        fputs(nm_spoken(" names not found in time, "), stderr);
     }
     say_unseen(&report);
     fputs((const char *)work->name.data, stderr);
     if (report.part_count > 0) {
         fputs(" (", stderr);
         record_print_count(report.part_count);
-        fputs(report.part_count == 1 ? " part)" : " parts)", stderr);
+        fputs(nm_spoken(report.part_count == 1 ? " part)" : " parts)"), stderr);
     }
     fputc('\n', stderr);
     if (is_unseen(&report))
@@ -594,11 +595,11 @@ static void say_time(double ns)
 
 static void say_cost(const record_cost_estimate *cost)
 {
-    fputs("recording took about ", stderr);
+    fputs(nm_spoken("recording took about "), stderr);
     say_time(cost->cost_ns);
     if (cost->ratio >= 0)
-        fprintf(stderr, ", %s%.1f %% of the threads' time", cost->ratio < 0.001 ? "less than " : "",
-                cost->ratio < 0.001 ? 0.1 : cost->ratio * 100);
+        fprintf(stderr, nm_spoken(", %s%.1f %% of the threads' time"),
+                nm_spoken(cost->ratio < 0.001 ? "less than " : ""), cost->ratio < 0.001 ? 0.1 : cost->ratio * 100);
 }
 
 /* What it took, as an estimate, and what to do next: where there is a file, and no answers are on the way. */
@@ -615,7 +616,7 @@ static void say_next(const recording *work)
     if (has_cost)
         say_cost(&cost);
     if (has_next)
-        fprintf(stderr, "%snext: npumem-ingest %s", has_cost ? "; " : "",
+        fprintf(stderr, nm_spoken("%snext: npumem-ingest %s"), nm_spoken(has_cost ? "; " : ""),
                 nm_shown_word(name, sizeof name, (const char *)work->name.data));
     fputc('\n', stderr);
 }

@@ -19,6 +19,7 @@
 #include "base/io.h"
 #include "base/own_path.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "tool/record/answers.h"
 #include "tool/record/output.h"
 #include "tool/record/output_name.h"
@@ -278,7 +279,8 @@ static bool run_all(selfcheck *check, selfcheck_said *said)
     if (!goes_on)
         wrong(check, "out of memory");
     if (goes_on && !check->options->is_quiet)
-        nm_shown_print(stderr, "npumem-record: --selfcheck: %s: %d times without the recorder, %d times with it\n",
+        nm_shown_print(stderr,
+                       nm_spoken("npumem-record: --selfcheck: %s: %d times without the recorder, %d times with it\n"),
                        check->result.program, SELFCHECK_ROUNDS, SELFCHECK_ROUNDS);
     for (size_t round = 0; round < SELFCHECK_ROUNDS && goes_on; round++)
         goes_on = run_round(check, round, recorded, said);
@@ -411,9 +413,9 @@ static void say_verdict(const selfcheck *check, const char *name)
         snprintf(more, sizeof more, "; %zu function%s of memory %s new in this CANN", new_count,
                  new_count == 1 ? "" : "s", new_count == 1 ? "is" : "are");
     if (reason[0] != 0)
-        nm_shown_print(stderr, "npumem-record: --selfcheck: %s; attach to a report: %s\n", reason, name);
+        nm_shown_print(stderr, nm_spoken("npumem-record: --selfcheck: %s; attach to a report: %s\n"), reason, name);
     else if (!check->options->is_quiet)
-        nm_shown_print(stderr, "npumem-record: --selfcheck: the figures agree%s, %s\n", more, name);
+        nm_shown_print(stderr, nm_spoken("npumem-record: --selfcheck: the figures agree%s, %s\n"), more, name);
 }
 
 static int check_into(const record_options *options, const char *name, int fd)

@@ -22,6 +22,7 @@
 #include "base/io.h"
 #include "base/own_path.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 
 #define SCRIPT_DEPTH_MAX   4    /* the kernel goes no deeper */
 #define HEAD_BYTES         8192 /* program headers lie right behind the first one */
@@ -172,5 +173,5 @@ void record_unseen_explain(const char *name, int exit_status, char *out, size_t 
 
     if (reason == UNSEEN_UNKNOWN && exit_status == EXIT_OF_THE_LOADER)
         reason = UNSEEN_INCOMPLETE;
-    snprintf(out, size, "%s %s", nm_shown_text(shown, sizeof shown, name), sentences[reason]);
+    snprintf(out, size, "%s %s", nm_shown_text(shown, sizeof shown, name), nm_spoken(sentences[reason]));
 }

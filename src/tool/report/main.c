@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "page/write.h"
 #include "report/compare.h"
 #include "screen/screen.h"
@@ -180,7 +181,7 @@ static int write_answer(const report_options *options, const char *path)
     int result = EXIT_NO;
 
     if (inputs == NULL || (wants_sql && scratch == NULL))
-        fputs("npumem-report: out of memory\n", stderr);
+        fputs(nm_spoken("npumem-report: out of memory\n"), stderr);
     else
         result = answer_run(&request, print_page, &work);
     free(scratch);
@@ -194,7 +195,7 @@ static int run_report(const report_options *options)
     int result = EXIT_NO;
 
     if (options->output == NULL && beside == NULL)
-        fputs("npumem-report: out of memory\n", stderr);
+        fputs(nm_spoken("npumem-report: out of memory\n"), stderr);
     else
         result = write_answer(options, beside == NULL ? options->output : beside);
     free(beside);

@@ -8,7 +8,9 @@
 #include <stdio.h>
 
 #include "base/human.h"
+#include "base/spoken.h"
 #include "say/names.h"
+#include "say/spoken.h"
 #include "tool/stack/asked_stacks.sql.h"
 #include "tool/stack/failed_stacks.sql.h"
 #include "tool/stack/print.h"
@@ -42,7 +44,8 @@ static void write_place(const nm_asked_stacks_row *row, char out[TEXT_BYTES])
         length = snprintf(out, TEXT_BYTES, ", pid %" PRId64, row->pid);
     if (row->has.device)
         length += snprintf(out + length, TEXT_BYTES - (size_t)length, ", %.12s %" PRId64,
-                           nm_say_device_kind(NM_ENGLISH, row->has.device_kind ? row->device_kind : ""), row->device);
+                           nm_say_device_kind(nm_spoken_language(), row->has.device_kind ? row->device_kind : ""),
+                           row->device);
     nm_human_text(heap, sizeof heap, row->heap, HEAP_COLUMNS);
     snprintf(out + length, TEXT_BYTES - (size_t)length, "%s%s", heap[0] == 0 ? "" : ", ", heap);
 }
@@ -50,20 +53,20 @@ static void write_place(const nm_asked_stacks_row *row, char out[TEXT_BYTES])
 /* "1.5 KiB in 3 allocations, leaked (growing); stack 2, rank 0, NPU 2, caching pool" */
 static void print_head(const nm_asked_stacks_row *row)
 {
-    char bytes[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], words[TEXT_BYTES], place[TEXT_BYTES];
+    char bytes[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], words[TEXT_BYTES], place[TEXT_BYTES], said[TEXT_BYTES];
 
-    nm_human_text(words, sizeof words, row->words, 60);
+    nm_human_text(words, sizeof words, nm_spoken_said(row->words, said, sizeof said), 60);
     write_place(row, place);
     if (row->has.bytes)
         printf("%s", nm_human_bytes(bytes, row->bytes));
     if (row->has.allocation_count)
-        printf(" in %s allocation%s", nm_human_count(count, row->allocation_count),
-               row->allocation_count == 1 ? "" : "s");
-    printf("%s%s", row->has.bytes ? ", " : "", words);
+        printf(nm_spoken(" in %s allocation%s"), nm_human_count(count, row->allocation_count),
+               nm_spoken(row->allocation_count == 1 ? "" : "s"));
+    printf("%s%s", row->has.bytes ? nm_sentence_row(NM_SAY_COMMA, nm_spoken_language()) : "", words);
     if (!row->has.stack_id)
-        printf("; no stack was recorded%s\n", place);
+        printf(nm_spoken("; no stack was recorded%s\n"), place);
     else
-        printf("; stack %" PRId64 "%s\n", row->stack_id, place);
+        printf(nm_spoken("; stack %" PRId64 "%s\n"), row->stack_id, place);
 }
 
 /* The frames of the stack whose heads are printed. */
@@ -180,9 +183,9 @@ static void print_end(const run *r)
     char count[NM_HUMAN_BYTES];
 
     if (r->printed_count == 0)
-        printf("%s\n", nothing[r->options->choice]);
+        printf("%s\n", nm_spoken(nothing[r->options->choice]));
     else if (r->left_count > 0)
-        printf("\nand %s more (--top)\n", nm_human_count(count, r->left_count));
+        printf(nm_spoken("\nand %s more (--top)\n"), nm_human_count(count, r->left_count));
 }
 
 nm_status stack_answer(sqlite3 *db, const stack_options *options, bool has_color, bool *is_found, nm_error *err)

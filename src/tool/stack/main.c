@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "store/foreign.h"
 #include "tool/common/answer.h"
 #include "tool/common/color.h"
@@ -34,7 +35,8 @@ static int run_stack(const void *context)
         return EXIT_UNUSABLE;
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        nm_shown_print(stderr, "npumem-stack: %s: cannot write: %s\n", answer_name(), strerror(errno));
+        nm_shown_print(stderr, "npumem-stack: %s: %s: %s\n", answer_name(), nm_spoken("cannot write"),
+                       nm_spoken(strerror(errno)));
         return EXIT_UNUSABLE;
     }
     return is_found ? EXIT_DONE : EXIT_NO;

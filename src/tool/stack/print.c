@@ -6,6 +6,7 @@
 #include "tool/stack/print.h"
 
 #include "base/human.h"
+#include "base/spoken.h"
 #include "tool/stack/shown_frames.sql.h"
 #include "tool/stack/site_labels.sql.h"
 
@@ -87,7 +88,7 @@ static nm_status print_frames(walk *w, int site_index, bool has_color, FILE *out
     if (status == NM_OK && w->has_next)
         fputs("    ...\n", out);
     else if (status != NM_ERR_DATABASE && is_cut)
-        fputs("    (cut: callers are missing)\n", out);
+        fputs(nm_spoken("    (cut: callers are missing)\n"), out);
     return status == NM_END ? NM_OK : status;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "drain/clock.h"
 #include "tool/common/answer.h"
 #include "tool/top/options.h"
@@ -240,7 +241,9 @@ static int end_of(const top_run *top, nm_status status, const nm_error *err)
     }
     top_follow_summary(top->follow, &summary);
     if (top_follow_state(top->follow) == NM_STATE_KILLED) {
-        fprintf(stderr, "npumem-top: %s: its recorder was killed: npumem-record --finish saves what is left\n", name);
+        fprintf(stderr,
+                nm_spoken("npumem-top: %s: its recorder was killed: npumem-record --finish saves what is left\n"),
+                name);
         return EXIT_PARTIAL;
     }
     if (top_follow_is_over(top->follow) && !summary.is_finished) {
@@ -248,7 +251,7 @@ static int end_of(const top_run *top, nm_status status, const nm_error *err)
         return EXIT_PARTIAL;
     }
     if (summary.bytes_damaged > 0 || summary.blocks_damaged > 0) {
-        fprintf(stderr, "npumem-top: %s: part of it cannot be read\n", name);
+        fprintf(stderr, nm_spoken("npumem-top: %s: part of it cannot be read\n"), name);
         return EXIT_PARTIAL;
     }
     return EXIT_DONE;

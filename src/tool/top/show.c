@@ -12,7 +12,9 @@
 
 #include "base/cells.h"
 #include "base/human.h"
+#include "base/spoken.h"
 #include "say/names.h"
+#include "say/spoken.h"
 
 #define LINE_BYTES 4096
 #define HEAD_LINES 2 /* and the empty line and title of each of three lists, which take as much */
@@ -167,8 +169,8 @@ static const char *growth_title(char out[NM_HUMAN_BYTES + 8], const top_look *lo
     char time[NM_HUMAN_BYTES];
 
     if (look->growth_ns == 0)
-        return "growth";
-    snprintf(out, NM_HUMAN_BYTES + 8, "in %s", nm_human_time(time, look->growth_ns));
+        return nm_spoken("growth");
+    snprintf(out, NM_HUMAN_BYTES + 8, nm_spoken("in %s"), nm_human_time(time, look->growth_ns));
     return out;
 }
 
@@ -186,10 +188,10 @@ static void put_lost(char *out, size_t size, const nm_source_summary_data *summa
     out[0] = 0;
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (losses[i].count > 0)
-            len += (size_t)snprintf(out + len, size - len, ", %s %s", nm_human_count(count, (int64_t)losses[i].count),
-                                    losses[i].word);
+            len += (size_t)snprintf(out + len, size - len, nm_spoken(", %s %s"),
+                                    nm_human_count(count, (int64_t)losses[i].count), nm_spoken(losses[i].word));
     if (len == 0)
-        snprintf(out, size, ", nothing lost");
+        snprintf(out, size, "%s", nm_spoken(", nothing lost"));
 }
 
 typedef struct step_range {
@@ -215,9 +217,9 @@ static void put_steps(char *out, size_t size, const top_look *look)
     nm_watch_steps(look->watch, note_step, &range);
     out[0] = 0;
     if (range.is_known && range.first == range.last)
-        snprintf(out, size, ", step %" PRId64, range.last);
+        snprintf(out, size, nm_spoken(", step %" PRId64), range.last);
     else if (range.is_known)
-        snprintf(out, size, ", steps %" PRId64 " to %" PRId64, range.first, range.last);
+        snprintf(out, size, nm_spoken(", steps %" PRId64 " to %" PRId64), range.first, range.last);
 }
 
 static void put_head(text_lines *text)
@@ -230,13 +232,14 @@ static void put_head(text_lines *text)
     put_lost(lost, sizeof lost, frame->summary);
     put_steps(steps, sizeof steps, look);
     if (frame->is_behind)
-        snprintf(state, sizeof state, "%.0f %% read", 100 * (frame->progress < 1 ? frame->progress : 1));
+        snprintf(state, sizeof state, nm_spoken("%.0f %% read"), 100 * (frame->progress < 1 ? frame->progress : 1));
     else
-        snprintf(state, sizeof state, "%s", state_text(frame->state));
-    put(text, "%s  %s, %s%s, %" PRIu64 " process%s%s, %s events%s", frame->name, state,
-        look->time_ns == NM_NO_TIME ? "no event yet" : nm_human_time(time, look->time_ns), steps,
-        running > 0 ? running : look->process_count, (running > 0 ? running : look->process_count) == 1 ? "" : "es",
-        running > 0 ? "" : " over", nm_human_count(events, (int64_t)frame->summary->events_ingested), lost);
+        snprintf(state, sizeof state, "%s", nm_spoken(state_text(frame->state)));
+    put(text, nm_spoken("%s  %s, %s%s, %" PRIu64 " process%s%s, %s events%s"), frame->name, state,
+        look->time_ns == NM_NO_TIME ? nm_spoken("no event yet") : nm_human_time(time, look->time_ns), steps,
+        running > 0 ? running : look->process_count,
+        (running > 0 ? running : look->process_count) == 1 ? "" : nm_spoken("es"),
+        running > 0 ? "" : nm_spoken(" over"), nm_human_count(events, (int64_t)frame->summary->events_ingested), lost);
 }
 
 /* ---- Lists --------------------------------------------------------------------------------------------------------- */
@@ -248,7 +251,7 @@ static void put_heap(text_lines *text, const top_heap *heap)
     const nm_heap_gauge *now = &heap->heap.now;
 
     if (heap->heap.device_ordinal != NM_UNKNOWN_NUMBER)
-        snprintf(device, sizeof device, "  device %" PRId64, heap->heap.device_ordinal);
+        snprintf(device, sizeof device, nm_spoken("  device %" PRId64), heap->heap.device_ordinal);
     if (heap->rank != NM_UNKNOWN_NUMBER)
         snprintf(rank, sizeof rank, "  rank %" PRId64, heap->rank);
     if (text->frame->look->process_count > 1)
@@ -258,7 +261,7 @@ static void put_heap(text_lines *text, const top_heap *heap)
         nm_human_bytes(peak, (int64_t)now->peak_bytes), signed_bytes(growth, heap->growth_bytes),
         show_level(now->level), (int)heap->heap.name.len,
         heap->heap.name.len == 0 ? "" : (const char *)heap->heap.name.data, device, rank, pid,
-        heap->is_over && text->frame->look->over_count < text->frame->look->process_count ? "  (over)" : "");
+        heap->is_over && text->frame->look->over_count < text->frame->look->process_count ? nm_spoken("  (over)") : "");
 }
 
 /* Is there more to say of its memory than that it is used, or in pools? */
@@ -289,12 +292,12 @@ static void put_parts(text_lines *text, const top_heap *heap)
                 most = part;
         is_said[most] = true;
         rest_bytes -= now->part_bytes[most] < rest_bytes ? now->part_bytes[most] : rest_bytes;
-        nm_say_component(NM_ENGLISH, "POOL", heap_name, show_part(most), PART_CELLS, name, sizeof name);
+        nm_say_component(nm_spoken_language(), "POOL", heap_name, show_part(most), PART_CELLS, name, sizeof name);
         if (now->part_bytes[most] > 0)
             len += (size_t)snprintf(line + len, sizeof line - len, "%s%s %s", count == 0 ? "= " : " + ",
                                     nm_human_bytes(bytes, (int64_t)now->part_bytes[most]), name);
     }
-    nm_say_component(NM_ENGLISH, "REST", "", "", PART_CELLS, name, sizeof name);
+    nm_say_component(nm_spoken_language(), "REST", "", "", PART_CELLS, name, sizeof name);
     if (rest_bytes > 0)
         snprintf(line + len, sizeof line - len, " + %s %s", nm_human_bytes(bytes, (int64_t)rest_bytes), name);
     put(text, "%11s%s", "", line);
@@ -305,7 +308,7 @@ static void put_claimed(text_lines *text, const nm_heap_gauge *now)
 {
     char claimed[NM_HUMAN_BYTES], other[NM_HUMAN_BYTES];
 
-    put(text, "%11s= %s in pools + %s program, or not yet claimed", "",
+    put(text, nm_spoken("%11s= %s in pools + %s program, or not yet claimed"), "",
         nm_human_bytes(claimed, (int64_t)now->segment_bytes),
         nm_human_bytes(other, (int64_t)(now->live_bytes - now->segment_bytes)));
 }
@@ -319,6 +322,18 @@ static size_t count_lines(const top_heap *heaps, size_t count)
     return lines;
 }
 
+/* Of a list: right-aligned titles, how much it grew in which time, and what stands behind. */
+static void put_titles(text_lines *text, const char *const *titles, size_t count, const char *growth, const char *last)
+{
+    char line[LINE_BYTES] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; i < count; i++)
+        len += (size_t)snprintf(line + len, sizeof line - len, "%*s", nm_spoken_width(11, nm_spoken(titles[i])),
+                                nm_spoken(titles[i]));
+    put(text, "%s%*s  %s", line, nm_spoken_width(12, growth), growth, nm_spoken(last));
+}
+
 static void put_heaps(text_lines *text, size_t most)
 {
     const top_look *look = text->frame->look;
@@ -329,13 +344,13 @@ static void put_heaps(text_lines *text, size_t most)
         return;
     text->status = text->status == NM_OK ? show_sort_heaps(look, &heaps, text->err) : text->status;
     put(text, "%s", "");
-    put(text, "%11s%11s%11s%12s  %s", "live", "reserved", "peak", growth_title(title, look), "heap");
+    put_titles(text, (const char *const[]){"live", "reserved", "peak"}, 3, growth_title(title, look), "heap");
     size_t left = text->status == NM_OK ? count_lines(heaps, look->heap_count) : 0;
     for (size_t i = 0; i < look->heap_count && text->status == NM_OK; i++) {
         size_t lines = count_lines(&heaps[i], 1);
 
         if (left > most && lines + 1 > most) {
-            put(text, "%11s%zu more", "and ", look->heap_count - i);
+            put(text, nm_spoken("%11s%zu more"), nm_spoken("and "), look->heap_count - i);
             break;
         }
         most -= lines;
@@ -349,12 +364,13 @@ static void put_heaps(text_lines *text, size_t most)
     free(heaps);
     if (look->host_bytes > 0)
         put(text, "%11s%11s%11s%12s  %-10s %s", nm_human_bytes(live, (int64_t)look->host_bytes), "", "",
-            signed_bytes(growth, look->host_growth_bytes), "anonymous", "host memory");
+            signed_bytes(growth, look->host_growth_bytes), nm_spoken("anonymous"), nm_spoken("host memory"));
 }
 
 static void put_sites(text_lines *text, show_order order, size_t most)
 {
     char live[NM_HUMAN_BYTES], count[NM_HUMAN_BYTES], growth[NM_HUMAN_BYTES + 1], title[NM_HUMAN_BYTES + 8];
+    char some[128];
     const top_look *look = text->frame->look;
     top_site *sites = NULL;
     const char *name = order == SHOW_LARGEST ? "held by" : "growing";
@@ -365,9 +381,10 @@ static void put_sites(text_lines *text, show_order order, size_t most)
     if (site_count > 0)
         put(text, "%s", "");
     if (site_count > most)
-        put(text, "%11s%11s%12s  %s, %zu of %zu", "live", "count", growth_title(title, look), name, most, site_count);
-    else if (site_count > 0)
-        put(text, "%11s%11s%12s  %s", "live", "count", growth_title(title, look), name);
+        snprintf(some, sizeof some, nm_spoken("%s, %zu of %zu"), nm_spoken(name), most, site_count);
+    if (site_count > 0)
+        put_titles(text, (const char *const[]){"live", "count"}, 2, growth_title(title, look),
+                   site_count > most ? some : name);
     for (size_t i = 0; i < site_count && i < most; i++)
         put(text, "%11s%11s%12s  %-10s %.*s", nm_human_bytes(live, (int64_t)sites[i].live_bytes),
             nm_human_count(count, (int64_t)sites[i].live_count), signed_bytes(growth, sites[i].growth_bytes),

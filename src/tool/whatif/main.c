@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "store/cleanup.h"
 #include "store/publish.h"
 #include "tool/common/answer.h"
@@ -351,7 +352,7 @@ static int report_error(const whatif *run, const nm_error *err)
 
     fprintf(stderr, "npumem-whatif: %s: ", nm_shown_text(subject, sizeof subject, nm_error_subject(err, run->subject)));
     if (err->offset != NM_NO_OFFSET)
-        fprintf(stderr, "byte %" PRIu64 ": ", err->offset);
+        fprintf(stderr, nm_spoken("byte %" PRIu64 ": "), err->offset);
     fprintf(stderr, "%s\n", err->text);
     return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_UNUSABLE;
 }

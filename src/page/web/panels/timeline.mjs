@@ -182,7 +182,7 @@ function describe(heap, seq, clockOf, ranges) {
     const parts = [time, `${say('event')} ${formatCount(seq)}`];
     if (step)
         parts.push(`${say('step')} ${formatCount(step.number)}`);
-    parts.push(`${say('live')} ${formatBytes(heap.usage.live_bytes[bucket])} (${say('at most')} ${formatBytes(heap.usage.max_live_bytes[bucket])}), ${formatCount(heap.usage.live_count[bucket])} ${say('blocks')}`);
+    parts.push(`${say('live')} ${formatBytes(heap.usage.live_bytes[bucket])} (${say('at most')} ${formatBytes(heap.usage.max_live_bytes[bucket])}), ${sayWith('{count} blocks', {count: formatCount(heap.usage.live_count[bucket])})}`);
     if (!Number.isNaN(heap.usage.reserved_bytes[bucket]))
         parts.push(`${say('reserved')} ${formatBytes(heap.usage.reserved_bytes[bucket])}`);
     const around = ranges.filter((range) => range.begin_seq <= seq && range.end_seq > seq).map((range) => range.name);
