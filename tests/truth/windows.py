@@ -4,8 +4,8 @@
 history is cut?
 
 Of each program whose truth is known the last 2 to 12 steps alone, as a snapshot's ring of entries keeps them, one entry, and
-none. Where the window holds a block that leaked, "no leak" is false. What is called a leak has to be one; a cache that fills
-while one looks is not told from it in a few steps. Programs that don't leak tell, whole, how often good news is kept from them,
+none. Where the window holds a block that leaked, "no leak" is false. What is called a leak has to be one; a request that takes
+a page in each of a few steps is not told from it. Programs that don't leak tell, whole, how often good news is kept from them,
 and whether anything is suspected of those without steps. --in-turn: each program in one style, of one seed; --fresh: of seeds
 that nobody has tried. Prints a table; with --floors the exit status says whether it is good enough.
 """
@@ -22,7 +22,7 @@ from truth import STYLES, ingest, options_of
 
 WINDOWS = (12, 8, 5, 4, 3, 2)  # steps; from the largest on, since each is cut from the one before
 RECALL_WINDOWS = (12, 8, 5)
-FLOORS = {"false ok": 0, "false suspect": 0, "leak precision": 0.93, "window recall": 0.8, "whole ok kept": 0.9}
+FLOORS = {"false ok": 0, "false suspect": 0, "leak precision": 0.98, "window recall": 0.8, "whole ok kept": 0.9}
 
 
 def labels_of(block):
