@@ -22,7 +22,9 @@ from truth import STYLES, ingest, options_of
 
 WINDOWS = (12, 8, 5, 4, 3, 2)  # steps; from the largest on, since each is cut from the one before
 RECALL_WINDOWS = (12, 8, 5)
-FLOORS = {"false ok": 0, "false suspect": 0, "leak precision": 0.98, "window recall": 0.8, "whole ok kept": 0.9}
+# Seeds of which something was called a leak that is none.
+AGAIN = (("kv_server_rising_load", 526149), ("kv_server_random_load", 526149), ("kv_server_random_load", 700000), ("kv_server_falling_load", 700000))
+FLOORS = {"false ok": 0, "false suspect": 0, "false again": 0, "leak precision": 0.98, "window recall": 0.8, "whole ok kept": 0.9}
 
 
 def labels_of(block):
@@ -114,7 +116,7 @@ def run(options, name, style, seed):
 def write_table(figures):
     ratio = lambda part, whole: figures[part] / figures[whole] if figures[whole] else 1.0  # noqa: E731
     values = {"false ok": figures["false ok"], "leak precision": 1 - ratio("false leak", "called") if figures["called"] else 1.0,
-              "false suspect": figures["false suspect"],
+              "false suspect": figures["false suspect"], "false again": figures["false again"],
               "window recall": ratio("window found", "window true"), "whole ok kept": ratio("whole clean ok", "whole clean")}
     is_good = True
     for key, floor in FLOORS.items():
@@ -133,9 +135,11 @@ def main():
         runs = [(name, style, seed, pool.submit(run, options, name, style, seed)) for at, name in enumerate(names)
                 for style in ([STYLES[at % 2]] if options.in_turn else STYLES)
                 for seed in ([seeds[at % len(seeds)]] if options.in_turn else seeds)]
+        runs += [(name, STYLES[0], seed, pool.submit(run, options, name, STYLES[0], seed)) for name, seed in AGAIN if options.only is None]
         for name, style, seed, future in runs:
             wrong, found = future.result()
             figures.update(found)
+            figures["false again"] += found["false leak"] if (name, seed) in AGAIN else 0
             for text in wrong:
                 print(f"  {name}, {style}, seed {seed}: {text}")
     return 0 if write_table(figures) or not options.floors else 1
