@@ -150,7 +150,7 @@ WHERE verdict = 'growing' AND heap_id IN (SELECT heap_id FROM temp.late_heap) AN
     HAVING min(c.more_count) < max(c.more_count)
 );
 
--- Of one size, or half as many of sizes between those that it keeps.
+-- Of one size, or half as many of about such sizes as it keeps.
 CREATE TEMP TABLE late_freed AS
 SELECT
     w.heap_id,
@@ -187,7 +187,7 @@ WHERE verdict = 'growing' AND heap_id IN (SELECT heap_id FROM temp.late_heap) AN
         OR 2 * (
             SELECT sum(k.freed_count)
             FROM temp.late_freed AS k
-            WHERE k.heap_id = c.heap_id AND k.size_bytes BETWEEN c.least_bytes AND c.most_bytes
+            WHERE k.heap_id = c.heap_id AND k.size_bytes BETWEEN c.least_bytes / 2 AND c.most_bytes * 2
         ) >= c.kept_count
 );
 
