@@ -1,12 +1,12 @@
 -- peak_by_thread.sql: which threads had allocated what was live at each heap's peak, largest first.
 -- Parameters: none
--- Columns:    heap name; peak_seq place of the peak in the order of events; thread name or number, or (baseline);
---             live_count allocations; live_bytes bytes
+-- Columns:    heap name; peak_seq place of the peak in the order of events; thread name or number, or what of it is not known:
+--             '(before the history)' where it was live already, '(unknown)'; live_count allocations; live_bytes bytes
 SELECT
     z_heap_place.heap AS heap,
     z_heap_sum.peak_seq AS peak_seq,
     CASE
-        WHEN allocation.alloc_seq IS NULL THEN '(baseline)'
+        WHEN allocation.alloc_seq IS NULL THEN '(before the history)'
         ELSE coalesce(thread.name, CAST(thread.tid AS TEXT), '(unknown)')
     END AS thread,
     count(*) AS live_count,

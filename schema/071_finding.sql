@@ -75,7 +75,7 @@ CREATE TABLE minimum (
     judgement TEXT PRIMARY KEY,
     -- So much, or more. Unit: as the column unit says.
     least INTEGER NOT NULL,
-    -- 'steps', 'minutes', 'bytes' or 'objects'.
+    -- 'steps', 'minutes', 'seconds', 'events', 'bytes' or 'objects'.
     unit TEXT NOT NULL,
     -- With less: 'not judged', or 'silent' (nothing is said).
     below TEXT NOT NULL,
@@ -87,6 +87,11 @@ INSERT INTO minimum VALUES
     ('warm-up', 20, 'steps', 'not judged',
         'steps of a history that begins in the middle, or no step is its warm-up: what is born in it and kept is not judged'),
     ('rising', 30, 'minutes', 'not judged', 'time of a process without steps'),
+    ('fragmentation', 1, 'events', 'silent', 'allocations of a pool whose reserved bytes are known'),
+    ('pool hit rate', 1, 'events', 'not judged', 'allocations of a pool after the warm-up'),
+    ('out of memory', 1, 'events', 'silent', 'events of a run that has memory'),
+    ('misuse', 1, 'events', 'silent', 'events of a run that has memory'),
+    ('host memory', 10, 'seconds', 'not judged', 'time from the first look at the host memory of a process that allocated to the last, or five looks'),
     ('object leak', 257, 'objects', 'silent', 'objects of a place that were made and are not destroyed'),
     ('pending memory', 67108864, 'bytes', 'silent', 'freed at once that another stream still uses, and a tenth of what lives'),
     ('idle streams', 67108864, 'bytes', 'silent', 'free in streams that ask for nothing, and a tenth of what is reserved'),
@@ -95,6 +100,28 @@ INSERT INTO minimum VALUES
     ('shared device', 67108864, 'bytes', 'silent', 'what other ranks hold of a device, unless more is held than it has'),
     ('uneven rank', 268435456, 'bytes', 'silent', 'more than the median of its group, and a twentieth of it'),
     ('uneven rank of a small run', 16777216, 'bytes', 'silent', 'the same, where it is a quarter of it');
+
+-- catalog: in csv all
+CREATE TABLE evidence (
+    -- What each judgement of the run rests on, whatever it is: 'leak' (what grows with them), 'cache growth', 'fragmentation', 'pool hit
+    -- rate', 'out of memory', 'misuse' and 'host growth', a row each. Table minimum says with how little it is not given.
+    --
+    -- What is judged: a kind of finding.
+    judgement TEXT PRIMARY KEY,
+    -- The gravest that is said of it, as finding.severity. NULL: nothing is said.
+    severity TEXT,
+    -- What was looked at: of leaks allocations, of pools those from them, of a hit rate those behind the warm-up, of host memory its
+    -- samples, else all events. Unit: events.
+    event_count INTEGER NOT NULL,
+    -- Steps after the warm-up, the least of any process that allocated; 0: none are known. Unit: steps. NULL: it
+    -- needs no steps.
+    step_count INTEGER,
+    -- Of the bytes that are live at the end, but for driver memory, those that were allocated in the history (0 to 1). Unit: ratio. NULL:
+    -- nothing is, or it is not of them.
+    born_ratio REAL,
+    -- Sites that are held and not judged (view suspect_by_site), or not seen to end. Unit: sites. NULL: it is not of sites.
+    open_count INTEGER
+);
 
 -- catalog: in csv all
 CREATE TABLE finding_group (

@@ -38,7 +38,7 @@ static const char copies_sql[] =
 
 static const char missing_sql[] =
     "SELECT n.name FROM \"%w\".sqlite_master AS n WHERE n.type = 'table' AND n.name NOT GLOB 'z_*'"
-    " AND n.name NOT IN ('finding', 'finding_group', 'minimum') AND NOT EXISTS "
+    " AND n.name NOT IN ('finding', 'finding_group', 'evidence', 'minimum') AND NOT EXISTS "
     "(SELECT 1"
     " FROM older.sqlite_master AS o WHERE o.name = n.name AND o.type = 'table' AND o.rootpage > 0"
     " AND o.sql LIKE 'CREATE TABLE %%') ORDER BY n.rowid LIMIT 1";

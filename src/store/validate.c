@@ -362,7 +362,7 @@ static nm_status check_numbers(sqlite3 *db, const char *schema, const char *tabl
 #define ROWS_SQL                                                                                                       \
     "SELECT name, name IN (SELECT t.name FROM merge_table AS t) AS has_numbers FROM main.sqlite_master WHERE type = "  \
     "'table'"                                                                                                          \
-    " AND name NOT LIKE 'sqlite_%' AND name NOT IN ('meta', 'plumbing', 'finding', 'finding_group')"
+    " AND name NOT LIKE 'sqlite_%' AND name NOT IN ('meta', 'plumbing', 'finding', 'finding_group', 'evidence')"
 
 nm_status nm_validate_rows(sqlite3 *db, const char *schema, bool has_large, nm_error *err)
 {

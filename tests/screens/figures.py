@@ -114,7 +114,7 @@ class Trace:
             self.counts.add(int(keys["number"]))
         elif verb == "process_end":
             self.counts.add(int(keys["error"]))
-        if "total" in keys:
+        if "free" in keys:
             self.tell(ns, int(keys["free"]), int(keys["total"]))
         if verb in ("alloc_failed", "stream_call") and "error" in keys:
             self.fail(ns, keys)

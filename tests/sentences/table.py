@@ -18,7 +18,7 @@ CONVERSION = re.compile(r"%[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:ll|l|z|j|h)?[a
 CELLS = {
     "(no stack)", "(stack cut)", "(rest)", "(baseline)", "(all)", "(whole heap)", "(others)", "allocation cost", "pool hit rate",
     "zero copy", "not applicable", "not judged", "PAGE ROUNDING", "RECORDED PROCESSES", "OTHER PROCESSES", "DEVICE USED",
-    "it grows", "it outlives what is freed", "all processes", "rank", "pid", "END", ",classes:[", "snapshot limit",
+    "it grows", "it outlives what is freed", "out of memory", "all processes", "rank", "pid", "END", ",classes:[", "snapshot limit",
 }
 
 

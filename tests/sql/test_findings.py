@@ -164,13 +164,21 @@ def hold_host(db, name):
     samples = defaultdict(list)
     for pid, *sample in db.execute("SELECT p.pid, s.ns, s.used_bytes, s.total_bytes FROM memory_sample AS s JOIN process AS p USING (process_id) WHERE s.kind = 101 AND s.device_id IS NULL ORDER BY s.ns"):
         samples[pid].append(sample)
+    by_process = defaultdict(list)
+    for process, *sample in db.execute("SELECT process_id, ns, used_bytes FROM memory_sample WHERE kind = 101 AND device_id IS NULL ORDER BY ns"):
+        by_process[process].append(sample)
+    looks = [by_process[process] for process, in db.execute("SELECT process_id FROM process AS p JOIN input AS i USING (input_id) WHERE i.kind = 'trace' AND EXISTS (SELECT 1 FROM heap JOIN allocation AS a USING (heap_id) WHERE process_id = p.process_id AND alloc_seq IS NOT NULL)")]
+    brief = [of for of in looks if len(of) < 5 and (len(of) < 2 or of[-1][0] - of[0][0] < 10e9)]
+    told = db.execute("SELECT count, reason FROM finding WHERE kind = 'host growth' AND severity = 'not judged'").fetchall()
+    if db.execute("SELECT min(detail = 'all') FROM input").fetchone()[0] and told != ([(len(brief), "too short" if any(brief) else "not sampled")] if brief else []):
+        fail(name, f"host memory that is not judged: {told}, not {len(brief)} of {len(looks)}")
     if len(samples) < db.execute("SELECT count(DISTINCT process_id) FROM memory_sample WHERE kind = 101").fetchone()[0]:
         return  # of several inputs a number may be of several processes
     around = defaultdict(dict)
     for pid, kind, *sample in db.execute("SELECT p.pid, s.kind, s.used_bytes, s.total_bytes FROM memory_sample AS s JOIN process AS p USING (process_id) WHERE s.kind IN (105, 106) ORDER BY s.ns"):
         around[pid][kind] = tuple(sample)
     want = {pid: rise for pid, rise in ((pid, grows(of, around[pid])) for pid, of in samples.items()) if rise is not None}
-    have = dict(db.execute("SELECT pid, bytes FROM finding WHERE kind = 'host growth'"))
+    have = dict(db.execute("SELECT pid, bytes FROM finding WHERE kind = 'host growth' AND severity = 'warning'"))
     if have != want:
         fail(name, f"host memory that grows: {have}, not {want}")
 
@@ -466,6 +474,44 @@ def hold_whole_run(db, name):
         fail(name, f"{kind}: not judged, and no reason")
 
 
+def hold_evidence(db, name):
+    """Over all allocations, of inputs that have them all."""
+    have = {row[0]: row[1:] for row in db.execute("SELECT judgement, severity, event_count, step_count, born_ratio, open_count FROM evidence")}
+    if set(have) != {"leak", "cache growth", "fragmentation", "pool hit rate", "out of memory", "misuse", "host growth"}:
+        fail(name, f"evidence is of {set(have)}")
+    if set(have) - {row[0] for row in db.execute("SELECT judgement FROM minimum")}:
+        fail(name, "a judgement has no minimum")
+    ranks = ["fault", "warning", "minor", "not judged", "good"]
+    for kind, (severity, *_) in have.items():
+        said = [row[0] for row in db.execute("SELECT severity FROM finding WHERE kind = ?", (kind,))]
+        if severity != min(said, key=ranks.index, default=None):
+            fail(name, f"evidence of {kind}: {severity}, of {said}")
+    if db.execute("SELECT min(detail = 'all' AND is_complete AND detail_begin_seq IS NULL) AND NOT EXISTS (SELECT 1 FROM allocation WHERE split_from_id) FROM input").fetchone()[0] == 0:
+        return
+    born, pooled, processes, lived, held = 0, 0, set(), 0, 0
+    for process, level, size, begin, end in db.execute("SELECT process_id, level, size_bytes, alloc_seq, free_seq FROM allocation JOIN heap USING (heap_id)"):
+        born += begin is not None
+        pooled += begin is not None and level == 2
+        processes |= {process} if begin is not None else set()
+        lived += size if end is None and level not in (1, 7) else 0
+        held += size if end is None and level not in (1, 7) and begin is not None else 0
+    steps = dict(db.execute("SELECT process_id, count(*) FROM step GROUP BY process_id"))
+    late = min((max(0, steps.get(process, 0) - (2 if steps.get(process, 0) > 2 else 1)) for process in processes), default=0)
+    events = db.execute("SELECT sum(events_ingested) FROM input").fetchone()[0]
+    looks = db.execute("SELECT count(*) FROM memory_sample WHERE kind = 101 AND device_id IS NULL").fetchone()[0]
+    hits = sum(row[0] or 0 for row in db.execute("SELECT amount FROM health WHERE measure = 'pool hit rate'"))
+    for kind, want in (("out of memory", (events, None)), ("misuse", (events, None)), ("host growth", (looks, None)), ("pool hit rate", (hits, late)), ("leak", (born, late)), ("cache growth", (pooled, None))):
+        if have[kind][1:3] != want:
+            fail(name, f"evidence of {kind}: {have[kind]}, not {want}")
+    ratio = held / lived if lived else None
+    seen["evidence"] += ratio not in (None, 0, 1) and late > 0
+    if (ratio is None) != (have["leak"][3] is None) or ratio is not None and abs(ratio - have["leak"][3]) > 1e-9:
+        fail(name, f"{have['leak'][3]} was born in the history, not {ratio}")
+    open_ = {tuple(row) for row in db.execute(f"SELECT {PLACE}, site FROM suspect_by_site WHERE verdict = 'not judged'")} | {tuple(row) for row in db.execute(f"SELECT {PLACE}, site FROM finding WHERE reason = 'not seen to end'")}
+    if have["leak"][4] != len(open_):
+        fail(name, f"{have['leak'][4]} sites are open, not {len(open_)}")
+
+
 def codes_in(value):
     """All codes of sentences and labels: what is said of a code that nobody knows is nothing."""
     if isinstance(value, dict):
@@ -569,7 +615,7 @@ def load(name, *texts):
 
 def hold(name, *texts):
     db = load(name, *texts)
-    for check in (hold_rows, hold_kept, hold_parts, hold_cut, hold_host, hold_growth, hold_uneven, hold_order, hold_whole_run, hold_texts, hold_groups, hold_holes):
+    for check in (hold_rows, hold_kept, hold_parts, hold_cut, hold_host, hold_growth, hold_uneven, hold_order, hold_whole_run, hold_evidence, hold_texts, hold_groups, hold_holes):
         check(db, name)
     count = db.execute("SELECT count(*) FROM finding").fetchone()[0]
     db.close()
@@ -610,6 +656,8 @@ if min(uneven[basis, has_site] for basis in ("exact", "estimate") for has_site i
 if len(tellers) < 6 or min(tellers.values()) < 2:
     fail("jobs", f"not all that tells stages: {dict(tellers)}")
 print(f"{len(names)} traces, {total} findings, {dict(seen)}")
+if seen["evidence"] == 0:
+    fail("all", "nothing was born after a baseline and a warm-up")
 if seen["cut"] < 100:
     fail("all", "hardly a pool was cut up")
 sys.exit(failed > 0)

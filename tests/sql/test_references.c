@@ -73,11 +73,11 @@ START_TEST(every_table_leads_to_an_input_or_has_words)
     int count = 0;
 
     ck_assert_int_eq(
-        sqlite3_prepare_v2(
-            db,
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-            " AND name NOT IN ('meta', 'finding', 'finding_group') AND name NOT IN (SELECT name FROM merge_table)",
-            -1, &tables, NULL),
+        sqlite3_prepare_v2(db,
+                           "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+                           " AND name NOT IN ('meta', 'finding', 'finding_group', 'evidence') AND name NOT IN (SELECT "
+                           "name FROM merge_table)",
+                           -1, &tables, NULL),
         SQLITE_OK);
     for (; sqlite3_step(tables) == SQLITE_ROW; count++) {
         int64_t row_count = 0;

@@ -9,7 +9,7 @@ import sys
 
 USUAL = ["catalog", "finding", "fragmentation", "health", "leak", "leak_by_site", "outstanding", "peak", "peak_by_site",
          "pool_hit_rate", "suspect_by_site", "timeline"]
-TOLD = ["finding", "finding_group", "minimum"]  # tables that are answers
+TOLD = ["finding", "finding_group", "evidence", "minimum"]  # tables that are answers
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 STACK_BYTES_MAX = 8192
 

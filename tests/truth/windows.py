@@ -4,8 +4,8 @@
 history is cut?
 
 Of each program whose truth is known the last 2 to 12 steps alone, as a snapshot's ring of entries keeps them, one entry, and
-none. Where the window holds a block that leaked, "no leak" is false. What is called a leak has to be one; a cache that fills
-while one looks is not told from it in a few steps. Programs that don't leak tell, whole, how often good news is kept from them,
+none. Where the window holds a block that leaked, "no leak" is false. What is called a leak has to be one; a request that takes
+a page in each of a few steps is not told from it. Programs that don't leak tell, whole, how often good news is kept from them,
 and whether anything is suspected of those without steps. --in-turn: each program in one style, of one seed; --fresh: of seeds
 that nobody has tried. Prints a table; with --floors the exit status says whether it is good enough.
 """
@@ -22,7 +22,10 @@ from truth import STYLES, ingest, options_of
 
 WINDOWS = (12, 8, 5, 4, 3, 2)  # steps; from the largest on, since each is cut from the one before
 RECALL_WINDOWS = (12, 8, 5)
-FLOORS = {"false ok": 0, "false suspect": 0, "leak precision": 0.93, "window recall": 0.8, "whole ok kept": 0.9}
+# Seeds of which something was called a leak that is none.
+AGAIN = (("kv_server_rising_load", 526149), ("kv_server_random_load", 526149), ("kv_server_random_load", 700000), ("kv_server_falling_load", 700000),
+         ("replay_queue", 2), ("replay_queue", 319999), ("lru_cache", 319999))
+FLOORS = {"false ok": 0, "false suspect": 0, "false again": 0, "leak precision": 0.98, "window recall": 0.8, "whole ok kept": 0.9}
 
 
 def labels_of(block):
@@ -114,7 +117,7 @@ def run(options, name, style, seed):
 def write_table(figures):
     ratio = lambda part, whole: figures[part] / figures[whole] if figures[whole] else 1.0  # noqa: E731
     values = {"false ok": figures["false ok"], "leak precision": 1 - ratio("false leak", "called") if figures["called"] else 1.0,
-              "false suspect": figures["false suspect"],
+              "false suspect": figures["false suspect"], "false again": figures["false again"],
               "window recall": ratio("window found", "window true"), "whole ok kept": ratio("whole clean ok", "whole clean")}
     is_good = True
     for key, floor in FLOORS.items():
@@ -133,9 +136,11 @@ def main():
         runs = [(name, style, seed, pool.submit(run, options, name, style, seed)) for at, name in enumerate(names)
                 for style in ([STYLES[at % 2]] if options.in_turn else STYLES)
                 for seed in ([seeds[at % len(seeds)]] if options.in_turn else seeds)]
+        runs += [(name, STYLES[0], seed, pool.submit(run, options, name, STYLES[0], seed)) for name, seed in AGAIN if options.only is None]
         for name, style, seed, future in runs:
             wrong, found = future.result()
             figures.update(found)
+            figures["false again"] += found["false leak"] if (name, seed) in AGAIN else 0
             for text in wrong:
                 print(f"  {name}, {style}, seed {seed}: {text}")
     return 0 if write_table(figures) or not options.floors else 1

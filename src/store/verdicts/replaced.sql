@@ -128,27 +128,70 @@ JOIN process AS p ON p.process_id = h.process_id
 JOIN input AS i ON i.input_id = p.input_id
 WHERE i.baseline <> 'none' AND w.steps < (SELECT least FROM minimum WHERE judgement = 'warm-up');
 
+-- There an iteration forgets as many blocks each time; what grows by more and by less may be requests that a server has at once.
+UPDATE z_site_verdict
+SET (verdict, reason, growth_bytes) = (SELECT 'not judged', 'not steady', NULL)
+WHERE verdict = 'growing' AND heap_id IN (SELECT heap_id FROM temp.late_heap) AND (heap_id, coalesce(site_frame_id, 0)) IN (
+    SELECT
+        c.heap_id,
+        c.site_id
+    FROM (
+        SELECT
+            z.heap_id AS heap_id,
+            coalesce(z.site_frame_id, 0) AS site_id,
+            z.generation BETWEEN 2 AND w.last AS is_judged,
+            z.live_count - lag(z.live_count, 1, 0) OVER (PARTITION BY z.heap_id, z.site_frame_id ORDER BY z.generation) AS more_count
+        FROM temp.judged_heap AS w
+        JOIN z_site_step AS z ON z.heap_id = w.heap_id
+        WHERE w.heap_id IN (SELECT heap_id FROM temp.late_heap)
+    ) AS c
+    WHERE c.is_judged AND c.more_count > 0
+    GROUP BY c.heap_id, c.site_id
+    HAVING min(c.more_count) < max(c.more_count)
+);
+
+-- Of one size, or half as many of about such sizes as it keeps.
+CREATE TEMP TABLE late_freed AS
+SELECT
+    w.heap_id,
+    o.size_bytes,
+    count(*) AS freed_count
+FROM (SELECT begin_seq FROM temp.late_heap ORDER BY begin_seq LIMIT 1) AS e -- if there is any
+CROSS JOIN allocation AS o
+CROSS JOIN temp.late_heap AS w ON w.heap_id = o.heap_id
+WHERE o.free_seq >= e.begin_seq AND o.free_seq >= w.begin_seq AND o.alloc_seq IS NULL AND o.is_segment = 0 AND o.end_kind = 1
+GROUP BY w.heap_id, o.size_bytes;
+
 UPDATE z_site_verdict
 SET (verdict, reason, growth_bytes) = (SELECT 'not judged', 'older ones are freed', NULL)
 WHERE verdict = 'growing' AND heap_id IN (SELECT heap_id FROM temp.late_heap) AND (heap_id, coalesce(site_frame_id, 0)) IN (
     SELECT
-        a.heap_id,
-        coalesce(s.site_frame_id, 0)
-    FROM z_outstanding_sum AS a
-    LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-    LEFT JOIN (
-        SELECT w.heap_id, o.size_bytes
-        FROM (SELECT begin_seq FROM temp.late_heap ORDER BY begin_seq LIMIT 1) AS e -- if there is any
-        CROSS JOIN allocation AS o
-        CROSS JOIN temp.late_heap AS w ON w.heap_id = o.heap_id
-        WHERE o.free_seq >= e.begin_seq AND o.free_seq >= w.begin_seq AND o.alloc_seq IS NULL AND o.is_segment = 0 AND o.end_kind = 1
-        GROUP BY w.heap_id, o.size_bytes
-    ) AS f ON f.heap_id = a.heap_id AND f.size_bytes = a.size_bytes
-    WHERE a.heap_id IN (SELECT heap_id FROM temp.late_heap) AND a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
-    GROUP BY a.heap_id, coalesce(s.site_frame_id, 0)
-    HAVING 2 * sum(CASE WHEN f.heap_id IS NOT NULL THEN a.allocation_count * a.size_bytes ELSE 0 END) >= sum(a.allocation_count * a.size_bytes)
+        c.heap_id,
+        c.site_id
+    FROM (
+        SELECT
+            a.heap_id AS heap_id,
+            coalesce(s.site_frame_id, 0) AS site_id,
+            sum(a.allocation_count) AS kept_count,
+            sum(a.allocation_count * a.size_bytes) AS kept_bytes,
+            sum(CASE WHEN f.heap_id IS NOT NULL THEN a.allocation_count * a.size_bytes END) AS matched_bytes,
+            min(a.size_bytes) AS least_bytes,
+            max(a.size_bytes) AS most_bytes
+        FROM z_outstanding_sum AS a
+        LEFT JOIN stack AS s ON s.stack_id = a.stack_id
+        LEFT JOIN temp.late_freed AS f ON f.heap_id = a.heap_id AND f.size_bytes = a.size_bytes
+        WHERE a.heap_id IN (SELECT heap_id FROM temp.late_heap) AND a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
+        GROUP BY a.heap_id, coalesce(s.site_frame_id, 0)
+    ) AS c
+    WHERE 2 * c.matched_bytes >= c.kept_bytes
+        OR 2 * (
+            SELECT sum(k.freed_count)
+            FROM temp.late_freed AS k
+            WHERE k.heap_id = c.heap_id AND k.size_bytes BETWEEN c.least_bytes / 2 AND c.most_bytes * 2
+        ) >= c.kept_count
 );
 
+DROP TABLE temp.late_freed;
 DROP TABLE temp.late_heap;
 DROP TABLE temp.site_change;
 DROP TABLE temp.level_change;

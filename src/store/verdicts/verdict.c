@@ -252,7 +252,13 @@ static int by_size(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Of few steps the first may bring more, for what is built once comes with it; the last may be cut. */
+static double count_grown(const nm_site_history *history, int64_t step)
+{
+    return level_at(history, step, true) - level_at(history, step - 1, true);
+}
+
+/* Of few steps the first may bring more, for what is built once comes with it; the last may be cut. An iteration that forgets, forgets as
+ * many blocks each time; requests that a server has at once take more and less. */
 static nm_verdict_reason judge_few(const nm_site_history *history, double *growth_bytes)
 {
     double grown[MANY_STEPS_MIN], sorted[MANY_STEPS_MIN];
@@ -270,7 +276,8 @@ static nm_verdict_reason judge_few(const nm_site_history *history, double *growt
     for (int64_t step = 1; step <= last; step++)
         is_alike &= grown[step - 1] > 0 && grown[step - 1] >= ALIKE_MIN * middle &&
                     (step == 1 || grown[step - 1] <= ALIKE_MAX * middle) &&
-                    (!history->needs_births || has_births(history, step, step));
+                    (history->needs_births ? has_births(history, step, step)
+                                           : step < 3 || count_grown(history, step) == count_grown(history, 2));
     if (!is_alike)
         return say_no(history, grown[last - 1] > 0 && middle > 0);
     *growth_bytes = middle;

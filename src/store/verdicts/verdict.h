@@ -12,7 +12,7 @@
  * Or, whatever its floor does: blocks from all parts of the run are still there that are more than twice as old as any that
  * was freed, about as many from each part.
  *
- * With three to seven steps it rises at the end of each, by about the same. Fewer are no steps.
+ * With three to seven steps it rises at the end of each, by about the same and by as many blocks. Fewer are no steps.
  */
 #ifndef NM_VERDICTS_VERDICT_H
 #define NM_VERDICTS_VERDICT_H

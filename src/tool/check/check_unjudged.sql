@@ -2,7 +2,7 @@
 -- keeps servers from being judged, which run for less than the minimum; :allows_partial: but for what is missing.
 SELECT f.text AS text, f.sentence AS sentence
 FROM finding AS f
-WHERE f.kind = replace(:kind, '_', ' ')
+WHERE f.kind = :kind
     AND f.severity = 'not judged'
     AND (:rank IS NULL OR f.rank IS NULL OR f.rank = :rank)
     AND (:heap IS NULL OR f.heap IS NULL OR f.heap = :heap OR f.level = :heap)

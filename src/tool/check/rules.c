@@ -36,8 +36,7 @@ static const struct {
     const char *name;
     const char *sql;     /* with the rows of check_peaks.sql; NULL: completeness */
     const char *verdict; /* of check_leaks.sql; NULL: any */
-    const char *
-        finding; /* kind, with _ for blanks, of the findings that say why it is not judged; NULL: it is, where anything is measured */
+    const char *finding; /* kind of those that say why it is not judged; NULL: it is, where anything is measured */
     check_unit unit;
     bool is_minimum;
     bool is_count; /* rows are what is wrong: none of them is good news */
@@ -62,7 +61,7 @@ static const struct {
     [CHECK_NO_RISING] = {"no-rising", NM_CHECK_LEAKS_SQL, "rising", "leak", CHECK_BYTES, .is_count = true},
     [CHECK_NO_LEAK] = {"no-leak", NM_CHECK_LEAKS_SQL, NULL, "leak", CHECK_BYTES, .is_count = true},
     [CHECK_NO_ANOMALY] = {"no-anomaly", NM_CHECK_ANOMALIES_SQL, NULL, "misuse", CHECK_COUNT, .is_count = true},
-    [CHECK_NO_OOM] = {"no-oom", NM_CHECK_FAILURES_SQL, NULL, "out_of_memory", CHECK_COUNT, .is_count = true},
+    [CHECK_NO_OOM] = {"no-oom", NM_CHECK_FAILURES_SQL, NULL, "out of memory", CHECK_COUNT, .is_count = true},
     [CHECK_BASELINE] = {"baseline", NM_CHECK_BASELINE_SQL, .unit = CHECK_BYTES, .has_limit = true,
                         .nothing = "no device memory was recorded"},
 };

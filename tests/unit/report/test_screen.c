@@ -95,6 +95,7 @@ START_TEST(a_leak_comes_first_with_its_rate_and_its_place)
                 "         NPU 0 caching pool  3.0 MiB at 8.0 s, reserved 4.0 MiB: 1.5 MiB data.py:41 collate, 1.5 MiB\n"
                 "         model.py:10 weights\n"
                 "ok       pool hit rate 100 % after warm-up, no failure, no misuse\n"
+                "not judged  host memory: not sampled\n"
                 "next     npumem report run.db    npumem stack run.db leak    npumem whatif --suggest run.zst\n");
     free(screen);
 }
@@ -152,6 +153,7 @@ START_TEST(chinese_says_the_same)
                 "         NPU 0 caching pool  3.0 MiB，时刻 8.0 s，预留 4.0 MiB：data.py:41 collate 1.5 MiB，\n"
                 "         model.py:10 weights 1.5 MiB\n"
                 "正常     内存池命中率 100 %（预热后），无失败，无误用\n"
+                "未判定   主机内存：未采样\n"
                 "下一步   npumem report run.db    npumem stack run.db leak    npumem whatif --suggest run.zst\n");
     free(screen);
 }

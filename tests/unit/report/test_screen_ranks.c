@@ -56,8 +56,17 @@ static void say_process(int index, int rank, int world_size, const char *host)
 /* One event, a millisecond after the one before. */
 #define say_event(...) (draft_say("@%" PRId64 " ", now_ns), draft_say(__VA_ARGS__), now_ns += 1000000, event_count++)
 
+/* Host memory that is looked at often enough, and stays as it is. */
+static void say_host(int index)
+{
+    for (int i = 0; i < 5; i++, event_count++)
+        draft_say("@%" PRId64 " memory_sample number=%d detail=101 size=104857600 total=68719476736\n", now_ns,
+                  index + 1);
+}
+
 static void say_pool(int index, int64_t segment_bytes, int64_t block_bytes)
 {
+    say_host(index);
     say_event("alloc heap=%d address=0x100000000 block=%" PRId64 " thread=%d stack=1\n", 2 * index + 1, segment_bytes,
               index + 1);
     say_event("alloc heap=%d address=0x100000000 block=%" PRId64 " thread=%d stack=1\n", 2 * index + 2, block_bytes,

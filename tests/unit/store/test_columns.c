@@ -192,6 +192,7 @@ static const char *const others[] = {
     "z_step_trend",       "finding",
     "finding_group",      "z_object_kind",
     "z_memory_part",      "minimum",
+    "evidence",
 };
 
 static bool is_declared(const char *table)

@@ -83,6 +83,44 @@ START_TEST(what_is_young_or_from_the_beginning_is_not_said_to_grow)
 }
 END_TEST
 
+/* A site that holds `counts` more blocks at the end of each of few steps. */
+static nm_verdict_reason judge_few(const int *counts, int step_count, bool has_equal_bytes)
+{
+    nm_site_history history = {.levels = levels,
+                               .births = births,
+                               .level_count = (size_t)step_count,
+                               .birth_count = (size_t)step_count,
+                               .step_count = step_count,
+                               .freed_max_steps = -1};
+    double growth_bytes, count = 0, bytes = 0;
+
+    for (int i = 0; i < step_count; i++) {
+        double more_bytes = (has_equal_bytes ? 1 : counts[i]) * BLOCK_BYTES;
+
+        count += counts[i];
+        bytes += more_bytes;
+        levels[i] = (nm_level){.generation = i + 1, .bytes = bytes, .count = count};
+        births[i] = (nm_births){.generation = i + 1, .bytes = more_bytes, .count = counts[i]};
+    }
+    return nm_verdict_judge(&history, &growth_bytes);
+}
+
+START_TEST(in_few_steps_what_grows_by_as_many_blocks_each_time_grows)
+{
+    ck_assert_int_eq(judge_few((const int[]){5, 4, 4, 4}, 4, false), NM_REASON_GROWS);    /* the first has more */
+    ck_assert_int_eq(judge_few((const int[]){4, 4, 4, 4, 0}, 5, false), NM_REASON_GROWS); /* the last is cut */
+    ck_assert_int_eq(judge_few((const int[]){1, 0, 0, 0}, 4, true), NM_REASON_GROWS);     /* one that becomes larger */
+}
+END_TEST
+
+START_TEST(in_few_steps_what_grows_by_more_and_by_fewer_blocks_is_not_judged)
+{
+    ck_assert_int_eq(judge_few((const int[]){4, 4, 3}, 3, false), NM_REASON_NOT_STEADY);
+    ck_assert_int_eq(judge_few((const int[]){3, 6, 4, 4, 3}, 5, false), NM_REASON_NOT_STEADY);
+    ck_assert_int_eq(judge_few((const int[]){3, 6, 4, 4, 3}, 5, true), NM_REASON_NOT_STEADY);
+}
+END_TEST
+
 START_TEST(few_blocks_or_few_lives_of_what_is_freed_do_not_tell)
 {
     double growth_bytes = 0;
@@ -100,6 +138,8 @@ TEST_SUITE(test_verdict)
 
     tcase_add_test(tests, what_outlives_all_that_is_freed_grows_however_the_load_goes);
     tcase_add_test(tests, what_is_young_or_from_the_beginning_is_not_said_to_grow);
+    tcase_add_test(tests, in_few_steps_what_grows_by_as_many_blocks_each_time_grows);
+    tcase_add_test(tests, in_few_steps_what_grows_by_more_and_by_fewer_blocks_is_not_judged);
     tcase_add_test(tests, few_blocks_or_few_lives_of_what_is_freed_do_not_tell);
     suite_add_tcase(suite, tests);
     return suite;
