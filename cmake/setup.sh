@@ -52,11 +52,12 @@ firefox-esr            firefox-esr            firefox
 go                     golang-go              golang
 '
 
-# For tests of pages and exports, from npm: what drives browsers. The newest that run on Node.js 18, which Debian 12 has.
+# For tests of pages, exports and JSON, from npm: what drives browsers, and a validator of JSON Schema. The newest that run on Node.js 18, which Debian 12 has.
 npumem_node_modules='
 playwright-core        1.61.0
 axe-core               4.14.1
 ws                     8.23.0
+ajv                    8.20.0
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.
