@@ -62,4 +62,5 @@ install(FILES third_party/uplot/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}/thir
 if(NPUMEM_REPORT_SQL)
   install(FILES third_party/sqljs/LICENSE third_party/sqljs/AUTHORS DESTINATION ${CMAKE_INSTALL_DOCDIR}/third_party/sqljs)
 endif()
+install(FILES docs/npumem.findings.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md") # where README's links lead

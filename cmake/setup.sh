@@ -53,12 +53,13 @@ firefox-esr            firefox-esr            firefox
 go                     golang-go              golang
 '
 
-# For tests of pages, of exports and of npumem mcp, from npm: what drives browsers, and the protocol's own clients. The newest that run
-# on Node.js 18, which Debian 12 has; but for the last, whose part of a test is skipped there.
+# For tests of pages, of exports, of JSON and of npumem mcp, from npm: what drives browsers, a validator of JSON Schema, and the protocol's own
+# clients. The newest that run on Node.js 18, which Debian 12 has; but for the last, whose part of a test is skipped there.
 npumem_node_modules='
 playwright-core        1.61.0
 axe-core               4.14.1
 ws                     8.23.0
+ajv                    8.20.0
 @modelcontextprotocol/sdk 1.32.2
 @modelcontextprotocol/client 2.4.0
 @modelcontextprotocol/conformance 0.1.13

@@ -271,7 +271,7 @@ static bool is_in_list(const nm_json_reader *reader)
     return (reader->is_list[(reader->depth - 1) / 8] >> ((reader->depth - 1) % 8) & 1) != 0;
 }
 
-static nm_status begin_inner(nm_json_reader *reader, bool is_list, nm_error *err)
+static nm_status enter(nm_json_reader *reader, bool is_list, nm_error *err)
 {
     if (reader->depth == NM_JSON_DEPTH_MAX)
         return nm_fail(err, NM_ERR_LIMIT, reader->offset + reader->at, "JSON deeper than %d", NM_JSON_DEPTH_MAX);
@@ -295,7 +295,7 @@ static nm_status read_value(nm_json_reader *reader, nm_json_token *token, nm_err
     reader->has_one = true;
     if (c == '{' || c == '[') {
         token->kind = c == '{' ? NM_JSON_OBJECT : NM_JSON_LIST;
-        return begin_inner(reader, c == '[', err);
+        return enter(reader, c == '[', err);
     }
     if (c == '"') {
         token->kind = NM_JSON_TEXT;

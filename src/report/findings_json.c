@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
 #include "report/json_findings.sql.h"
 #include "report/json_groups.sql.h"
 #include "report/json_inputs.sql.h"
@@ -108,46 +107,6 @@ static void write_key(nm_json *json, const nm_json_findings_row *row, const figu
             WRITE_TEXT(json, row, moment);
         }
     }
-}
-
-static int64_t whole(double value)
-{
-    return value >= 9.2e18 ? INT64_MAX : value <= -9.2e18 ? INT64_MIN : (int64_t)value;
-}
-
-static const char *show(const nm_figure *figure, char out[NM_HUMAN_BYTES])
-{
-    int64_t count = figure->is_real ? whole(figure->value) : figure->count;
-
-    if (strcmp(figure->unit, "ratio") == 0)
-        return nm_human_percent(out, figure->value);
-    if (strncmp(figure->unit, "bytes", 5) == 0)
-        return nm_human_bytes(out, count);
-    if (strcmp(figure->unit, "ns") == 0)
-        return nm_human_cost(out, count);
-    return nm_human_count(out, count);
-}
-
-void nm_figure_json_begin(nm_json *json, const nm_figure *figure)
-{
-    char text[NM_HUMAN_BYTES];
-
-    nm_json_begin(json, NULL, '{');
-    nm_json_text(json, "name", figure->name);
-    if (figure->is_real)
-        nm_json_real(json, "value", figure->value);
-    else
-        nm_json_int(json, "value", figure->count);
-    nm_json_text(json, "unit", figure->unit);
-    nm_json_text(json, "text", show(figure, text));
-    nm_json_text(json, "view", figure->view);
-    nm_json_begin(json, "key", '{');
-}
-
-void nm_figure_json_end(nm_json *json)
-{
-    nm_json_end(json, '}');
-    nm_json_end(json, '}');
 }
 
 static void write_figure(nm_json *json, const nm_json_findings_row *row, const char *column, nm_figure figure)
@@ -438,18 +397,13 @@ nm_status nm_findings_json(sqlite3 *db, const nm_findings_json_options *options,
     return status == NM_OK ? json->status : status;
 }
 
-void nm_answer_json_begin(nm_json *json, const char *program, const char *database, nm_language language)
+nm_status nm_findings_json_append(sqlite3 *db, const char *program, const nm_findings_json_options *options,
+                                  nm_buffer *out, nm_error *err)
 {
-    nm_json_begin(json, NULL, '{');
-    nm_json_text(json, "schema", NM_ANSWER_SCHEMA);
-    nm_json_text(json, "program", program);
-    nm_json_text(json, "version", NPUMEM_PROJECT_VERSION);
-    nm_json_text(json, "database", database);
-    nm_json_text(json, "language", language == NM_CHINESE ? "zh" : "en");
-}
+    nm_json json = {.out = out, .err = err};
+    nm_status status;
 
-nm_status nm_answer_json_end(nm_json *json)
-{
-    nm_json_end(json, '}');
-    return json->status == NM_OK ? nm_buffer_append(json->out, "\n", 1, json->err) : json->status;
+    nm_answer_json_begin(&json, program, options->database, options->language);
+    status = nm_findings_json(db, options, &json, err);
+    return status == NM_OK ? nm_answer_json_end(&json) : status;
 }

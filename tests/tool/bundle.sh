@@ -56,9 +56,11 @@ for name in heap_place leak fragmentation_verdict out_of_memory misuse copy_summ
     [ ! -s out ] || fail "$name: -q prints"
     cmp run.db kept.db || fail "$name: the database has changed"
     unpack run.bundle.tar.zst
-    [ "$(cd npumem-bundle && echo *)" = 'README.txt run.db screen.txt selfcheck.txt settings.txt versions.txt' ] ||
+    [ "$(cd npumem-bundle && echo *)" = 'README.txt findings.json run.db screen.txt selfcheck.txt settings.txt versions.txt' ] ||
         fail "$name: it holds $(ls npumem-bundle)"
     cmp screen npumem-bundle/screen.txt || fail "$name: another screen"
+    (cd npumem-bundle && "$ingest" --json run.db) | sed 's/"program":"ingest"/"program":"bundle"/' | cmp - npumem-bundle/findings.json ||
+        fail "$name: other findings"
     grep -qE "^ *schema [0-9]+, by npumem-ingest $("$ingest" --version | sed -n '1s/.* //p')$" npumem-bundle/versions.txt ||
         fail "$name: versions: $(cat npumem-bundle/versions.txt)"
     views run.db whole && views npumem-bundle/run.db bundled
@@ -78,7 +80,7 @@ cp run.bundle.tar.zst first.zst
 expect 0 '' -q --force run.db
 cmp run.bundle.tar.zst first.zst || fail 'a second bundle is another'
 expect 0 '' -q run.db -o flat.tar
-zstd -q -dc first.zst >unpacked.tar && tar -tf flat.tar >names && [ "$(wc -l <names)" = 6 ] || fail 'flat.tar is no tar'
+zstd -q -dc first.zst >unpacked.tar && tar -tf flat.tar >names && [ "$(wc -l <names)" = 7 ] || fail 'flat.tar is no tar'
 "$bundle" -q run.db -o - | zstd -q -dc | cmp - unpacked.tar || fail 'standard output is another'
 [ "$(stat -c %s flat.tar)" -gt "$(($(stat -c %s first.zst) * 4))" ] || fail 'it is not compressed'
 # Time and owner are the run's and nobody's.

@@ -39,6 +39,7 @@ grep -v ' step ' "$text" >few.txt
 "$text2trace" few.txt few.zst && npumem-ingest --quiet few.zst || exit 1
 
 ends 0 npumem-ingest -q -o new.db run.zst
+ends 0 npumem-ingest --json run.db
 ends 1 npumem-ingest -q text.zst
 ends 1 npumem-ingest -q -o new.db run.zst # it is there
 ends 2 npumem-ingest
@@ -46,6 +47,8 @@ ends 3 npumem-ingest -q -o cut.db cut.zst
 
 ends 0 npumem-check run.db --max-peak 1TiB
 ends 1 npumem-check run.db --max-peak 1B
+ends 0 npumem-check run.db --max-peak 1TiB --json --junit result.xml
+ends 4 npumem-check run.db --max-peak 1TiB --junit result.xml # it is there
 ends 2 npumem-check run.db
 ends 4 npumem-check text.zst --complete
 ends 4 npumem-check nowhere.db --complete
@@ -53,9 +56,12 @@ ends 5 npumem-check few.db --no-growth --allow-partial
 
 ends 0 npumem-stack run.db leak
 ends 1 npumem-stack run.db nowhere
+ends 1 npumem-stack --json run.db nowhere
 ends 2 npumem-stack
 ends 4 npumem-stack text.zst
 
+ends 0 npumem-export --list --json
+ends 2 npumem-export --json folded run.db
 ends 0 npumem-export folded run.db -o run.folded
 ends 1 npumem-export folded run.db # it is there
 ends 2 npumem-export folded
@@ -75,6 +81,7 @@ ends 2 npumem-mcp
 
 ends 0 npumem-diff run.db new.db
 ends 1 npumem-diff run.db larger.db
+ends 1 npumem-diff --json run.db larger.db
 ends 2 npumem-diff run.db
 ends 2 npumem-diff run.db new.db --rank 77
 ends 4 npumem-diff run.db text.zst

@@ -88,7 +88,7 @@ START_TEST(host_memory_may_grow_by_so_much_an_hour)
     expect("$C host.db --max-host-growth 226492415999B/h --allow-partial", 1, "FAIL  max-host-growth");
     expect("$C host.db --max-host-growth 1.25GiB/h --allow-partial", 1, "h1 pid 101 host memory  and 1 more");
     expect("$C host.db --max-host-growth 37748736000B/h --rank 3 --allow-partial --json", 1,
-           "\"value\": 37748736000, \"unit\": \"bytes_per_hour\", \"limit\": 37748736000");
+           "\"value\":37748736000,\"unit\":\"bytes_per_hour\",\"limit\":37748736000");
     expect("echo max-host-growth=1GiB/h >host.rules; $C host.db --rules host.rules --allow-partial", 1,
            "FAIL  max-host-growth");
     expect("$C run.db --max-host-growth 1GiB/h", 1, "no host memory was recorded: npumem-record --sample-interval");
@@ -224,9 +224,9 @@ START_TEST(growth_that_cannot_be_judged_is_said)
     expect("$C few.db --no-leak --allow-partial --max-peak 1B", 1, "not judged: leaks: 2 of 3 steps seen");
     expect("$C few.db --no-rising --no-anomaly --allow-partial", 0, "ok    no-rising");
     expect("$C few.db --no-growth --allow-partial --json", 5,
-           "\"rule\": \"no-growth\", \"is_ok\": false, \"state\": \"not judged\", \"value\": null");
+           "\"rule\":\"no-growth\",\"is_ok\":false,\"state\":\"not judged\",\"value\":null");
     expect("$C few.db --no-growth --allow-partial --json --not-judged pass", 0,
-           "\"rule\": \"no-growth\", \"is_ok\": true, \"state\": \"not judged\", \"value\": null");
+           "\"rule\":\"no-growth\",\"is_ok\":true,\"state\":\"not judged\",\"value\":null");
     expect("printf 'no-leak not-judged=pass\nno-growth\n' >rules; $C few.db --allow-partial --rules rules", 5,
            "?     no-leak");
     expect("printf 'no-leak not-judged=pass # so far\nno-growth not-judged=pass\n' >rules; $C few.db --allow-partial "
@@ -363,6 +363,30 @@ START_TEST(json_is_valid_and_says_the_same)
         "cp run.db odd.db && sqlite3 odd.db \"UPDATE heap SET name = CAST(x'22ff5c0ac3c328ed' AS TEXT)\";"
         " $C odd.db --json --max-reserved 1B > j; sqlite3 :memory: \"SELECT json_valid(CAST(readfile('j') AS TEXT))\"",
         0, "1");
+}
+END_TEST
+
+/* As a CI system reads it: by an XML reader that is not ours. */
+#define TELL_JUNIT                                                                                                     \
+    "python3 -c \"import xml.etree.ElementTree as x; r = x.parse('j.xml').getroot(); s = r[0]; print(r.tag, s.tag,"    \
+    " s.get('name'), *(s.get(n) for n in ('tests', 'failures', 'errors', 'skipped'))); [print(c.get('name'),"          \
+    " *(e.tag + ' ' + e.get('message') for e in c)) for c in s]\""
+
+START_TEST(junit_has_a_case_a_rule)
+{
+    expect(
+        "$C run.db --junit j.xml --max-peak 12287B --complete --quiet; s=$?; " TELL_JUNIT "; exit $s", 1,
+        "testsuites testsuite run.db 2 1 0 0\ncomplete\nmax-peak failure FAIL  max-peak               12.0 KiB  limit "
+        "  12.0 KiB  h1 device 2 driver  1 bytes over\n");
+    expect_failure("$C run.db --junit j.xml --max-peak 1TiB", 4, "j.xml: is already there (--force replaces it)");
+    expect_failure("$C run.db --junit run.db --force --max-peak 1TiB", 4, "run.db: is the input itself");
+    expect_failure("$C run.db --junit nowhere/j.xml --max-peak 1TiB", 4, "nowhere/j.xml: ");
+    expect("sed '/stack=2/d; /step number=3/,$d' $T > few.txt && load few.txt few; $C few.db --junit j.xml --force "
+           "--no-growth --allow-partial --not-judged pass; " TELL_JUNIT,
+           0, "few.db 2 0 0 1\ncomplete\nno-growth skipped ?     no-growth ");
+    expect("cp run.db odd.db && sqlite3 odd.db \"UPDATE heap SET name = CAST(x'22ff3c0126' AS TEXT)\";"
+           " $C odd.db --junit j.xml --force --max-reserved 1B >/dev/null; " TELL_JUNIT,
+           0, "device 2 \"?<?&  12,287 bytes over\n");
 }
 END_TEST
 
@@ -581,6 +605,7 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, filters_choose_and_what_they_miss_fails);
     tcase_add_test(tcase, a_partial_trace_fails_unless_it_is_allowed);
     tcase_add_test(tcase, json_is_valid_and_says_the_same);
+    tcase_add_test(tcase, junit_has_a_case_a_rule);
     tcase_add_test(tcase, json_says_the_limit_of_what_is_not_there);
     tcase_add_test(tcase, usage_is_checked);
     tcase_add_test(tcase, rules_of_a_team_stand_in_a_file);

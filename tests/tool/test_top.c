@@ -140,24 +140,87 @@ END_TEST
 
 START_TEST(json_has_the_names_of_tables)
 {
-    expect(
-        BY_HAND "$O --once --json hand.zst", 0,
-        "{\"trace\":\"hand.zst\",\"state\":\"ended\",\"ns\":100000000000,\"growth_ns\":50000000000,\"process_count\":1,"
-        "\"ended_process_count\":0,\"events_ingested\":9,\"events_dropped\":0,\"events_damaged\":0,"
-        "\"events_unrecovered\":0,\"steps\":[{\"pid\":7,\"number\":5,\"count\":1}],\"heaps\":["
-        "{\"rank\":3,\"pid\":7,\"device\":0,\"heap\":\"memory\",\"level\":\"driver\",\"is_over\":false,"
-        "\"live_bytes\":16384,\"live_count\":1,\"reserved_bytes\":null,\"peak_bytes\":16384,\"segment_bytes\":16384,"
-        "\"growth_bytes\":0},"
-        "{\"rank\":3,\"pid\":7,\"device\":0,\"heap\":\"cache\",\"level\":\"pool\",\"is_over\":false,"
-        "\"live_bytes\":5120,\"live_count\":3,\"reserved_bytes\":16384,\"peak_bytes\":9216,\"parts\":{\"used\":5120,"
-        "\"pinned\":11264},\"growth_bytes\":-2048}],"
-        "\"largest_sites\":[{\"site\":\"a.py:1 take\",\"level\":\"pool\",\"live_bytes\":4096,\"live_count\":2,"
-        "\"growth_bytes\":2048},{\"site\":\"\xe6\xa8\xa1\xe5\x9e\x8b.py:3 \xe5\x89\x8d\xe5\x90\x91\",\"level\":"
-        "\"pool\",\"live_bytes\":1024,\"live_count\":1,\"growth_bytes\":0}],\"largest_site_count\":2,\"growing_sites\":"
-        "[{\"site\":\"a.py:1 "
-        "take\",\"level\":\"pool\",\"live_bytes\":4096,\"live_count\":2,\"growth_bytes\":2048}],"
-        "\"growing_site_count\":1}\n");
+    expect(BY_HAND "$O --once --json hand.zst", 0,
+           "{\"schema\":\"npumem.findings/1\",\"program\":\"top\",\"version\":\"" NPUMEM_PROJECT_VERSION
+           "\",\"database\":null,\"language\":\"en\",\"trace\":\"hand.zst\",\"state\":\"ended\",\"ns\":100000000000,"
+           "\"growth_ns\":50000000000,\"process_count\":1,"
+           "\"ended_process_count\":0,\"events_ingested\":9,\"events_dropped\":0,\"events_damaged\":0,"
+           "\"events_unrecovered\":0,\"steps\":[{\"pid\":7,\"number\":5,\"count\":1}],\"heaps\":["
+           "{\"rank\":3,\"pid\":7,\"device\":0,\"heap\":\"memory\",\"level\":\"driver\",\"is_over\":false,"
+           "\"live_bytes\":16384,\"live_count\":1,\"reserved_bytes\":null,\"peak_bytes\":16384,\"segment_bytes\":16384,"
+           "\"growth_bytes\":0},"
+           "{\"rank\":3,\"pid\":7,\"device\":0,\"heap\":\"cache\",\"level\":\"pool\",\"is_over\":false,"
+           "\"live_bytes\":5120,\"live_count\":3,\"reserved_bytes\":16384,\"peak_bytes\":9216,\"parts\":{\"used\":5120,"
+           "\"pinned\":11264},\"growth_bytes\":-2048}],"
+           "\"largest_sites\":[{\"site\":\"a.py:1 take\",\"level\":\"pool\",\"live_bytes\":4096,\"live_count\":2,"
+           "\"growth_bytes\":2048},{\"site\":\"\xe6\xa8\xa1\xe5\x9e\x8b.py:3 \xe5\x89\x8d\xe5\x90\x91\",\"level\":"
+           "\"pool\",\"live_bytes\":1024,\"live_count\":1,\"growth_bytes\":0}],\"largest_site_count\":2,\"growing_"
+           "sites\":[{\"site\":\"a.py:1 "
+           "take\",\"level\":\"pool\",\"live_bytes\":4096,\"live_count\":2,\"growth_bytes\":2048}],"
+           "\"growing_site_count\":1}\n");
     expect("$O --json hand.zst | wc -l", 0, "1\n");
+}
+END_TEST
+
+/* All that node_exporter asks of such a file: a HELP, a TYPE, then the samples; nobody sees half of it. */
+START_TEST(prometheus_gets_the_figures_of_each_heap)
+{
+    expect(BY_HAND "echo old >a.prom; $O -q --once --prometheus a.prom hand.zst && cat a.prom", 0,
+           "# HELP npumem_recording_is_running 1: it goes on; 0: it has ended, or nobody writes it any more.\n"
+           "# TYPE npumem_recording_is_running gauge\n"
+           "npumem_recording_is_running{trace=\"hand.zst\"} 0\n"
+           "# HELP npumem_processes Processes that run.\n"
+           "# TYPE npumem_processes gauge\n"
+           "npumem_processes{trace=\"hand.zst\"} 1\n"
+           "# HELP npumem_events_total Events that were read.\n"
+           "# TYPE npumem_events_total counter\n"
+           "npumem_events_total{trace=\"hand.zst\"} 9\n"
+           "# HELP npumem_events_lost_total Events that happened and are in no file, or cannot be read.\n"
+           "# TYPE npumem_events_lost_total counter\n"
+           "npumem_events_lost_total{trace=\"hand.zst\"} 0\n"
+           "# HELP npumem_heap_live_bytes Bytes of the heap that are allocated.\n"
+           "# TYPE npumem_heap_live_bytes gauge\n"
+           "npumem_heap_live_bytes{trace=\"hand.zst\",rank=\"3\",pid=\"7\",device=\"0\",heap=\"cache\",level=\"pool\"} "
+           "5120\n"
+           "npumem_heap_live_bytes{trace=\"hand.zst\",rank=\"3\",pid=\"7\",device=\"0\",heap=\"memory\",level="
+           "\"driver\"} 16384\n"
+           "# HELP npumem_heap_live_allocations Allocations of the heap that are not freed.\n"
+           "# TYPE npumem_heap_live_allocations gauge\n"
+           "npumem_heap_live_allocations{trace=\"hand.zst\",rank=\"3\",pid=\"7\",device=\"0\",heap=\"cache\",level="
+           "\"pool\"} 3\n"
+           "npumem_heap_live_allocations{trace=\"hand.zst\",rank=\"3\",pid=\"7\",device=\"0\",heap=\"memory\",level="
+           "\"driver\"} 1\n"
+           "# HELP npumem_heap_reserved_bytes Bytes that the pool holds of the device, used or not.\n"
+           "# TYPE npumem_heap_reserved_bytes gauge\n"
+           "npumem_heap_reserved_bytes{trace=\"hand.zst\",rank=\"3\",pid=\"7\",device=\"0\",heap=\"cache\",level="
+           "\"pool\"} 16384\n"
+           "# HELP npumem_heap_peak_bytes Most that was allocated of the heap at once.\n"
+           "# TYPE npumem_heap_peak_bytes gauge\n"
+           "npumem_heap_peak_bytes{trace=\"hand.zst\",rank=\"3\",pid=\"7\",device=\"0\",heap=\"cache\",level=\"pool\"} "
+           "9216\n"
+           "npumem_heap_peak_bytes{trace=\"hand.zst\",rank=\"3\",pid=\"7\",device=\"0\",heap=\"memory\",level="
+           "\"driver\"} 16384\n");
+    expect("ls | grep -c 'a.prom.*tmp'", 1, "0\n");
+    expect_trouble("$O --once --prometheus hand.zst hand.zst", 2, "must end in .prom");
+    expect_trouble("$O -q --once --prometheus nowhere/a.prom hand.zst", 1, "nowhere/a.prom: ");
+}
+END_TEST
+
+/* Two heaps of which the labels say the same are one sample; what would end a label, or a line, is no more in it. */
+START_TEST(labels_are_escaped_and_never_stand_twice)
+{
+    expect(
+        "printf '%s\n' 'process 1 pid=7 host=h' 'thread 1 process=1 tid=7' 'device 1 process=1 ordinal=0 kind=npu'"
+        " 'heap 1 process=1 device=1 level=pool basis=block name=\"a\\\"b\\\\c\\n\\x1b\"'"
+        " 'heap 2 process=1 device=1 level=pool basis=block name=\"a\\\"b\\\\c\\n\\x1b\"'"
+        " '@1 alloc heap=1 address=0x10000 block=1024 thread=1' '@2 alloc heap=2 address=0x20000 block=512 thread=1'"
+        " >h.txt && $X h.txt odd.zst && $O -q --once --prometheus b.prom odd.zst && grep live_ b.prom",
+        0,
+        "npumem_heap_live_bytes{trace=\"odd.zst\",pid=\"7\",device=\"0\",heap=\"a\\\"b\\\\c??\",level=\"pool\"} 1536\n"
+        "# HELP npumem_heap_live_allocations Allocations of the heap that are not freed.\n"
+        "# TYPE npumem_heap_live_allocations gauge\n"
+        "npumem_heap_live_allocations{trace=\"odd.zst\",pid=\"7\",device=\"0\",heap=\"a\\\"b\\\\c??\",level=\"pool\"} "
+        "2\n");
 }
 END_TEST
 
@@ -366,6 +429,8 @@ int main(int argc, char **argv)
     tcase_add_test(tests, anonymous_memory_of_the_host_has_a_line);
     tcase_add_test(tests, parts_of_a_pool_are_told);
     tcase_add_test(tests, json_has_the_names_of_tables);
+    tcase_add_test(tests, prometheus_gets_the_figures_of_each_heap);
+    tcase_add_test(tests, labels_are_escaped_and_never_stand_twice);
     tcase_add_test(tests, what_is_live_is_what_an_ingest_of_that_moment_says);
     tcase_add_test(tests, the_same_bytes_have_the_same_sites);
     tcase_add_test(tests, it_ends_with_the_recording_and_shows_its_last_state);

@@ -4,10 +4,9 @@
  */
 #include "store/findings/findings.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/buffer.h"
+#include "base/json.h"
 #include "say/command.h"
 #include "say/sentence.h"
 #include "store/database.h"
@@ -15,35 +14,12 @@
 
 /* ---- say, said and said_line --------------------------------------------------------------------------------------- */
 
-static void give(sqlite3_context *call, nm_buffer *out, nm_status status)
+static void give(sqlite3_context *call, nm_json *json)
 {
-    if (status != NM_OK)
+    if (json->status != NM_OK)
         sqlite3_result_error_nomem(call);
     else
-        sqlite3_result_text64(call, (const char *)out->data, out->len, SQLITE_TRANSIENT, SQLITE_UTF8);
-    nm_buffer_free(out);
-}
-
-static nm_status put(nm_buffer *out, const char *text)
-{
-    return nm_buffer_append(out, text, strlen(text), NULL);
-}
-
-static nm_status put_text(nm_buffer *out, const char *text)
-{
-    nm_status status = put(out, "\"");
-
-    for (; status == NM_OK && *text != 0; text++) {
-        unsigned char character = (unsigned char)*text;
-        char escape[8];
-
-        if (character == '"' || character == '\\' || character < 0x20)
-            snprintf(escape, sizeof escape, character < 0x20 ? "\\u%04x" : "\\%c", character);
-        else
-            snprintf(escape, sizeof escape, "%c", *text);
-        status = put(out, escape);
-    }
-    return status == NM_OK ? put(out, "\"") : status;
+        sqlite3_result_text64(call, (const char *)json->out->data, json->out->len, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
 static const char *text_of(sqlite3_value *value)
@@ -53,97 +29,90 @@ static const char *text_of(sqlite3_value *value)
     return text == NULL ? "" : text;
 }
 
-static nm_status put_value(nm_buffer *out, const char *name, sqlite3_value *value)
+/* As it is. */
+static void put_part(nm_json *json, const char *name, sqlite3_value *part)
 {
-    char number[40];
+    const char *text = text_of(part);
 
+    nm_json_value(json, name, (nm_bytes){(const uint8_t *)text, strlen(text)});
+}
+
+static void put_value(nm_json *json, const char *name, sqlite3_value *value)
+{
     switch (sqlite3_value_type(value)) {
     case SQLITE_NULL:
-        return put(out, "null");
+        nm_json_null(json, name[0] == '=' ? name + 1 : name);
+        break;
     case SQLITE_INTEGER:
-        snprintf(number, sizeof number, "%lld", (long long)sqlite3_value_int64(value));
-        return put(out, number);
+        nm_json_int(json, name, sqlite3_value_int64(value));
+        break;
     case SQLITE_FLOAT:
-        snprintf(number, sizeof number, "%.17g", sqlite3_value_double(value));
-        return put(out, number);
+        nm_json_real(json, name, sqlite3_value_double(value));
+        break;
     default:
-        return name[0] == '=' ? put(out, text_of(value)) : put_text(out, text_of(value));
+        if (name[0] == '=')
+            put_part(json, name + 1, value);
+        else
+            nm_json_text(json, name, text_of(value));
     }
 }
 
 static void run_say(sqlite3_context *call, int count, sqlite3_value **values)
 {
     nm_buffer out = {0};
-    nm_status status;
+    nm_json json = {.out = &out};
 
     if (count == 0 || sqlite3_value_type(values[0]) == SQLITE_NULL)
         return;
-    status = put_text(&out, text_of(values[0]));
-    for (int i = 1; i + 1 < count && status == NM_OK; i += 2) {
-        const char *name = text_of(values[i]);
-
-        status = put(&out, i == 1 ? ",{" : ",");
-        if (status == NM_OK)
-            status = put_text(&out, name[0] == '=' ? name + 1 : name);
-        if (status == NM_OK)
-            status = put(&out, ":");
-        if (status == NM_OK)
-            status = put_value(&out, name, values[i + 1]);
-    }
-    if (status == NM_OK && count > 2)
-        status = put(&out, "}");
-    give(call, &out, status);
+    nm_json_text(&json, NULL, text_of(values[0]));
+    if (count > 2)
+        nm_json_begin(&json, NULL, '{');
+    for (int i = 1; i + 1 < count; i += 2)
+        put_value(&json, text_of(values[i]), values[i + 1]);
+    if (count > 2)
+        nm_json_end(&json, '}');
+    give(call, &json);
+    nm_buffer_free(&out);
 }
 
-/* "[" and the parts from `first` on; *part_count: how many they are. */
-static nm_status put_parts(nm_buffer *out, sqlite3_value **values, int first, int count, int *part_count)
+/* The parts from `first` on; how many they are. */
+static int put_parts(nm_json *json, const char *name, sqlite3_value **values, int first, int count)
 {
-    nm_status status = put(out, "[");
+    int part_count = 0;
 
-    *part_count = 0;
-    for (int i = first; i < count && status == NM_OK; i++) {
+    nm_json_begin(json, name, '[');
+    for (int i = first; i < count; i++) {
         if (sqlite3_value_type(values[i]) == SQLITE_NULL)
             continue;
-        if ((*part_count)++ > 0)
-            status = put(out, ",");
-        if (status == NM_OK)
-            status = put(out, text_of(values[i]));
+        put_part(json, NULL, values[i]);
+        part_count++;
     }
-    return status == NM_OK ? put(out, "]") : status;
+    nm_json_end(json, ']');
+    return part_count;
 }
 
 static void run_said(sqlite3_context *call, int count, sqlite3_value **values)
 {
     nm_buffer out = {0};
-    int part_count;
-    nm_status status = put_parts(&out, values, 0, count, &part_count);
+    nm_json json = {.out = &out};
 
-    if (part_count > 0)
-        give(call, &out, status);
-    else
-        nm_buffer_free(&out);
+    if (put_parts(&json, NULL, values, 0, count) > 0)
+        give(call, &json);
+    nm_buffer_free(&out);
 }
 
 static void run_said_line(sqlite3_context *call, int count, sqlite3_value **values)
 {
     nm_buffer out = {0};
-    int part_count;
-    nm_status status = put(&out, "{");
+    nm_json json = {.out = &out};
 
-    if (status == NM_OK && count > 0 && sqlite3_value_type(values[0]) != SQLITE_NULL) {
-        status = put(&out, "\"label\":");
-        if (status == NM_OK)
-            status = put_text(&out, text_of(values[0]));
-        if (status == NM_OK)
-            status = put(&out, ",");
-    }
-    if (status == NM_OK)
-        status = put(&out, "\"said\":");
-    if (status == NM_OK)
-        status = put_parts(&out, values, 1, count, &part_count);
-    if (status == NM_OK)
-        status = put(&out, "}");
-    give(call, &out, status);
+    nm_json_begin(&json, NULL, '{');
+    if (count > 0 && sqlite3_value_type(values[0]) != SQLITE_NULL)
+        nm_json_text(&json, "label", text_of(values[0]));
+    put_parts(&json, "said", values, 1, count);
+    nm_json_end(&json, '}');
+    give(call, &json);
+    nm_buffer_free(&out);
 }
 
 static void run_command(sqlite3_context *call, int count, sqlite3_value **values)

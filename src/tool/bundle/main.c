@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "report/findings_json.h"
 #include "say/spoken.h"
 #include "screen/screen.h"
 #include "store/database.h"
@@ -39,7 +40,7 @@ typedef struct bundle {
     bool is_compressed, is_redacted;
     int64_t time_seconds;
     nm_buffer report;
-    nm_buffer readme, screen, versions, settings, selfcheck;
+    nm_buffer readme, screen, findings, versions, settings, selfcheck;
     int database_fd;
 } bundle;
 
@@ -113,6 +114,13 @@ static nm_status write_screen(const bundle *work, nm_buffer *out, nm_error *err)
     return nm_screen_append(nm_store_db(work->store), BUNDLE_DATABASE, language_of(work->options), out, err);
 }
 
+static nm_status write_findings(const bundle *work, nm_buffer *out, nm_error *err)
+{
+    const nm_findings_json_options options = {.language = language_of(work->options), .database = BUNDLE_DATABASE};
+
+    return nm_findings_json_append(nm_store_db(work->store), "bundle", &options, out, err);
+}
+
 /* Members have the time of the run: the same database gives the same bundle. */
 static nm_status ask_facts(bundle *work, nm_error *err)
 {
@@ -136,6 +144,8 @@ static nm_status write_texts(bundle *work, nm_error *err)
     if (status == NM_OK)
         status = write_screen(work, &work->screen, err);
     if (status == NM_OK)
+        status = write_findings(work, &work->findings, err);
+    if (status == NM_OK)
         status = bundle_write_versions(db, &work->versions, err);
     if (status == NM_OK)
         status = bundle_write_settings(db, &work->settings, err);
@@ -150,9 +160,13 @@ static nm_status write_archive(const bundle *work, nm_error *err)
         const char *name;
         const nm_buffer *text; /* NULL: the database */
     } members[] = {
-        {BUNDLE_FOLDER "README.txt", &work->readme},       {BUNDLE_FOLDER "screen.txt", &work->screen},
-        {BUNDLE_FOLDER "versions.txt", &work->versions},   {BUNDLE_FOLDER "settings.txt", &work->settings},
-        {BUNDLE_FOLDER "selfcheck.txt", &work->selfcheck}, {BUNDLE_FOLDER BUNDLE_DATABASE, NULL},
+        {BUNDLE_FOLDER "README.txt", &work->readme},
+        {BUNDLE_FOLDER "screen.txt", &work->screen},
+        {BUNDLE_FOLDER "findings.json", &work->findings},
+        {BUNDLE_FOLDER "versions.txt", &work->versions},
+        {BUNDLE_FOLDER "settings.txt", &work->settings},
+        {BUNDLE_FOLDER "selfcheck.txt", &work->selfcheck},
+        {BUNDLE_FOLDER BUNDLE_DATABASE, NULL},
     };
     archive *made = NULL;
     nm_status status = archive_open(stdout, work->is_compressed, work->time_seconds, &made, err);
@@ -202,6 +216,7 @@ static void free_work(bundle *work)
     nm_buffer_free(&work->report);
     nm_buffer_free(&work->readme);
     nm_buffer_free(&work->screen);
+    nm_buffer_free(&work->findings);
     nm_buffer_free(&work->versions);
     nm_buffer_free(&work->settings);
     nm_buffer_free(&work->selfcheck);

@@ -89,6 +89,7 @@ nm_status bundle_write_readme(bool is_redacted, bool is_compressed, nm_buffer *o
     static const char contents[] =
         "A run of a program on NPUs, as npumem recorded its memory (npumem bundle).\n\n"
         "  screen.txt     the verdicts: what is wrong, worst first, and the peak. Begin here\n"
+        "  findings.json  the same for programs: docs/json.md\n"
         "  run.db         the database, SQLite: allocations that were live at a peak, a mark, a failed allocation or "
         "the end\n"
         "                 (npumem ingest --detail live); all answers are those of the whole recording\n"

@@ -11,8 +11,10 @@
 
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "report/findings_json.h"
 #include "say/spoken.h"
 #include "store/foreign.h"
+#include "tool/check/junit.h"
 #include "tool/check/options.h"
 #include "tool/check/results.h"
 #include "tool/common/answer.h"
@@ -39,7 +41,23 @@ static nm_status say_chosen(sqlite3 *db, const check_options *options, nm_error 
     return status;
 }
 
-static int report_results(const check_options *options, const check_result *results)
+/* With what else there is to say of the database. */
+static nm_status make_json(const check_options *options, const check_result *results, sqlite3 *db, nm_buffer *out,
+                           nm_error *err)
+{
+    const nm_findings_json_options findings = {.language = nm_language_of_environment(), .database = options->database};
+    nm_json json = {.out = out, .err = err};
+    nm_status status = NM_OK;
+
+    if (!options->is_json)
+        return NM_OK;
+    nm_answer_json_begin(&json, "check", options->database, findings.language);
+    check_write_rules(results, options->rules.count, &json);
+    status = nm_findings_json(db, &findings, &json, err);
+    return status == NM_OK ? nm_answer_json_end(&json) : status;
+}
+
+static int report_results(const check_options *options, const check_result *results, const nm_buffer *json)
 {
     exit_code code = EXIT_DONE;
 
@@ -49,8 +67,7 @@ static int report_results(const check_options *options, const check_result *resu
         if (!options->is_json)
             check_write_line(&results[i], stdout);
     }
-    if (options->is_json)
-        check_write_json(options->database, results, options->rules.count, stdout);
+    fwrite(json->data, 1, json->len, stdout);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         nm_shown_print(stderr, "npumem-check: %s: %s: %s\n", answer_name(), nm_spoken("cannot write"),
                        nm_spoken(strerror(errno)));
@@ -66,6 +83,7 @@ static int run_check(const void *context)
     const char *subject = options->database;
     nm_error err = {.offset = NM_NO_OFFSET};
     nm_foreign *database = NULL;
+    nm_buffer json = {0};
     nm_status status = results == NULL ? nm_fail(&err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
                                        : nm_foreign_open(options->database, false, &database, &err);
 
@@ -74,7 +92,14 @@ static int run_check(const void *context)
                                &subject, &err);
     if (status == NM_OK)
         status = say_chosen(nm_foreign_db(database), options, &err);
-    int result = status == NM_OK ? report_results(options, results) : report_error(subject, &err);
+    if (status == NM_OK)
+        status = make_json(options, results, nm_foreign_db(database), &json, &err);
+    if (status == NM_OK && options->junit_path != NULL) {
+        subject = options->junit_path;
+        status = check_write_junit(subject, options->is_forced, options->database, results, options->rules.count, &err);
+    }
+    int result = status == NM_OK ? report_results(options, results, &json) : report_error(subject, &err);
+    nm_buffer_free(&json);
     nm_foreign_close(database);
     free(results);
     return result;
@@ -100,7 +125,13 @@ static int answer_check(const check_options *options)
     for (size_t i = 0; i < count; i++)
         if (options->rules.items[i].kind == CHECK_BASELINE)
             inputs[request.input_count++] = options->rules.items[i].baseline;
-    int result = answer_run(&request, run_check, options);
+    nm_error err = {.offset = NM_NO_OFFSET};
+    int result = EXIT_UNUSABLE;
+
+    if (options->junit_path != NULL && answer_check_output(&request, options->junit_path, &err) != NM_OK)
+        report_error(options->junit_path, &err);
+    else
+        result = answer_run(&request, run_check, options);
     free(inputs);
     return result;
 }

@@ -11,6 +11,7 @@
 typedef struct check_options {
     const char *database;    /* borrowed */
     const char *output_path; /* NULL: standard output */
+    const char *junit_path;  /* NULL: none */
     struct {
         check_rule *items; /* owned */
         size_t count, capacity;

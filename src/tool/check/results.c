@@ -5,7 +5,6 @@
  */
 #include "tool/check/results.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -79,64 +78,44 @@ void check_write_line(const check_result *result, FILE *out)
     fputc('\n', out);
 }
 
-static void write_string(const char *text, FILE *out)
+static void write_number(nm_json *json, const char *name, bool is_known, double value)
 {
-    char escaped[NM_SHOWN_ESCAPE_BYTES];
-    uint32_t character;
-    size_t len = strlen(text), count;
-
-    fputc('"', out);
-    for (size_t at = 0; at < len; at += count) {
-        count = nm_shown_next(text + at, len - at, &character);
-        fwrite(escaped, 1, nm_shown_escape(escaped, character, text + at, count), out);
-    }
-    fputc('"', out);
-}
-
-static void write_number(const char *name, bool is_known, double value, FILE *out)
-{
-    fprintf(out, ", \"%s\": ", name);
-    if (!is_known || !isfinite(value))
-        fputs("null", out);
-    else if (value == (double)whole(value))
-        fprintf(out, "%" PRId64, whole(value));
+    if (is_known && value == (double)whole(value))
+        nm_json_int(json, name, whole(value));
     else
-        fprintf(out, "%.17g", value);
+        nm_json_real(json, name, is_known ? value : NAN);
 }
 
-static void write_result(const check_result *result, FILE *out)
+static void write_rule(const check_result *result, nm_json *json)
 {
     static const char *const units[] = {[CHECK_BYTES] = "bytes",
                                         [CHECK_RATIO] = "ratio",
                                         [CHECK_COUNT] = "count",
                                         [CHECK_BYTES_PER_HOUR] = "bytes_per_hour"};
 
-    fprintf(out, "    {\"rule\": \"%s\", \"is_ok\": %s", result->name, result->is_ok ? "true" : "false");
-    fprintf(out, ", \"state\": \"%s\"", result->is_unjudged ? "not judged" : result->is_ok ? "holds" : "broken");
-    write_number("value", result->has_value && !result->is_unjudged, result->value, out);
-    fprintf(out, ", \"unit\": \"%s\"", units[result->unit]);
-    write_number("limit", result->has_limit && result->is_limit_known, result->limit, out);
-    fprintf(out, ", \"is_minimum\": %s", result->is_minimum ? "true" : "false");
-    write_number("failed_count", true, (double)result->failed_count, out);
-    fputs(", \"place\": ", out);
-    write_string(result->place, out);
-    fputs(", \"note\": ", out);
-    write_string(result->note, out);
-    fputc('}', out);
+    nm_json_begin(json, NULL, '{');
+    nm_json_text(json, "rule", result->name);
+    nm_json_bool(json, "is_ok", result->is_ok);
+    nm_json_text(json, "state", result->is_unjudged ? "not judged" : result->is_ok ? "holds" : "broken");
+    write_number(json, "value", result->has_value && !result->is_unjudged, result->value);
+    nm_json_text(json, "unit", units[result->unit]);
+    write_number(json, "limit", result->has_limit && result->is_limit_known, result->limit);
+    nm_json_bool(json, "is_minimum", result->is_minimum);
+    nm_json_int(json, "failed_count", result->failed_count);
+    nm_json_text(json, "place", result->place);
+    nm_json_text(json, "note", result->note);
+    nm_json_end(json, '}');
 }
 
-void check_write_json(const char *database, const check_result *results, size_t count, FILE *out)
+void check_write_rules(const check_result *results, size_t count, nm_json *json)
 {
     bool is_ok = true;
 
     for (size_t i = 0; i < count; i++)
         is_ok = is_ok && results[i].is_ok;
-    fputs("{\n  \"database\": ", out);
-    write_string(database, out);
-    fprintf(out, ",\n  \"is_ok\": %s,\n  \"rules\": [\n", is_ok ? "true" : "false");
-    for (size_t i = 0; i < count; i++) {
-        write_result(&results[i], out);
-        fputs(i + 1 < count ? ",\n" : "\n", out);
-    }
-    fputs("  ]\n}\n", out);
+    nm_json_bool(json, "is_ok", is_ok);
+    nm_json_begin(json, "rules", '[');
+    for (size_t i = 0; i < count; i++)
+        write_rule(&results[i], json);
+    nm_json_end(json, ']');
 }

@@ -43,16 +43,15 @@ char *answer_scratch(const char *path, const char *scratch_name)
     return len < 0 ? NULL : scratch;
 }
 
-/* May it be written there? Not over what is asked. */
-static nm_status check_output(const answer_request *request, nm_error *err)
+nm_status answer_check_output(const answer_request *request, const char *path, nm_error *err)
 {
-    nm_status status = nm_output_check(request->path, request->is_forced, -1, err);
+    nm_status status = nm_output_check(path, request->is_forced, -1, err);
 
     for (size_t i = 0; i < request->input_count && status == NM_OK; i++) {
         int input = -1;
 
         nm_io_open(request->inputs[i], O_RDONLY | O_NONBLOCK, 0, &input, NULL);
-        status = nm_output_check(request->path, request->is_forced, input, err);
+        status = nm_output_check(path, request->is_forced, input, err);
         nm_io_close(input);
     }
     return status;
@@ -108,7 +107,7 @@ int answer_run(const answer_request *request, int (*run)(const void *context), c
         return run(context);
     }
     name = nm_shown_text(shown, sizeof shown, request->path);
-    status = check_output(request, &err);
+    status = answer_check_output(request, request->path, &err);
     if (status == NM_OK)
         status = lead_output(request->path, &draft, &err);
     int result = status == NM_OK ? run_into(request, &draft, run, context) : report(request, &err);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "tool/common/exit_status.h"
 
 typedef struct answer_request {
@@ -25,6 +26,9 @@ typedef struct answer_request {
 /* Calls run(context), which prints, and gives its exit status back; of those, `failed` and EXIT_USAGE are no answers: nothing is
  * left of FILE then. What stands beside it is removed when a signal ends the program: takes signals over (store/cleanup.h). */
 int answer_run(const answer_request *request, int (*run)(const void *context), const void *context);
+
+/* May `path`, another output, be written? Not over what is asked. */
+nm_status answer_check_output(const answer_request *request, const char *path, nm_error *err);
 
 /*
  * Where a file that the answer is made of may lie meanwhile, to be freed; NULL: out of memory. Beside `path`; where that is NULL or

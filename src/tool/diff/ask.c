@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "store/database.h"
+#include "tool/diff/json.h"
 
 typedef struct asked {
     diff_run *run;
@@ -39,6 +40,8 @@ static nm_status answer(void *context, sqlite3_stmt *rows, nm_error *err)
     diff_run *run = what->run;
     nm_status status = run->csv == NULL ? NM_OK : write_csv(run, what->question, rows, err);
 
+    if (status == NM_OK && run->json != NULL)
+        return diff_json_rows(run, what->question, rows, err);
     if (status != NM_OK)
         return status;
     what->write(run, rows);

@@ -7,6 +7,7 @@
 #define NM_TOOL_DIFF_ASK_H
 
 #include "base/human.h"
+#include "base/json.h"
 #include "report/csv.h"
 #include "store/foreign.h"
 #include "tool/diff/options.h"
@@ -19,6 +20,7 @@ typedef struct diff_run {
     nm_foreign *run;     /* owned; the base is attached to it */
     sqlite3 *db;         /* of it; borrowed */
     nm_csv *csv;
+    nm_json *json; /* borrowed; NULL: text is printed */
     nm_compare_rules rules;
     int64_t difference_count;
 } diff_run;

@@ -11,7 +11,7 @@
 
 #define UNKNOWN "-"
 
-static const char *value_text(char out[NM_HUMAN_BYTES], sqlite3_stmt *row, const char *column)
+const char *diff_value_text(char out[NM_HUMAN_BYTES], sqlite3_stmt *row, const char *column)
 {
     const char *unit = nm_named_text(row, "unit");
 
@@ -32,7 +32,7 @@ static const char *without_sign_of_zero(char *text)
     return text;
 }
 
-static const char *change_text(char out[NM_HUMAN_BYTES + 1], sqlite3_stmt *row)
+const char *diff_change_text(char out[NM_HUMAN_BYTES + 1], sqlite3_stmt *row)
 {
     const char *unit = nm_named_text(row, "unit");
     int64_t change = nm_named_integer(row, "change_value");
@@ -59,7 +59,8 @@ void diff_write_figures(diff_run *run, sqlite3_stmt *rows)
     while (sqlite3_step(rows) == SQLITE_ROW) {
         if (row_count++ == 0)
             printf("\nfigures\n  %11s %10s %10s\n", "change", "A", "B");
-        printf("  %11s %10s %10s  %-10s %s\n", change_text(change, rows), value_text(base, rows, "base_value"),
-               value_text(value, rows, "run_value"), nm_named_text(rows, "level"), nm_named_text(rows, "figure"));
+        printf("  %11s %10s %10s  %-10s %s\n", diff_change_text(change, rows),
+               diff_value_text(base, rows, "base_value"), diff_value_text(value, rows, "run_value"),
+               nm_named_text(rows, "level"), nm_named_text(rows, "figure"));
     }
 }

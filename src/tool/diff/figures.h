@@ -10,4 +10,8 @@
 /* The rows of DIFF_FIGURES, as text. A figure that differs is no difference of its own: what makes it is in the sites. */
 void diff_write_figures(diff_run *run, sqlite3_stmt *rows);
 
+/* Its amounts in words, by its unit. */
+const char *diff_value_text(char out[NM_HUMAN_BYTES], sqlite3_stmt *row, const char *column);
+const char *diff_change_text(char out[NM_HUMAN_BYTES + 1], sqlite3_stmt *row);
+
 #endif

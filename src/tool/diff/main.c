@@ -22,6 +22,7 @@
 #include "tool/diff/diff_choices.sql.h"
 #include "tool/diff/diff_heads.sql.h"
 #include "tool/diff/figures.h"
+#include "tool/diff/json.h"
 #include "tool/diff/moments.h"
 #include "tool/diff/options.h"
 
@@ -179,6 +180,10 @@ static nm_status write_head(diff_run *run, sqlite3 *db, const char *letter, cons
     run->subject = path;
     if (status == NM_OK && nm_diff_heads_next(rows, &row)) {
         *rank_count = row.rank_count;
+        if (run->json != NULL) {
+            diff_json_head(run->json, letter[0] == 'A' ? "a" : "b", path, &row);
+            return nm_question_end(rows, status, err);
+        }
         printf("%s  %s  from %s: ", letter, nm_human_text(name, sizeof name, path, 200),
                nm_human_text(from, sizeof from, row.name, 200));
         printf("%lld process%s, ", (long long)row.process_count, row.process_count == 1 ? "" : "es");
@@ -287,7 +292,8 @@ static nm_status open_all(diff_run *run, nm_error *err)
         status = write_head(run, nm_foreign_db(base), "A", options->choice.base_path, &base_ranks, err);
     if (status == NM_OK)
         status = write_head(run, run->db, "B", options->run_path, &run_ranks, err);
-    if (status == NM_OK && base_ranks != run_ranks && !options->choice.has_rank && !options->choice.is_by_rank)
+    if (status == NM_OK && run->json == NULL && base_ranks != run_ranks && !options->choice.has_rank &&
+        !options->choice.is_by_rank)
         printf("Bytes are sums over all ranks, of which there are not the same number: --rank N compares one.\n");
     if (status == NM_OK)
         write_choice(&options->choice);
@@ -305,7 +311,9 @@ static nm_status compare(diff_run *run, nm_error *err)
     status = diff_ask(run, NM_COMPARE_FIGURES, diff_write_figures, err);
     if (status == NM_OK)
         status = diff_ask(run, NM_COMPARE_ENVIRONMENT, write_environment, err);
-    if (status == NM_OK && !has_sites(run))
+    if (status == NM_OK && run->json != NULL)
+        nm_json_bool(run->json, "has_sites", has_sites(run));
+    else if (status == NM_OK && !has_sites(run))
         printf("\nsites and leaks\n  not compared: A and B have sites by rules of different versions (%" PRId64
                " and %" PRId64 "): load both with this one\n",
                run->rules.base_version, run->rules.run_version);
@@ -319,10 +327,18 @@ static nm_status compare(diff_run *run, nm_error *err)
 static int run_diff(const void *context)
 {
     const diff_options *options = context;
-    diff_run run = {.options = options};
     nm_error err = {.offset = NM_NO_OFFSET};
-    nm_status status = options->choice.from != NULL ? diff_moments(&run, &err) : compare(&run, &err);
+    nm_buffer text = {0};
+    nm_json json = {.out = &text, .err = &err};
+    diff_run run = {.options = options, .json = options->is_json ? &json : NULL};
+    nm_status status;
 
+    if (options->is_json)
+        diff_json_begin(&run);
+    status = options->choice.from != NULL ? diff_moments(&run, &err) : compare(&run, &err);
+    if (status == NM_OK && options->is_json)
+        status = diff_json_end(&run, &err);
+    nm_buffer_free(&text);
     nm_csv_close(run.csv);
     nm_foreign_close(run.run);
     char shown[PATH_MAX];

@@ -203,6 +203,11 @@ static nm_status write_head(diff_run *run, const asked_moment *from, const asked
                        choice->has_rank ? " of that rank" : "");
     if (status != NM_OK)
         return status;
+    if (run->json != NULL) {
+        nm_json_int(run->json, "process_count", row.both_count);
+        nm_json_int(run->json, "all_process_count", row.all_count);
+        return NM_OK;
+    }
     printf("%s  from %s to %s: ", nm_human_text(name, sizeof name, run->options->run_path, 200),
            nm_human_text(first, sizeof first, from->given, 60), nm_human_text(second, sizeof second, to->given, 60));
     if (row.both_count < row.all_count)

@@ -51,6 +51,10 @@ static const option_row rows[] = {
      .help = "also write diff.csv, diff_environment.csv, diff_figures.csv and diff_leaks.csv, or between_moments.csv, "
              "whole, into DIR",
      .field = OPTION_FIELD(diff_options, csv_folder)},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .help = "print JSON for programs, npumem.findings/1, with all rows",
+     .field = OPTION_FIELD(diff_options, is_json)},
     OPTIONS_OUTPUT(diff_options, output_path, is_forced),
     {.name = "quiet",
      .letter = 'q',

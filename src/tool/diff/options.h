@@ -14,7 +14,7 @@ typedef struct diff_options {
     const char *run_path;
     const char *csv_folder;  /* NULL: no CSV */
     const char *output_path; /* NULL: standard output */
-    bool is_forced, is_quiet;
+    bool is_forced, is_json, is_quiet;
     int64_t top; /* INT64_MAX: all */
 } diff_options;
 

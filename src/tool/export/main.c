@@ -15,6 +15,7 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "say/answer.h"
 #include "store/cleanup.h"
 #include "store/publish.h"
 #include "tool/export/load.h"
@@ -146,6 +147,52 @@ static int run_export(const export_options *options)
     return EXIT_PARTIAL;
 }
 
+/* ---- The formats ---- */
+
+static nm_status make_list(const export_options *options, nm_buffer *out, nm_error *err)
+{
+    nm_json json = {.out = out, .err = err};
+    size_t count;
+    const export_format *formats = export_formats(&count);
+
+    if (options->is_json)
+        nm_answer_json_begin(&json, "export", NULL, NM_ENGLISH);
+    if (options->is_json)
+        nm_json_begin(&json, "exports", '[');
+    for (size_t i = 0; i < count; i++) {
+        if (!options->is_json) {
+            printf("%-10s %-10s %s\n", formats[i].name, formats[i].suffix, formats[i].reader);
+            continue;
+        }
+        nm_json_begin(&json, NULL, '{');
+        nm_json_text(&json, "format", formats[i].name);
+        nm_json_text(&json, "suffix", formats[i].suffix);
+        nm_json_text(&json, "read_by", formats[i].reader);
+        nm_json_end(&json, '}');
+    }
+    if (!options->is_json)
+        return NM_OK;
+    nm_json_end(&json, ']');
+    return nm_answer_json_end(&json);
+}
+
+static int run_list(const export_options *options)
+{
+    nm_error err = {.offset = NM_NO_OFFSET};
+    nm_buffer text = {0};
+    nm_status status;
+
+    if (options->is_quiet)
+        return EXIT_DONE;
+    status = make_list(options, &text, &err);
+    if (status == NM_OK && (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout) != 0))
+        status = nm_fail_write(&err, errno);
+    nm_buffer_free(&text);
+    if (status != NM_OK)
+        fprintf(stderr, "npumem-export: standard output: %s\n", err.text);
+    return status == NM_OK ? EXIT_DONE : EXIT_NO;
+}
+
 int main(int argc, char **argv)
 {
     export_options options = {0};
@@ -153,5 +200,7 @@ int main(int argc, char **argv)
 
     nm_io_hold_standard_streams();
     nm_cleanup_install();
+    if (outcome == OPTIONS_READ && options.is_list)
+        return run_list(&options);
     return outcome == OPTIONS_READ ? run_export(&options) : options_end(outcome, EXIT_NO);
 }

@@ -11,11 +11,11 @@
 #define FORMATS "pprof, folded, perfetto, snapshot or svg"
 
 static const export_format formats[] = {
-    {"pprof", ".pb", nm_export_pprof},
-    {"folded", ".folded", nm_export_folded},
-    {"perfetto", ".pftrace", nm_export_perfetto},
-    {"snapshot", ".pickle", nm_export_snapshot},
-    {"svg", ".svg", nm_export_svg},
+    {"pprof", ".pb", "go tool pprof, and what else reads its profiles", nm_export_pprof},
+    {"folded", ".folded", "flame graphs", nm_export_folded},
+    {"perfetto", ".pftrace", "ui.perfetto.dev", nm_export_perfetto},
+    {"snapshot", ".pickle", "PyTorch's memory_viz, and what else reads memory snapshots", nm_export_snapshot},
+    {"svg", ".svg", "a browser: memory over time as a picture", nm_export_svg},
 };
 
 static const option_row rows[] = {
@@ -37,6 +37,14 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "whole stacks, with the frames of allocators, frameworks and the interpreter",
      .field = OPTION_FIELD(export_options, is_raw)},
+    {.name = "list",
+     .kind = OPTION_FLAG,
+     .help = "print the formats, and end",
+     .field = OPTION_FIELD(export_options, is_list)},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .help = "of --list: print JSON for programs, npumem.findings/1",
+     .field = OPTION_FIELD(export_options, is_json)},
     {.name = "force",
      .kind = OPTION_FLAG,
      .help = "replace a file that is there",
@@ -51,7 +59,8 @@ static const option_row rows[] = {
 
 static const options_program program = {
     .name = "npumem-export",
-    .usage = "npumem-export [options] pprof | folded | perfetto | snapshot | svg DB",
+    .usage =
+        "npumem-export [options] pprof | folded | perfetto | snapshot | svg DB\n       npumem-export --list [--json]",
     .about =
         "Writes a database of npumem-ingest in the format of another tool; a trace or a snapshot is loaded first. "
         "pprof: a "
@@ -66,6 +75,12 @@ static const options_program program = {
     OPTIONS_ROWS(rows),
 };
 
+const export_format *export_formats(size_t *count)
+{
+    *count = sizeof formats / sizeof *formats;
+    return formats;
+}
+
 options_outcome export_options_read(int argc, char **argv, export_options *options)
 {
     char **operands;
@@ -73,6 +88,10 @@ options_outcome export_options_read(int argc, char **argv, export_options *optio
 
     if (outcome != OPTIONS_READ)
         return outcome;
+    if (options->is_json && !options->is_list)
+        return options_refuse(&program, "--json: goes with --list alone");
+    if (options->is_list)
+        return operands[0] == NULL ? OPTIONS_READ : options_refuse(&program, "--list: takes no database");
     if (operands[0] == NULL)
         return options_refuse(&program, "no format: %s", nm_spoken(FORMATS));
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)

@@ -10,6 +10,7 @@
 
 typedef struct export_format {
     const char *name, *suffix; /* of the file: ".folded" */
+    const char *reader;        /* what reads it, in words */
     nm_status (*write)(const nm_export *export, nm_error *err);
 } export_format;
 
@@ -18,7 +19,11 @@ typedef struct export_options {
     const char *database, *output; /* borrowed; output: NULL: by the database's name, "-": standard output */
     const char *at;
     bool is_raw, is_forced, is_quiet;
+    bool is_list, is_json; /* of the formats: then there is no format and no database */
 } export_options;
+
+/* All formats; *count is how many. */
+const export_format *export_formats(size_t *count);
 
 /* Into zeroed options, which borrow from argv. */
 options_outcome export_options_read(int argc, char **argv, export_options *options);

@@ -375,13 +375,8 @@ static nm_status write_json(ingest *run, const char *database, nm_error *err)
 {
     const nm_findings_json_options options = {.language = language_of(run->options), .database = database};
     nm_buffer text = {0};
-    nm_json json = {.out = &text, .err = err};
-    nm_status status;
+    nm_status status = nm_findings_json_append(run->db, "ingest", &options, &text, err);
 
-    nm_answer_json_begin(&json, "ingest", database, options.language);
-    status = nm_findings_json(run->db, &options, &json, err);
-    if (status == NM_OK)
-        status = nm_answer_json_end(&json);
     run->screen = (char *)text.data;
     run->screen_bytes = status == NM_OK ? text.len : 0;
     return status;

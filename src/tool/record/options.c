@@ -259,6 +259,10 @@ static const option_row rows[] = {
          "report (default npumem-selfcheck-%h-%t.txt); exit status 0: they agree, 1: not, or nothing recorded",
      .take = take_action,
      .code = RECORD_SELFCHECK},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .help = "of --selfcheck: print its figures as JSON for programs, npumem.findings/1",
+     .field = FIELD(is_json)},
     {.name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .help = "no lines at the end", .field = FIELD(is_quiet)},
     {.name = "attach",
      .kind = OPTION_TEXT,
@@ -320,7 +324,7 @@ static nm_status append_word(nm_buffer *words, const char *word, nm_error *err)
 static bool is_passed_on(const option_row *row)
 {
     return row->take != take_output && row->code != RECORD_PRINT_ENVIRONMENT && row->code != RECORD_SELFCHECK &&
-           strcmp(row->name, "best-effort") != 0;
+           strcmp(row->name, "best-effort") != 0 && strcmp(row->name, "json") != 0;
 }
 
 /* What a drain of --print-env or a recorder of --selfcheck gets told again. */
@@ -439,6 +443,8 @@ static options_outcome check_action(record_options *options)
 {
     char shown[120];
 
+    if (options->is_json && options->action != RECORD_SELFCHECK)
+        return options_refuse(&program, "--json: goes with --selfcheck alone");
     switch (options->action) {
     case RECORD_CONTROL:
         if (options->program[0] == NULL || !is_command(options->program[0]))

@@ -29,7 +29,7 @@ typedef struct record_options {
     record_action action;
     const char *output; /* pattern, or "-" */
     const char *target; /* of --finish, --attach, --serve and --ctl */
-    bool is_forced, is_required, is_quiet, is_watched;
+    bool is_forced, is_required, is_quiet, is_json, is_watched;
     bool is_best_effort;  /* what cannot be recorded runs all the same */
     bool is_off;          /* NPUMEM=off: run the program unrecorded */
     bool has_pool_events; /* torch_npu is to tell them */

@@ -372,15 +372,21 @@ static nm_status write_file(int fd, const nm_buffer *brief, const nm_buffer *res
     return status == NM_OK ? nm_io_write(fd, rest->data, rest->len, err) : status;
 }
 
-static nm_status report(selfcheck *check, int fd, nm_error *err)
+static nm_status report(selfcheck *check, const char *name, int fd, nm_error *err)
 {
-    nm_buffer brief = {0}, rest = {0};
+    nm_buffer brief = {0}, rest = {0}, json = {0};
+    nm_status status = NM_OK;
 
     selfcheck_write(&check->place, &check->result, &brief, &rest);
+    if (check->options->is_json)
+        status = selfcheck_write_json(&check->result, name, &json, err);
+    const nm_buffer *shown = check->options->is_json ? &json : &brief;
     if (!check->options->is_quiet)
-        fwrite(brief.data, 1, brief.len, stdout);
+        fwrite(shown->data, 1, shown->len, stdout);
     fflush(stdout);
-    nm_status status = write_file(fd, &brief, &rest, err);
+    if (status == NM_OK)
+        status = write_file(fd, &brief, &rest, err);
+    nm_buffer_free(&json);
     nm_buffer_free(&brief);
     nm_buffer_free(&rest);
     return status;
@@ -430,7 +436,7 @@ static int check_into(const record_options *options, const char *name, int fd)
     nm_status written = selfcheck_place_open(&check->place, &err);
     if (written == NM_OK) {
         check_all(check);
-        written = report(check, fd, &err);
+        written = report(check, name, fd, &err);
     }
     ended_by = check->place.ended_by;
     if (written != NM_OK)

@@ -49,6 +49,19 @@ int64_t selfcheck_median(const int64_t times[SELFCHECK_ROUNDS])
 
 /* ---- Sections ------------------------------------------------------------------------------------------------------ */
 
+const char *selfcheck_verdict(const selfcheck_result *result)
+{
+    return !result->is_compared ? "FAILED" : result->reason[0] == 0 ? "AGREES" : "DISAGREES";
+}
+
+const char *selfcheck_state(const selfcheck_line *line)
+{
+    return line->said == SELFCHECK_UNKNOWN ? "not said"
+           : !selfcheck_agrees(line)       ? "DIFFERS"
+           : line->said == line->seen      ? "same"
+                                           : "about the same";
+}
+
 static void say_head(const selfcheck_result *result, nm_buffer *out)
 {
     struct utsname host = {0};
@@ -59,11 +72,8 @@ static void say_head(const selfcheck_result *result, nm_buffer *out)
     uname(&host);
     if (localtime_r(&now, &parts) != NULL)
         strftime(date, sizeof date, "%Y-%m-%d %H:%M %z", &parts);
-    selfcheck_say(out, "npumem self-check: %s%s%s\n",
-                  !result->is_compared     ? "FAILED"
-                  : result->reason[0] == 0 ? "AGREES"
-                                           : "DISAGREES",
-                  result->reason[0] == 0 ? "" : ": ", result->reason);
+    selfcheck_say(out, "npumem self-check: %s%s%s\n", selfcheck_verdict(result), result->reason[0] == 0 ? "" : ": ",
+                  result->reason);
     if (result->is_standin)
         selfcheck_say(
             out, "This is no NPU: it was recorded on npumem's stand-in for CANN, which tells nothing of a device.\n");
@@ -88,10 +98,7 @@ static void say_figures(const selfcheck_result *result, nm_buffer *out)
         selfcheck_digits(line->seen, seen);
         selfcheck_digits(line->allowed_bytes, allowed);
         selfcheck_say(out, "  %-26s %22s %16s   npumem %16s   %s", line->what, line->said_by, said, seen,
-                      line->said == SELFCHECK_UNKNOWN ? "not said"
-                      : !selfcheck_agrees(line)       ? "DIFFERS"
-                      : line->said == line->seen      ? "same"
-                                                      : "about the same");
+                      selfcheck_state(line));
         selfcheck_say(out, line->allowed_bytes > 0 ? " (up to %s)\n" : "\n", allowed);
     }
 }

@@ -34,6 +34,12 @@ typedef struct selfcheck_result {
 /* Appends to *brief the part that is shown on a terminal, to *rest what the file has below it. */
 void selfcheck_write(const selfcheck_place *place, const selfcheck_result *result, nm_buffer *brief, nm_buffer *rest);
 
+/* The figures as JSON; `report` is the name of the file that has it all. */
+nm_status selfcheck_write_json(const selfcheck_result *result, const char *report, nm_buffer *out, nm_error *err);
+
+const char *selfcheck_verdict(const selfcheck_result *result); /* "AGREES", "DISAGREES" or "FAILED" */
+const char *selfcheck_state(const selfcheck_line *line);       /* "same", "about the same", "DIFFERS" or "not said" */
+
 /* Appends one formatted text; what there is no memory for is left out. */
 void selfcheck_say(nm_buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -9,6 +9,7 @@
 
 #include "base/human.h"
 #include "base/spoken.h"
+#include "say/answer.h"
 #include "say/names.h"
 #include "say/spoken.h"
 #include "tool/stack/asked_stacks.sql.h"
@@ -23,6 +24,7 @@ typedef struct run {
     const stack_options *options;
     sqlite3 *db; /* borrowed */
     bool has_color;
+    nm_json *json;                     /* NULL: text is printed */
     int64_t printed_count, left_count; /* stacks */
     bool has_stack;                    /* one was begun, and: */
     bool has_frames;
@@ -69,12 +71,58 @@ static void print_head(const nm_asked_stacks_row *row)
         printf(nm_spoken("; stack %" PRId64 "%s\n"), row->stack_id, place);
 }
 
+static void write_int(nm_json *json, const char *name, bool has, int64_t value)
+{
+    if (has)
+        nm_json_int(json, name, value);
+    else
+        nm_json_null(json, name);
+}
+
+static void begin_stack(nm_json *json, const nm_asked_stacks_row *row)
+{
+    nm_json_begin(json, NULL, '{');
+    write_int(json, "stack_id", row->has.stack_id, row->stack_id);
+    nm_json_begin(json, "sums", '[');
+}
+
+static void write_head(nm_json *json, const nm_asked_stacks_row *row)
+{
+    char text[NM_HUMAN_BYTES];
+
+    nm_json_begin(json, NULL, '{');
+    nm_json_text(json, "what", row->words);
+    write_int(json, "bytes", row->has.bytes, row->bytes);
+    nm_json_text(json, "text", row->has.bytes ? nm_human_bytes(text, row->bytes) : NULL);
+    write_int(json, "allocation_count", row->has.allocation_count, row->allocation_count);
+    write_int(json, "rank", row->has.rank, row->rank);
+    write_int(json, "pid", row->has.pid, row->pid);
+    write_int(json, "device", row->has.device, row->device);
+    nm_json_text(json, "heap", NM_TEXT_OF(row, heap));
+    nm_json_end(json, '}');
+}
+
+/* The object that begin_stack has opened. */
+static nm_status end_object(run *r, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (!r->has_stack)
+        return NM_OK;
+    nm_json_end(r->json, ']');
+    status = stack_write_frames(r->db, r->has_frames ? r->stack_id : -1, r->json, err);
+    nm_json_end(r->json, '}');
+    return status == NM_OK ? r->json->status : status;
+}
+
 /* The frames of the stack whose heads are printed. */
 static nm_status end_stack(run *r, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    if (r->has_frames)
+    if (r->json != NULL)
+        status = end_object(r, err);
+    else if (r->has_frames)
         status = stack_print_frames(r->db, r->stack_id, r->has_color, stdout, err);
     r->has_stack = r->has_frames = false;
     return status;
@@ -96,13 +144,18 @@ static nm_status take_row(run *r, const nm_asked_stacks_row *row, nm_error *err)
         status = end_stack(r, err);
     if (status != NM_OK)
         return status;
-    if (!is_same && r->printed_count > 0)
+    if (!is_same && r->json != NULL)
+        begin_stack(r->json, row);
+    else if (!is_same && r->printed_count > 0)
         putchar('\n');
     r->printed_count += !is_same;
     r->has_stack = true;
     r->has_frames = has_frames;
     r->stack_id = row->stack_id;
-    print_head(row);
+    if (r->json != NULL)
+        write_head(r->json, row);
+    else
+        print_head(row);
     return NM_OK;
 }
 
@@ -188,13 +241,34 @@ static void print_end(const run *r)
         printf(nm_spoken("\nand %s more (--top)\n"), nm_human_count(count, r->left_count));
 }
 
+/* All in one object. */
+static nm_status answer_json(run *r, nm_error *err)
+{
+    nm_buffer text = {0};
+    nm_json json = {.out = &text, .err = err};
+    nm_status status;
+
+    r->json = &json;
+    nm_answer_json_begin(&json, "stack", r->options->database, NM_ENGLISH);
+    nm_json_begin(&json, "stacks", '[');
+    status = ask_chosen(r, err);
+    nm_json_end(&json, ']');
+    nm_json_int(&json, "left_count", r->left_count);
+    if (status == NM_OK)
+        status = nm_answer_json_end(&json);
+    if (status == NM_OK)
+        fwrite(text.data, 1, text.len, stdout);
+    nm_buffer_free(&text);
+    return status;
+}
+
 nm_status stack_answer(sqlite3 *db, const stack_options *options, bool has_color, bool *is_found, nm_error *err)
 {
     run r = {.options = options, .db = db, .has_color = has_color};
-    nm_status status = ask_chosen(&r, err);
+    nm_status status = options->is_json ? answer_json(&r, err) : ask_chosen(&r, err);
 
     *is_found = r.printed_count > 0;
-    if (status == NM_OK)
+    if (status == NM_OK && !options->is_json)
         print_end(&r);
     return status;
 }

@@ -24,7 +24,7 @@ typedef struct stack_options {
     uint64_t stack_id; /* of STACK_BY_ID */
     const char *site;  /* borrowed; of STACK_BY_SITE */
     int64_t top;       /* INT64_MAX: all */
-    bool has_rank, is_forced, is_quiet;
+    bool has_rank, is_json, is_forced, is_quiet;
     int64_t rank;
     uint32_t color; /* a tool_color */
 } stack_options;

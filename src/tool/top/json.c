@@ -1,174 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One object a line, with the names that tables and views have. What is no UTF-8 becomes U+FFFD, and what moves a terminal is
- * escaped, so that a line is JSON whatever names a program has.
+ * One object a line, with the names that tables and views have.
  */
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/shown.h"
+#include "say/answer.h"
 #include "tool/top/show.h"
 
-typedef struct json_text {
-    nm_buffer *out;
-    nm_error *err;
-    nm_status status;
-    bool has_one; /* in the list that is being written */
-} json_text;
-
-static void put(json_text *json, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(json_text *json, const char *format, ...)
-{
-    char text[512];
-    va_list values;
-
-    va_start(values, format);
-    int len = vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    if (json->status == NM_OK)
-        json->status =
-            nm_buffer_append(json->out, text, len < (int)sizeof text ? (size_t)len : sizeof text - 1, json->err);
-}
-
-static void put_text(json_text *json, nm_bytes text)
-{
-    size_t bytes;
-
-    put(json, "\"");
-    for (size_t at = 0; at < text.len && json->status == NM_OK; at += bytes) {
-        const char *here = (const char *)text.data + at;
-        char escaped[NM_SHOWN_ESCAPE_BYTES];
-        uint32_t character;
-
-        bytes = nm_shown_next(here, text.len - at, &character);
-        put(json, "%.*s", (int)nm_shown_escape(escaped, character, here, bytes), escaped);
-    }
-    put(json, "\"");
-}
-
-static void put_number(json_text *json, const char *name, int64_t value)
+static void put_number(nm_json *json, const char *name, int64_t value)
 {
     if (value == NM_UNKNOWN_NUMBER)
-        put(json, "\"%s\":null,", name);
+        nm_json_null(json, name);
     else
-        put(json, "\"%s\":%" PRId64 ",", name, value);
+        nm_json_int(json, name, value);
 }
 
-static void begin_item(json_text *json)
+static void put_count(nm_json *json, const char *name, uint64_t count)
 {
-    put(json, json->has_one ? ",{" : "{");
-    json->has_one = true;
+    nm_json_int(json, name, (int64_t)count);
 }
 
 static void put_step(void *context, const nm_watch_step *step)
 {
-    json_text *json = context;
+    nm_json *json = context;
 
-    begin_item(json);
-    put(json, "\"pid\":%" PRId64 ",\"number\":%" PRId64 ",\"count\":%" PRIu64 "}", step->pid, step->number,
-        step->count);
+    nm_json_begin(json, NULL, '{');
+    nm_json_int(json, "pid", step->pid);
+    nm_json_int(json, "number", step->number);
+    put_count(json, "count", step->count);
+    nm_json_end(json, '}');
 }
 
-static void put_parts(json_text *json, const nm_heap_gauge *now)
+static void put_parts(nm_json *json, const nm_heap_gauge *now)
 {
-    const char *comma = "";
-
     if (now->reserved_bytes == 0)
         return;
-    put(json, "\"parts\":{");
-    for (nm_gauge_part part = 0; part < NM_GAUGE_PARTS; part++) {
-        if (now->part_bytes[part] == 0)
-            continue;
-        put(json, "%s\"%s\":%" PRIu64, comma, show_part(part), now->part_bytes[part]);
-        comma = ",";
-    }
-    put(json, "},");
+    nm_json_begin(json, "parts", '{');
+    for (nm_gauge_part part = 0; part < NM_GAUGE_PARTS; part++)
+        if (now->part_bytes[part] != 0)
+            put_count(json, show_part(part), now->part_bytes[part]);
+    nm_json_end(json, '}');
 }
 
-static void put_heap(json_text *json, const top_heap *heap)
+static void put_heap(nm_json *json, const top_heap *heap)
 {
     const nm_heap_gauge *now = &heap->heap.now;
 
-    begin_item(json);
+    nm_json_begin(json, NULL, '{');
     put_number(json, "rank", heap->rank);
     put_number(json, "pid", heap->heap.pid);
     put_number(json, "device", heap->heap.device_ordinal);
-    put(json, "\"heap\":");
-    put_text(json, heap->heap.name);
-    put(json, ",\"level\":\"%s\",\"is_over\":%s,", show_level(now->level), heap->is_over ? "true" : "false");
-    put_number(json, "live_bytes", (int64_t)now->live_bytes);
-    put_number(json, "live_count", (int64_t)now->live_count);
+    nm_json_bytes(json, "heap", heap->heap.name);
+    nm_json_text(json, "level", show_level(now->level));
+    nm_json_bool(json, "is_over", heap->is_over);
+    put_count(json, "live_bytes", now->live_bytes);
+    put_count(json, "live_count", now->live_count);
     put_number(json, "reserved_bytes", now->level == NM_LEVEL_POOL ? (int64_t)now->reserved_bytes : NM_UNKNOWN_NUMBER);
-    put_number(json, "peak_bytes", (int64_t)now->peak_bytes);
+    put_count(json, "peak_bytes", now->peak_bytes);
     if (now->level == NM_LEVEL_DRIVER)
-        put_number(json, "segment_bytes", (int64_t)now->segment_bytes);
+        put_count(json, "segment_bytes", now->segment_bytes);
     put_parts(json, now);
-    put(json, "\"growth_bytes\":%" PRId64 "}", heap->growth_bytes);
+    nm_json_int(json, "growth_bytes", heap->growth_bytes);
+    nm_json_end(json, '}');
 }
 
-static void put_heaps(json_text *json, const top_look *look)
+static void put_heaps(nm_json *json, const top_look *look)
 {
     top_heap *heaps = NULL;
 
     if (json->status == NM_OK)
         json->status = show_sort_heaps(look, &heaps, json->err);
-    json->has_one = false;
-    put(json, ",\"heaps\":[");
+    nm_json_begin(json, "heaps", '[');
     for (size_t i = 0; i < look->heap_count && json->status == NM_OK; i++)
         put_heap(json, &heaps[i]);
-    put(json, "]");
+    nm_json_end(json, ']');
     free(heaps);
 }
 
-static void put_sites(json_text *json, const show_frame *frame, show_order order)
+static void put_sites(nm_json *json, const show_frame *frame, show_order order)
 {
     top_site *sites = NULL;
     size_t count = 0;
 
     if (json->status == NM_OK)
         json->status = show_choose(frame->look, order, &sites, &count, json->err);
-    json->has_one = false;
-    put(json, order == SHOW_LARGEST ? ",\"largest_sites\":[" : ",\"growing_sites\":[");
+    nm_json_begin(json, order == SHOW_LARGEST ? "largest_sites" : "growing_sites", '[');
     for (size_t i = 0; i < count && i < frame->site_count && json->status == NM_OK; i++) {
-        begin_item(json);
-        put(json, "\"site\":");
-        put_text(json, sites[i].name);
-        put(json,
-            ",\"level\":\"%s\",\"live_bytes\":%" PRIu64 ",\"live_count\":%" PRIu64 ",\"growth_bytes\":%" PRId64 "}",
-            show_level(sites[i].level), sites[i].live_bytes, sites[i].live_count, sites[i].growth_bytes);
+        nm_json_begin(json, NULL, '{');
+        nm_json_bytes(json, "site", sites[i].name);
+        nm_json_text(json, "level", show_level(sites[i].level));
+        put_count(json, "live_bytes", sites[i].live_bytes);
+        put_count(json, "live_count", sites[i].live_count);
+        nm_json_int(json, "growth_bytes", sites[i].growth_bytes);
+        nm_json_end(json, '}');
     }
-    put(json, "],\"%s_site_count\":%zu", order == SHOW_LARGEST ? "largest" : "growing", count);
+    nm_json_end(json, ']');
+    put_count(json, order == SHOW_LARGEST ? "largest_site_count" : "growing_site_count", count);
     free(sites);
 }
 
 nm_status show_json(const show_frame *frame, nm_buffer *out, nm_error *err)
 {
     const nm_source_summary_data *summary = frame->summary;
-    json_text json = {.out = out, .err = err, .status = NM_OK};
+    const top_look *look = frame->look;
+    nm_json json = {.out = out, .err = err};
 
-    put(&json, "{\"trace\":");
-    put_text(&json, (nm_bytes){(const uint8_t *)frame->name, strlen(frame->name)});
-    put(&json, ",\"state\":\"%s\",", show_state(frame->state));
-    put_number(&json, "ns", frame->look->time_ns);
-    put_number(&json, "growth_ns", frame->look->growth_ns == 0 ? NM_UNKNOWN_NUMBER : frame->look->growth_ns);
-    put(&json, "\"process_count\":%" PRIu64 ",\"ended_process_count\":%" PRIu64 ",", frame->look->process_count,
-        frame->look->over_count);
-    put(&json,
-        "\"events_ingested\":%" PRIu64 ",\"events_dropped\":%" PRIu64 ",\"events_damaged\":%" PRIu64
-        ",\"events_unrecovered\":%" PRIu64 ",\"steps\":[",
-        summary->events_ingested, summary->events_dropped, summary->events_damaged, summary->events_unrecovered);
-    nm_watch_steps(frame->look->watch, put_step, &json);
-    put(&json, "]");
-    put_heaps(&json, frame->look);
-    if (frame->look->host_bytes > 0)
-        put(&json, ",\"host_anonymous_bytes\":%" PRIu64 ",\"host_anonymous_growth_bytes\":%" PRId64,
-            frame->look->host_bytes, frame->look->host_growth_bytes);
+    nm_answer_json_begin(&json, "top", NULL, NM_ENGLISH);
+    nm_json_text(&json, "trace", frame->name);
+    nm_json_text(&json, "state", show_state(frame->state));
+    put_number(&json, "ns", look->time_ns);
+    put_number(&json, "growth_ns", look->growth_ns == 0 ? NM_UNKNOWN_NUMBER : look->growth_ns);
+    put_count(&json, "process_count", look->process_count);
+    put_count(&json, "ended_process_count", look->over_count);
+    put_count(&json, "events_ingested", summary->events_ingested);
+    put_count(&json, "events_dropped", summary->events_dropped);
+    put_count(&json, "events_damaged", summary->events_damaged);
+    put_count(&json, "events_unrecovered", summary->events_unrecovered);
+    nm_json_begin(&json, "steps", '[');
+    nm_watch_steps(look->watch, put_step, &json);
+    nm_json_end(&json, ']');
+    put_heaps(&json, look);
+    if (look->host_bytes > 0) {
+        put_count(&json, "host_anonymous_bytes", look->host_bytes);
+        nm_json_int(&json, "host_anonymous_growth_bytes", look->host_growth_bytes);
+    }
     put_sites(&json, frame, SHOW_LARGEST);
     put_sites(&json, frame, SHOW_GROWING);
-    put(&json, "}\n");
-    return json.status;
+    return nm_answer_json_end(&json);
 }

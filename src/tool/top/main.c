@@ -17,6 +17,7 @@
 #include "drain/clock.h"
 #include "tool/common/answer.h"
 #include "tool/top/options.h"
+#include "tool/top/prometheus.h"
 #include "tool/top/screen.h"
 #include "tool/top/show.h"
 
@@ -29,7 +30,8 @@
 
 typedef struct top_run {
     const top_options *options;
-    char *name; /* owned; NULL: not known yet */
+    char *name;          /* owned; NULL: not known yet */
+    const char *subject; /* that an error is about; NULL: the trace */
     top_follow *follow;
     top_model *model;
     bool is_drawn, has_printed;
@@ -161,7 +163,12 @@ static nm_status show(top_run *top, bool is_behind, bool is_last, nm_error *err)
     }
     top->has_printed = true;
     nm_buffer_free(&text);
-    return nm_name_written(status, answer_name(), err);
+    status = nm_name_written(status, answer_name(), err);
+    if (status != NM_OK || top->options->prometheus_path == NULL || is_behind)
+        return status;
+    status = top_write_prometheus(top->options->prometheus_path, &frame, err);
+    top->subject = status == NM_OK ? NULL : top->options->prometheus_path;
+    return status;
 }
 
 /* ---- All of it ----------------------------------------------------------------------------------------------------- */
@@ -232,7 +239,8 @@ static int end_of(const top_run *top, nm_status status, const nm_error *err)
     nm_source_summary_data summary;
 
     nm_shown_text(name, sizeof name,
-                  top->name != NULL            ? top->name
+                  top->subject != NULL         ? top->subject
+                  : top->name != NULL          ? top->name
                   : top->options->path != NULL ? top->options->path
                                                : top->options->pid);
     if (status != NM_OK) {

@@ -25,8 +25,15 @@ static const option_row rows[] = {
      .field = OPTION_FIELD(top_options, is_once)},
     {.name = "json",
      .kind = OPTION_FLAG,
-     .help = "print a line of JSON each time",
+     .help = "print a line of JSON each time, npumem.findings/1",
      .field = OPTION_FIELD(top_options, is_json)},
+    {.name = "prometheus",
+     .kind = OPTION_FILE,
+     .argument = "FILE",
+     .help =
+         "also write FILE each time, for node_exporter's collector of text files (a name that ends in .prom); what is "
+         "there is replaced",
+     .field = OPTION_FIELD(top_options, prometheus_path)},
     {.name = "sites",
      .kind = OPTION_COUNT,
      .argument = "N",
@@ -56,6 +63,13 @@ static const options_program program = {
     OPTIONS_ROWS(rows),
 };
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+
+    return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
 options_outcome top_options_read(int argc, char **argv, top_options *options)
 {
     char **operands;
@@ -71,6 +85,9 @@ options_outcome top_options_read(int argc, char **argv, top_options *options)
         return options_refuse(&program, "--interval 0: must be more than nothing");
     if (options->output_path != NULL && strcmp(options->output_path, "-") != 0 && !options->is_once)
         return options_refuse(&program, "-o needs --once: what goes on has no end");
+    if (options->prometheus_path != NULL && !ends_with(options->prometheus_path, ".prom"))
+        return options_refuse(&program, "--prometheus %.200s: must end in .prom, else node_exporter passes over it",
+                              options->prometheus_path);
     options->path = operands[0];
     return OPTIONS_READ;
 }

@@ -10,7 +10,8 @@
 typedef struct top_options {
     const char *path; /* NULL: `pid` says which */
     const char *pid;
-    const char *output_path; /* NULL: standard output */
+    const char *output_path;     /* NULL: standard output */
+    const char *prometheus_path; /* NULL: none */
     int64_t interval_ns;
     uint64_t site_count;
     bool is_once, is_json, is_forced, is_quiet;

@@ -19,6 +19,7 @@
 #include "store/cleanup.h"
 #include "store/publish.h"
 #include "tool/common/answer.h"
+#include "tool/whatif/json.h"
 #include "tool/whatif/load.h"
 #include "tool/whatif/options.h"
 #include "tool/whatif/results.h"
@@ -329,18 +330,63 @@ static nm_status end_output(nm_error *err)
     return NM_OK;
 }
 
+static nm_status print_text(const nm_buffer *text, nm_error *err)
+{
+    fwrite(text->data, 1, text->len, stdout);
+    return end_output(err);
+}
+
+static nm_status print_json(const whatif *run, nm_error *err)
+{
+    const whatif_rows *rows = &run->rows;
+    whatif_answer answer = {.place = &run->place, .workload = run->workload, .packing = &run->packing, .rows = rows};
+    nm_advice advice = {0};
+    nm_buffer text = {0};
+    nm_json json = {.out = &text, .err = err};
+    nm_status status = run->options->is_advise ? nm_advise(run->workload, CLASS_MAX, &advice, err) : NM_OK;
+
+    answer.best = run->options->is_suggest ? &rows->items[run->best] : NULL;
+    answer.advice = run->options->is_advise ? &advice : NULL;
+    if (status == NM_OK)
+        status = whatif_write_json(&answer, &json);
+    if (status == NM_OK)
+        status = print_text(&text, err);
+    nm_buffer_free(&text);
+    nm_advice_free(&advice);
+    return status;
+}
+
+static nm_status print_heaps(const whatif *run, nm_error *err)
+{
+    nm_buffer text = {0};
+    nm_json json = {.out = &text, .err = err};
+    nm_status status;
+
+    if (!run->options->is_json) {
+        whatif_print_heaps(run->input.gather, stdout);
+        return end_output(err);
+    }
+    status = whatif_write_heaps(run->options->paths[0], run->input.gather, &json);
+    if (status == NM_OK)
+        status = print_text(&text, err);
+    nm_buffer_free(&text);
+    return status;
+}
+
 static nm_status print_answers(whatif *run, nm_error *err)
 {
     const whatif_rows *rows = &run->rows;
     nm_status status = NM_OK;
 
+    run->is_fit = rows->items[run->options->is_suggest ? run->best : 0].result.is_fit;
+    if (run->options->is_json)
+        return print_json(run, err);
     whatif_print_head(&run->place, run->workload, &run->same, &run->packing, stdout);
     whatif_print_rows(&run->place, &run->workload->recorded, rows, stdout);
     if (run->options->is_suggest)
         whatif_print_suggestion(run->workload, &rows->items[0], &rows->items[run->best], stdout);
     if (run->options->is_advise)
         status = print_advice(run, err);
-    run->is_fit = rows->items[run->options->is_suggest ? run->best : 0].result.is_fit;
     return status == NM_OK ? end_output(err) : status;
 }
 
@@ -382,8 +428,7 @@ static int run_whatif(const void *context)
     int exit_status = EXIT_DONE;
 
     if (status == NM_OK && options->is_list) {
-        whatif_print_heaps(run.input.gather, stdout);
-        status = end_output(&err);
+        status = print_heaps(&run, &err);
     } else if (status == NM_OK) {
         status = answer(&run, &err);
     }

@@ -29,7 +29,7 @@ typedef struct whatif_options {
     bool has_pad;     /* else as the device is known to have it */
     uint64_t pad_bytes;
     nm_workload_options workload;
-    bool is_list, is_compare, is_suggest, is_advise, is_forced, is_quiet;
+    bool is_list, is_compare, is_suggest, is_advise, is_json, is_forced, is_quiet;
 } whatif_options;
 
 /* Into zeroed options, which borrow from argv. */

@@ -242,7 +242,7 @@ static void print_row(const whatif_place *place, const whatif_row *row, size_t w
             fits);
 }
 
-static const char *cause_text(nm_failure_cause cause)
+const char *whatif_cause_text(nm_failure_cause cause)
 {
     switch (cause) {
     case NM_CAUSE_CAPACITY:
@@ -268,7 +268,7 @@ static void print_failure(const whatif_row *row, FILE *out)
         f[NM_HUMAN_BYTES], g[NM_HUMAN_BYTES], h[NM_HUMAN_BYTES], name[WHATIF_NAME_BYTES + 16];
 
     fprintf(out, nm_spoken("\n%s does not fit, by %s: "), nm_spoken_said(row->name, name, sizeof name),
-            nm_spoken(cause_text(failure->cause)));
+            nm_spoken(whatif_cause_text(failure->cause)));
     if (failure->cause == NM_CAUSE_BASELINE)
         fprintf(out, nm_spoken("not even what it begins with.\n"));
     else if (failure->seq == NM_NO_SEQ)
@@ -517,7 +517,7 @@ static nm_status write_row(const whatif_place *place, const whatif_row *row, con
     write_number(row->smallest.is_found && !place->is_end_unknown, row->smallest.device_bytes, out);
     write_number(true, packing->peak_live_bytes, out);
     write_number(true, packing->packed_bytes, out);
-    fprintf(out, ",%s", is_fit ? "" : cause_text(failure->cause));
+    fprintf(out, ",%s", is_fit ? "" : whatif_cause_text(failure->cause));
     write_number(!is_fit && failure->seq != NM_NO_SEQ, (uint64_t)failure->seq, out);
     write_number(!is_fit, failure->bytes, out);
     write_number(!is_fit, failure->reserved_bytes, out);

@@ -55,6 +55,8 @@ void whatif_print_suggestion(const nm_workload *workload, const whatif_row *now,
 
 void whatif_print_advice(const nm_advice *advice, FILE *out);
 
+const char *whatif_cause_text(nm_failure_cause cause); /* "": none */
+
 /* One line a row; RFC 4180. */
 nm_status whatif_write_csv(const whatif_place *place, const whatif_rows *rows, const nm_packing *packing, FILE *out,
                            nm_error *err);

@@ -23,7 +23,7 @@ library=$(find "$prefix" -name libnpumem.so -printf '%h\n' | head -n 1)
 for file in bin/npumem-record bin/npumem-ingest bin/npumem-check bin/npumem-diff bin/npumem-whatif bin/npumem-stack bin/npumem-export bin/npumem-report bin/npumem-bundle bin/npumem-top bin/npumem-mcp bin/npumem include/npumem.h include/npumem.hpp share/npumem/env.sh \
     share/man/man1/npumem-record.1 share/man/man1/npumem-check.1 share/man/man1/npumem-diff.1 share/man/man1/npumem-whatif.1 \
     share/man/man1/npumem-ingest.1 share/man/man1/npumem.1 share/man/man1/npumem-stack.1 share/man/man1/npumem-export.1 share/man/man1/npumem-report.1 share/man/man1/npumem-bundle.1 share/man/man1/npumem-top.1 share/man/man1/npumem-mcp.1 share/bash-completion/completions/npumem \
-    share/zsh/site-functions/_npumem share/fish/vendor_completions.d/npumem.fish share/npumem/queries/largest_live.sql share/npumem/python/npumem.py share/npumem/skill/SKILL.md \
+    share/zsh/site-functions/_npumem share/fish/vendor_completions.d/npumem.fish share/npumem/queries/largest_live.sql share/npumem/python/npumem.py share/npumem/skill/SKILL.md share/npumem/npumem.findings.schema.json \
     share/bash-completion/completions/npumem-record share/bash-completion/completions/npumem-diff \
     share/zsh/site-functions/_npumem-record share/fish/vendor_completions.d/npumem-record.fish; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"

@@ -296,6 +296,34 @@ START_TEST(what_is_written_is_json)
 }
 END_TEST
 
+/* Copies `text` as the member "x"; "" where the writer says that it is no JSON. */
+static const char *copied(const char *text, char *out, size_t size)
+{
+    nm_buffer buffer = {0};
+    nm_json json = {.out = &buffer, .err = &err};
+
+    nm_json_begin(&json, NULL, '{');
+    nm_json_copy(&json, "x", (nm_bytes){(const uint8_t *)text, strlen(text)});
+    nm_json_bool(&json, "y", true);
+    nm_json_end(&json, '}');
+    snprintf(out, size, "%.*s", json.status == NM_OK ? (int)buffer.len : 0, (const char *)buffer.data);
+    nm_buffer_free(&buffer);
+    return out;
+}
+
+START_TEST(json_of_others_is_written_anew)
+{
+    char out[256];
+
+    ck_assert_str_eq(copied(" [ 1e2, {\"a\\u0062\" : [ ] ,\"\":null}, \"\\u0007\", -0, true]", out, sizeof out),
+                     "{\"x\":[1e2,{\"ab\":[],\"\":null},\"\\u0007\",-0,true],\"y\":true}");
+    ck_assert_str_eq(copied("7", out, sizeof out), "{\"x\":7,\"y\":true}");
+    ck_assert_str_eq(copied("[1", out, sizeof out), "");
+    ck_assert_str_eq(copied("1},{", out, sizeof out), "");
+    ck_assert_str_eq(copied("", out, sizeof out), "");
+}
+END_TEST
+
 TEST_SUITE(test_json)
 {
     Suite *suite = suite_create("json");
@@ -311,6 +339,7 @@ TEST_SUITE(test_json)
     tcase_add_test(cases, a_whole_number_fits_or_is_none);
     tcase_add_test(cases, altered_documents_are_told_alike_however_they_come);
     tcase_add_test(cases, what_is_written_is_json);
+    tcase_add_test(cases, json_of_others_is_written_anew);
     suite_add_tcase(suite, cases);
     return suite;
 }
