@@ -342,4 +342,40 @@ async function testColours(browser, tools) {
     }
 }
 
-export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours];
+/* Places of the map, by a fixed seed, whose colour is neither that of the ground nor of what is drawn over blocks: lines between lanes, labels and the cursor are of the page's own colours. */
+function colouredPlaces(page, count) {
+    return page.$eval('#map-canvas', (canvas, wanted) => {
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true}), style = getComputedStyle(document.documentElement), places = [];
+        copy.drawImage(canvas, 0, 0);
+        const {data} = copy.getImageData(0, 0, canvas.width, canvas.height), isOwn = (at) => ['empty', 'unused', 'card', 'ink', 'muted'].some((name) => style.getPropertyValue(`--${name}`).trim() === `#${[0, 1, 2].map((i) => data[at + i].toString(16).padStart(2, '0')).join('')}`);
+        for (let seed = 29, tries = 0; places.length < wanted && tries < 100000; tries++) {
+            seed = seed * 48271 % 2147483647;
+            const x = 88 + seed % (canvas.width - 104), y = 9 + Math.floor(seed / 4096) % (canvas.height - 36);
+            if (!isOwn((y * canvas.width + x) * 4))
+                places.push({x, y});
+        }
+        return places;
+    }, count);
+}
+
+/* Every coloured pixel stands for a block: the pointer beside it and a click say which, and both the same. */
+async function testPixels(browser, {open, ask}) {
+    for (const [name, heap] of [['leak', 'caching pool'], ['torch', 'ptaCaching']]) {
+        const [{heap_id: id}] = ask(name, `SELECT heap_id FROM z_heap_place WHERE heap = '${heap}'`), {page, close} = await open(browser, name, `#heap=${id}&at=0`), places = await colouredPlaces(page, 200);
+        assert.equal(places.length, 200);
+        await page.locator('#map-canvas').scrollIntoViewIfNeeded();
+        for (const [i, {x, y}] of places.entries()) {
+            const box = await page.locator('#map-canvas').boundingBox(), at = [box.x + x + 0.5, box.y + y + 0.5];
+            await page.mouse.move(...at);
+            const tip = await page.$eval('#map .tip', (element) => (element.hidden ? null : element.querySelector('b').textContent));
+            assert.ok(tip, `${name}: nothing at ${x}, ${y}`);
+            if (i % 20 > 0)
+                continue;
+            await page.mouse.click(...at);
+            assert.ok(tip.startsWith((await page.textContent('#map .side h3')).replace('Block of ', '')), `${name}: a click at ${x}, ${y} is of the block of the tip`);
+        }
+        await close();
+    }
+}
+
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testPixels];

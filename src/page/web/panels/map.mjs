@@ -9,14 +9,14 @@ import {assignColours, mixPixel, partsOf, PALETTE, REST} from '../pictures/colou
 import {colourOf, make, makeCanvas, makeChoice, put} from '../pictures/dom.mjs';
 import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} from '../state/format.mjs';
 import {groupingsOf, keysOf, namerOf, namesOf} from '../data/groups.mjs';
-import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, remember, stepAt} from '../data/model.mjs';
+import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, liveBlocks, remember, stepAt} from '../data/model.mjs';
 import {rolesOf} from './ranks.mjs';
 import {partWord} from '../state/opening.mjs';
-import {drawCells, drawRectangle, offsetOf} from '../data/raster.mjs';
+import {distanceTo, drawCells, drawRectangle, offsetOf} from '../data/raster.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeNumbers} from '../pictures/table.mjs';
-import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, scaleFor, timeAt} from './timeline.mjs';
+import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, momentSeq, scaleFor, timeAt} from './timeline.mjs';
 import {say, sayName, sayWith} from '../state/words.mjs';
 
 const MAP_HEIGHT = 420, MAP_TOP = 8, MAP_BOTTOM = 26;
@@ -37,17 +37,44 @@ export function blocksInView(model, heap, view, most) {
     return found;
 }
 
-/* The block of a heap at an event and an offset of the axis; -1: none. Pure. */
-export function blockAt(model, heap, seq, offset) {
-    const {blocks} = model, range = model.blockRanges.get(heap.heap_id), offsets = range && blockOffsets(model, heap.heap_id);
-    for (let i = range?.begin ?? 0; range && i < range.end; i++) {
-        if (blocks.alloc_seq[i] > seq || blocks.free_seq[i] <= seq)
+const REACH = 4; /* so many pixels beside a block still mean it */
+
+/*
+ * The block that is meant by a place of a pixelView: what was drawn there last, else what is nearest, no more than `reach` pixels away; -1: none.
+ * Pure.
+ */
+export function blockAt(model, heap, view, x, y, reach) {
+    const {blocks} = model, range = model.blockRanges.get(heap.heap_id), offsets = range && blockOffsets(model, heap.heap_id), far = reach + 1;
+    const offsetAt = (row) => view.low + row * (view.high - view.low) / view.height, first = view.scale.toSeq(x - far), last = view.scale.toSeq(x + far), low = offsetAt(y - far), high = offsetAt(y + far);
+    let found = -1, least = reach;
+    for (let i = range?.begin ?? 0; range && i < range.end && !(blocks.alloc_seq[i] > last); i++) {
+        const offset = offsets[i - range.begin];
+        if (offset < 0 || offset > high || offset + blocks.size_bytes[i] < low || blocks.free_seq[i] < first)
             continue;
-        const begin = offsets[i - range.begin];
-        if (begin >= 0 && offset >= begin && offset < begin + blocks.size_bytes[i])
-            return i;
+        const distance = distanceTo(view, bornSeqOf(blocks, i), endSeqOf(blocks, i), offset, blocks.size_bytes[i], x, y);
+        if (distance <= least) {
+            found = i;
+            least = distance;
+        }
     }
-    return -1;
+    return found;
+}
+
+/* Of the blocks that are live at an event and in view, the next one below another (step 1) or above it (-1), the first or the last where that is none of them; -1: none. Pure. */
+export function blockBeside(model, heap, view, seq, number, step) {
+    const range = model.blockRanges.get(heap.heap_id), offsets = range && blockOffsets(model, heap.heap_id), offsetOfBlock = (i) => offsets[i - range.begin];
+    const isInView = (i) => offsetOfBlock(i) >= 0 && offsetOfBlock(i) < view.high && offsetOfBlock(i) + model.blocks.size_bytes[i] > view.low;
+    const live = range ? liveBlocks(model, heap.heap_id, seq).filter(isInView).sort((a, b) => offsetOfBlock(a) - offsetOfBlock(b)) : [], at = live.indexOf(number);
+    return (at < 0 ? live[step > 0 ? 0 : live.length - 1] : live[Math.min(live.length - 1, Math.max(0, at + step))]) ?? -1;
+}
+
+/* What was there before is drawn from the left on, what was never freed to the right. */
+function bornSeqOf(blocks, i) {
+    return blocks.alloc_seq[i] >= 0 ? blocks.alloc_seq[i] : -1;
+}
+
+function endSeqOf(blocks, i) {
+    return blocks.free_seq[i] >= 0 ? blocks.free_seq[i] : Infinity;
 }
 
 /*
@@ -142,7 +169,7 @@ function drawBlocks(pixels, view, model, heap, numbers, pixelOf) {
     const {blocks} = model, offsets = numbers.length > 0 ? blockOffsets(model, heap.heap_id) : null, first = model.blockRanges.get(heap.heap_id)?.begin;
     for (const i of numbers)
         if (offsets[i - first] >= 0)
-            drawRectangle(pixels, view, blocks.alloc_seq[i] >= 0 ? blocks.alloc_seq[i] : -1, blocks.free_seq[i] >= 0 ? blocks.free_seq[i] : Infinity, offsets[i - first], blocks.size_bytes[i], pixelOf(i));
+            drawRectangle(pixels, view, bornSeqOf(blocks, i), endSeqOf(blocks, i), offsets[i - first], blocks.size_bytes[i], pixelOf(i));
 }
 
 function viewOf(heap, values, width) {
@@ -152,7 +179,7 @@ function viewOf(heap, values, width) {
 }
 
 /* The pixels stand at 0, whatever the gutter is. */
-function pixelView(view, width, height, ratio) {
+export function pixelView(view, width, height, ratio) {
     const {scale} = view, shifted = {...scale, toX: (seq) => (scale.toX(seq) - scale.left) * ratio, toSeq: (x) => scale.toSeq(x / ratio + scale.left)};
     return {scale: shifted, low: view.low, high: view.high, width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio))};
 }
@@ -171,7 +198,7 @@ function drawLanes(context, model, heap, view, plotHeight) {
             continue;
         if (hasLines) {
             context.fillStyle = ground;
-            context.fillRect(view.scale.left, Math.round(y) - 0.5, view.scale.right - view.scale.left, 1);
+            context.fillRect(view.scale.left, Math.round(y), view.scale.right - view.scale.left, 1);
         }
         const middle = Math.max(y, MAP_TOP) + Math.min(tall, plotHeight) / 2 + 4;
         if (middle - taken > 14 && tall > 8) {
@@ -314,7 +341,8 @@ export function makeMap(model, state) {
         const heap = heapOf(), view = viewOf(heap, state.values, picture.canvas.clientWidth);
         if (!heap.cells || at.x < view.scale.left || at.x > view.scale.right || at.y < MAP_TOP || at.y > MAP_HEIGHT - MAP_BOTTOM)
             return -1;
-        return blockAt(model, heap, view.scale.toSeq(at.x), view.low + (at.y - MAP_TOP) / (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM) * (view.high - view.low));
+        const ratio = window.devicePixelRatio || 1, area = pixelView(view, view.scale.right - view.scale.left, MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, ratio);
+        return blockAt(model, heap, area, at.x * ratio - Math.round(view.scale.left * ratio), at.y * ratio - Math.round(MAP_TOP * ratio), REACH * ratio);
     };
 
     function hover(at, start) {
@@ -336,6 +364,14 @@ export function makeMap(model, state) {
         state.set({block: number < 0 ? null : model.blocks.allocation_id[number], at: String(Math.round(viewOf(heap, state.values, picture.canvas.clientWidth).scale.toSeq(at.x)))});
     }, hover);
     listenKeys(picture.canvas, heapOf, state);
+    picture.canvas.addEventListener('keydown', (event) => {
+        const step = {ArrowDown: 1, ArrowUp: -1}[event.key], heap = heapOf(), seq = momentSeq(heap, state.values.at);
+        if (!step || !heap.cells || seq === null)
+            return;
+        event.preventDefault();
+        const number = blockBeside(model, heap, viewOf(heap, state.values, picture.canvas.clientWidth), seq, numberOfBlock(model, state.values.block), step);
+        state.set({block: number < 0 ? null : model.blocks.allocation_id[number]});
+    });
 
     const element = make('div', null, kept, tools, legend, make('div', {class: 'canvasbox'}, picture.canvas, tip), word, side, numbers);
     const update = (values) => {
