@@ -28,6 +28,14 @@ export function distanceTo(view, bornSeq, endedSeq, offset, sizeBytes, x, y) {
     return Math.hypot(beside, above);
 }
 
+/* Lines across what has a colour of `stripes`, a Map of colours to those of their lines: each `width` pixels wide, and as many apart. */
+export function drawStripes(pixels, view, stripes, width) {
+    for (let y = 0, at = 0; stripes.size > 0 && y < view.height; y++)
+        for (let x = 0; x < view.width; x++, at++)
+            if ((x + y) % (2 * width) < width && stripes.has(pixels[at]))
+                pixels[at] = stripes.get(pixels[at]);
+}
+
 /* Cells of decodeCells: each pixel takes the cell that it lies in. pixelOf(site, used) is its colour. */
 export function drawCells(pixels, view, cells, pixelOf) {
     const columns = new Int32Array(view.width), perSeq = cells.width / (cells.lastSeq - cells.firstSeq);

@@ -55,9 +55,7 @@ export function skipTrunk(node) {
     return top;
 }
 
-function colourFor(label, leaks) {
-    if (leaks.has(label))
-        return LEAK;
+function colourFor(label) {
     let hash = 0;
     for (let i = 0; i < label.length; i++)
         hash = (hash * 31 + label.charCodeAt(i)) >>> 0;
@@ -72,8 +70,8 @@ function cellTexts(node, tree, look) {
 
 function makeIcicleCell(node, tree, place, look) {
     const {name, text} = cellTexts(node, tree, look);
-    return make('button', {class: `cell${look.filter(node.label) ? '' : ' dim'}`, role: 'treeitem', 'aria-level': place.level + 1, title: text, 'aria-label': text, tabindex: place.level === 0 ? 0 : -1, onclick: () => look.onChoose(node.label),
-        style: `left:${(place.left * 100).toFixed(3)}%;width:${(place.width * 100).toFixed(3)}%;top:${place.level * ROW_HEIGHT}px;--cell:${place.level === 0 ? 'var(--muted)' : colourFor(node.label, look.leaks)}`}, place.width > 0.03 ? name : '');
+    return make('button', {class: `cell${look.filter(node.label) ? '' : ' dim'}${look.leaks.has(node.label) ? ' striped' : ''}`, role: 'treeitem', 'aria-level': place.level + 1, title: text, 'aria-label': text, tabindex: place.level === 0 ? 0 : -1, onclick: () => look.onChoose(node.label),
+        style: `left:${(place.left * 100).toFixed(3)}%;width:${(place.width * 100).toFixed(3)}%;top:${place.level * ROW_HEIGHT}px;--cell:${place.colour}`}, place.width > 0.03 ? name : '');
 }
 
 function listenArrows(box) {
@@ -88,23 +86,29 @@ function listenArrows(box) {
 
 const LIVE_LOOK = {label: 'what is live, each part below what it is part of', text: '{name}: {bytes}, {share}, {count} blocks', sign: ''};
 
-/* look: {leaks, filter, onChoose(label)}, and where it is not of what is live {label, text, sign, whole: the bytes that all the width stands for}. */
+/* A leak is red wherever it is; else as the look says of what is that far down, by what is above it, and without a word by its name. */
+function colourBelow(look, node, level, above) {
+    return level === 0 ? 'var(--muted)' : look.leaks.has(node.label) ? LEAK : look.colourOf ? look.colourOf(node.label, level, above) : colourFor(node.label);
+}
+
+/* look: {leaks, filter, onChoose(label), colourOf(label, level, colour above)}, and where it is not of what is live {label, text, sign, whole: the bytes that all the width stands for}. */
 export function makeIcicle(tree, ownLook) {
     const look = {...LIVE_LOOK, whole: tree.bytes, ...ownLook}, box = make('div', {class: 'icicle', role: 'tree', 'aria-label': say(look.label)});
     let depth = 0;
-    const place = (node, level, left, width) => {
+    const place = (node, level, left, width, above) => {
         if (width < NARROWEST || level > DEPTH_MAX)
             return;
         depth = Math.max(depth, level);
-        box.append(makeIcicleCell(node, tree, {level, left, width}, look));
+        const colour = colourBelow(look, node, level, above);
+        box.append(makeIcicleCell(node, tree, {level, left, width, colour}, look));
         let at = left;
         for (const child of node.children) {
             const share = look.whole > 0 ? child.bytes / look.whole : 0;
-            place(child, level + 1, at, share);
+            place(child, level + 1, at, share, colour);
             at += share;
         }
     };
-    place(tree, 0, 0, look.whole > 0 ? Math.max(NARROWEST, tree.bytes / look.whole) : 1);
+    place(tree, 0, 0, look.whole > 0 ? Math.max(NARROWEST, tree.bytes / look.whole) : 1, null);
     box.style.height = `${(depth + 1) * ROW_HEIGHT}px`;
     listenArrows(box);
     return box;
