@@ -342,6 +342,35 @@ async function testColours(browser, tools) {
     }
 }
 
+/* A click makes a part the whole picture, of the bytes that SQL says of it; buttons and Escape lead back, and a link shows the same. */
+async function testZoom(browser, {ask, open, goTo}) {
+    const {page, close} = await open(browser, 'groups', '#at=217'), cells = () => page.$$eval('#live .icicle .cell', (all) => all.map((cell) => [cell.getAttribute('aria-level'), cell.getAttribute('aria-label'), cell.textContent]));
+    const [{name, bytes, count}] = ask('groups', `SELECT ${NAMES.site} AS name, sum(a.size_bytes) AS bytes, count(*) AS count ${BLOCKS} AND ${LIVE_AT(217)} AND name NOT LIKE '(%' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1`), [all] = ask('groups', `SELECT sum(a.size_bytes) AS bytes, count(*) AS count ${BLOCKS} AND ${LIVE_AT(217)}`);
+    const whole = await cells(), text = (one, sum) => `${one}: ${formatBytes(sum.bytes)}, ${formatPercent(sum.bytes / all.bytes)}, ${formatCount(sum.count)} blocks`;
+    assert.deepEqual(whole[0], ['1', text('all', all), text('all', all)], 'the root says what it is');
+    assert.equal(await page.locator('#live .crumbs').count(), 0);
+    await page.focus('#live .icicle .cell >> nth=0');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    const part = await cells();
+    assert.ok(part.length < whole.length && part[0][1].startsWith(`${name}: `), part[0][1]);
+    assert.equal(part[0][1], text(name, {bytes, count}));
+    assert.ok((await page.$eval('#live .icicle .cell', (cell) => cell.getBoundingClientRect().width / cell.parentElement.clientWidth)) > 0.99, 'it is the whole width');
+    assert.equal((await page.textContent('#live .crumbs')).replace(/\s+/g, ' '), `all \u203a ${name}`);
+    await page.waitForFunction(() => location.hash.includes('zoom='));
+    await goTo(page, `${await page.evaluate(() => location.hash)}&search=${name.slice(0, 6)}`);
+    assert.ok((await page.textContent('#live .crumbs + .tell')).includes(`${formatBytes(bytes)} in ${formatCount(count)} blocks of the picture, 100 %`));
+    assert.ok((await page.locator('#live .cell.found').count()) > 0, 'what is found has a mark');
+    await page.fill('#search', '');
+    await page.focus('#live .icicle .cell >> nth=0');
+    await page.keyboard.press('Escape');
+    assert.deepEqual(await cells(), whole);
+    await page.click('#live .icicle .cell >> nth=1');
+    await page.click('#live .crumbs .link >> nth=0');
+    assert.deepEqual(await cells(), whole, 'so does the first button');
+    await close();
+}
+
 /* Places of the map, by a fixed seed, whose colour is neither that of the ground nor of what is drawn over blocks: lines between lanes, labels and the cursor are of the page's own colours. */
 function colouredPlaces(page, count) {
     return page.$eval('#map-canvas', (canvas, wanted) => {
@@ -378,4 +407,4 @@ async function testPixels(browser, {open, ask}) {
     }
 }
 
-export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testPixels];
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testZoom, testPixels];

@@ -144,7 +144,8 @@ function groupTable(model, rows, colour, values, state) {
 /* Of stacks each site has its colour and what calls it none; of all else what is below a group has that of the group. */
 function icicleLook(model, heap, colour, values, state) {
     const sites = new Set(siteColours(model, heap).names), colourOf = (label, level, above) => (values.group === 'stack' ? (sites.has(label) ? colour(label) : 'var(--line)') : level === 1 ? colour(label) : above);
-    return {leaks: model.leakSites, colourOf, filter: makeFilter(values.search), onChoose: (label) => state.set({site: values.site === label ? null : label})};
+    const onZoom = (path) => state.set({zoom: path.join('\n') || null, site: path.findLast((label) => sites.has(label)) ?? null});
+    return {leaks: model.leakSites, colourOf, filter: makeFilter(values.search), isSearching: Boolean(values.search), zoom: values.zoom?.split('\n') ?? [], onZoom};
 }
 
 /* What is live at one moment. */
@@ -187,7 +188,7 @@ function showChange(model, heap, values, state) {
 
 function makeTools(model, heap, values, state) {
     const pick = (at) => state.set({at}), compare = (since) => state.set({since}), hasRange = values.from !== null && values.to !== null;
-    return [make('div', {class: 'row'}, make('span', {class: 'note'}, say('by')), groupingsOf(model, heap).map((kind) => makeChoice(kind, values.group === kind, () => state.set({group: kind})))),
+    return [make('div', {class: 'row'}, make('span', {class: 'note'}, say('by')), groupingsOf(model, heap).map((kind) => makeChoice(kind, values.group === kind, () => state.set({group: kind, zoom: null})))),
         make('div', {class: 'row', id: 'live-at'}, make('span', {class: 'note'}, say('at')), makeMomentChoice(heap, values.at, say('at'), pick)),
         make('div', {class: 'row', id: 'live-since'}, make('span', {class: 'note'}, say('compared with')), makeChoice('nothing', values.since === null, () => compare(null)), makeMomentChoice(heap, values.since, say('compared with'), compare),
             makeChoice('this moment', values.since !== null && values.since === values.at, () => compare(values.at)), hasRange && makeChoice('begin and end of the range', false, () => state.set({since: String(values.from), at: String(values.to)})))];
@@ -198,13 +199,16 @@ export function makeLive(model, state) {
     let known = '';
     const update = (values) => {
         const heap = model.heapById.get(values.heap) ?? model.best, whole = withSegments(model, heap), kinds = groupingsOf(whole, heap), own = {...values, group: kinds.includes(values.group) ? values.group : 'site'};
-        const key = JSON.stringify([heap.heap_id, own.at, own.since, own.group, own.search, own.found, own.site, own.stack, own.theme, own.from, own.to, model.blocks !== null]);
+        const key = JSON.stringify([heap.heap_id, own.at, own.since, own.group, own.search, own.found, own.zoom, own.site, own.stack, own.theme, own.from, own.to, model.blocks !== null]);
         if (key === known)
             return;
         known = key;
         put(tools, makeTools(whole, heap, own, state));
         put(word, sayWith('{heap}, at {moment}', {heap: sayPlace(heap.label), moment: momentText(heap, own.at)}));
+        const hadFocus = document.activeElement?.closest('.icicle, .crumbs') && body.contains(document.activeElement);
         put(body, own.since === null ? showMoment(whole, heap, own, state) : showChange(whole, heap, own, state));
+        if (hadFocus)
+            body.querySelector('.icicle .cell')?.focus();
     };
-    return {id: 'live', title: 'What is live', note: 'at the moment that is picked; compared with another: what came, went and stayed', uses: ['heap', 'at', 'since', 'group', 'search', 'site', 'stack', 'theme', 'from', 'to'], element: make('div', null, tools, word, body), update};
+    return {id: 'live', title: 'What is live', note: 'at the moment that is picked; compared with another: what came, went and stayed', uses: ['heap', 'at', 'since', 'group', 'search', 'zoom', 'site', 'stack', 'theme', 'from', 'to'], element: make('div', null, tools, word, body), update};
 }
