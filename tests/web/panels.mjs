@@ -371,6 +371,23 @@ async function testZoom(browser, {ask, open, goTo}) {
     await close();
 }
 
+/* On a phone the head leaves room, nothing is wider than the window or reaches over the border of its panel, and a table that goes on shows it. */
+async function testPhone(browser, {open}) {
+    for (const [name, hash] of [['leak', '#block=400'], ['oom', '#lang=zh&group=stack'], ['ranks', ''], ['against', '']]) {
+        const {page, close} = await open(browser, name, hash, {viewport: {width: 390, height: 844}});
+        const seen = await page.evaluate(() => {
+            const {scrollWidth, clientWidth} = document.documentElement, boxes = [...document.querySelectorAll('.tablebox')], isOutside = (element) => element.getBoundingClientRect().right > element.closest('.panel').getBoundingClientRect().right - 1;
+            return {scrollWidth, clientWidth, head: document.getElementById('top').getBoundingClientRect().height, outside: [...document.querySelectorAll('.panel *')].filter((element) => !element.closest('.tablebox > *, .icicle > *, .hidden, svg') && isOutside(element)).map((element) => `${element.closest('.panel').id} ${element.tagName}.${element.className}`),
+                wide: boxes.filter((box) => box.scrollWidth > box.clientWidth).length, bare: boxes.filter((box) => getComputedStyle(box).backgroundImage.split('linear-gradient').length !== 5).length};
+        });
+        assert.equal(seen.scrollWidth, seen.clientWidth, `${name} is as wide as the window`);
+        assert.ok(seen.head <= 0.15 * 844, `the head of ${name} has ${seen.head} pixels`);
+        assert.deepEqual(seen.outside, [], name);
+        assert.ok(seen.wide > 0 && seen.bare === 0, `${name}: ${seen.wide} tables go on, ${seen.bare} do not show it`);
+        await close();
+    }
+}
+
 /* Places of the map, by a fixed seed, whose colour is neither that of the ground nor of what is drawn over blocks: lines between lanes, labels and the cursor are of the page's own colours. */
 function colouredPlaces(page, count) {
     return page.$eval('#map-canvas', (canvas, wanted) => {
@@ -407,4 +424,4 @@ async function testPixels(browser, {open, ask}) {
     }
 }
 
-export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testZoom, testPixels];
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testZoom, testPhone, testPixels];
