@@ -164,6 +164,9 @@ async function testDevice(browser) {
     await goTo(page, `#heap=${heap}&at=${sample.seq}&theme=dark`);
     assert.equal((await legendOf(page)).together, formatBytes(sample.used_bytes), 'with what nobody explains it is what the device said');
     await picture(page, 'device-dark');
+    await goTo(page, `#heap=${ask('device', "SELECT heap_id FROM z_heap_place WHERE heap = 'atb'")[0].heap_id}`);
+    assert.equal(await page.textContent('#map .side'), 'No block of this heap has an address in this input, so there is no map of it: the timeline says what it held.');
+    assert.equal(await page.locator('#map .row button').count(), 0);
     await close();
 }
 
@@ -366,6 +369,7 @@ async function testOthers(browser) {
     const sums = await open(browser, 'sums'), peak = ask('sums', "SELECT site, live_bytes FROM peak_by_site WHERE level = 'pool' ORDER BY live_bytes DESC, site LIMIT 12");
     assert.deepEqual((await cellsOf(sums.page, '#live')).map((cells) => [cells[0].replace(/leak$/, ''), cells[1]]), peak.map((row) => [row.site, formatBytes(row.live_bytes)]), 'the peak is known without rows');
     assert.ok((await sums.page.textContent('#map .side')).includes('not in this database'));
+    assert.deepEqual([await sums.page.locator('#map .row button').count(), await sums.page.locator('#live-since').count()], [0, 0], 'what cannot be shown cannot be asked for');
     await sums.page.click('#live >> text=the end');
     assert.ok((await sums.page.textContent('#live')).includes('Only the peak is known here'));
     await sums.close();

@@ -8,7 +8,7 @@ import {make, makeChoice, put} from '../pictures/dom.mjs';
 import {formatBytes, formatCount, formatPercent} from '../state/format.mjs';
 import {differenceOf, groupBlocks, groupRows, groupingsOf, isCounted, NO_STACK} from '../data/groups.mjs';
 import {makeIcicle, makeSignedIcicles, makeTree, pathOf, ROOT, skipTrunk} from '../pictures/icicle.mjs';
-import {liveBlocks, withSegments} from '../data/model.mjs';
+import {isWhole, liveBlocks, withSegments} from '../data/model.mjs';
 import {makeColouring} from './map.mjs';
 import {makeMomentChoice, momentText} from './moment.mjs';
 import {makeStack} from '../pictures/stack.mjs';
@@ -190,7 +190,7 @@ function makeTools(model, heap, values, state) {
     const pick = (at) => state.set({at}), compare = (since) => state.set({since}), hasRange = values.from !== null && values.to !== null;
     return [make('div', {class: 'row'}, make('span', {class: 'note'}, say('by')), groupingsOf(model, heap).map((kind) => makeChoice(kind, values.group === kind, () => state.set({group: kind, zoom: null})))),
         make('div', {class: 'row', id: 'live-at'}, make('span', {class: 'note'}, say('at')), makeMomentChoice(heap, values.at, say('at'), pick)),
-        make('div', {class: 'row', id: 'live-since'}, make('span', {class: 'note'}, say('compared with')), makeChoice('nothing', values.since === null, () => compare(null)), makeMomentChoice(heap, values.since, say('compared with'), compare),
+        (isWhole(heap.input) || values.since !== null) && make('div', {class: 'row', id: 'live-since'}, make('span', {class: 'note'}, say('compared with')), makeChoice('nothing', values.since === null, () => compare(null)), makeMomentChoice(heap, values.since, say('compared with'), compare),
             makeChoice('this moment', values.since !== null && values.since === values.at, () => compare(values.at)), hasRange && makeChoice('begin and end of the range', false, () => state.set({since: String(values.from), at: String(values.to)})))];
 }
 

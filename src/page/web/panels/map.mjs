@@ -381,6 +381,8 @@ function missingText(model, heap) {
     const roles = rolesOf(model);
     if (roles.size > 0 && ![...roles.keys()].includes(heap.process_id) && model.heaps.some((one) => one.cells !== null))
         return say('Of many ranks this page has maps of the first that failed, of the highest peak and of the median alone: npumem report with the database of this rank shows its own.');
+    if (heap.input.detail === 'all' && !model.blockRanges.has(heap.heap_id))
+        return say('No block of this heap has an address in this input, so there is no map of it: the timeline says what it held.');
     return say('Rows of single allocations are not in this database (npumem ingest --detail all), so there is no map of this heap.');
 }
 
@@ -438,8 +440,8 @@ export function makeMap(model, state) {
     const update = (values) => {
         const heap = heapOf(), has = heap.cells !== null;
         element.classList.toggle('none', !has);
-        put(tools, make('span', {class: 'note'}, say('colour by')), ['site', 'verdict', 'category', 'age', ...groupingsOf(model, heap).filter((kind) => kind === 'stream' || kind === 'private pool')].map((kind) => makeChoice(kind, values.colour === kind, () => state.set({colour: kind}))),
-            (values.low !== null || values.from !== null) && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null, low: null, high: null})}, say('whole picture')), values.from !== null && make('span', {class: 'part'}, partWord(model, heap, values)));
+        put(tools, has && make('span', {class: 'note'}, say('colour by')), has && ['site', 'verdict', 'category', 'age', ...groupingsOf(model, heap).filter((kind) => kind === 'stream' || kind === 'private pool')].map((kind) => makeChoice(kind, values.colour === kind, () => state.set({colour: kind}))),
+            has && (values.low !== null || values.from !== null) && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null, low: null, high: null})}, say('whole picture')), has && values.from !== null && make('span', {class: 'part'}, partWord(model, heap, values)));
         put(legend, has && showLegend(model, heap, values, state));
         const chosen = numberOfBlock(model, values.block);
         put(side, chosen >= 0 ? showBlock(model, heap, chosen, state) : make('p', {class: 'note'}, has ? say('Click a block: its stack and its life stand here.') : missingText(model, heap)));
