@@ -176,7 +176,7 @@ async function testViews(browser) {
     const {page, close} = await open(browser, 'leak', '#theme=dark');
     for (const axis of ['event', 'time', 'step']) {
         await goTo(page, `#axis=${axis}&from=${spike.seq - 20}&to=${spike.seq + 20}&theme=dark`);
-        assert.equal(await page.textContent('#timeline .plain.chosen >> nth=0'), axis);
+        assert.equal(await page.textContent('#timeline .plain.chosen >> nth=1'), axis);
         if (axis === 'event')
             await page.click('#timeline .numbers >> nth=1 >> summary');
         await page.waitForSelector('#timeline .numbers:nth-child(2) tbody tr'); /* what is open is filled anew */

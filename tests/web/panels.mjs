@@ -388,6 +388,32 @@ async function testPhone(browser, {open}) {
     }
 }
 
+/* The timeline by site: each layer is what SQL says was live, at the pointer too, and a layer that is hidden is in no sum. */
+async function testLayers(browser, {ask, open, goTo}) {
+    const {page, close} = await open(browser, 'groups', '#layers=site&at=0'), held = () => page.$$eval('#timeline-legend li', (items) => items.filter((item) => item.querySelector('b')).map((item) => [item.querySelector('span:not(.swatch)').textContent, item.querySelector('b').textContent]));
+    for (const seq of [217, 90, 400]) {
+        await goTo(page, `#layers=site&at=${seq}`);
+        const rows = ask('groups', `SELECT CASE WHEN a.alloc_seq IS NULL AND a.stack_id IS NULL THEN '(baseline)' ELSE ${NAMES.site} END AS name, sum((${LIVE_AT(seq)}) * a.size_bytes) AS bytes ${BLOCKS} GROUP BY 1`), whole = rows.reduce((sum, row) => sum + row.bytes, 0);
+        assert.ok(rows.length > 5 && rows.length <= 12, `${rows.length} sites`);
+        assert.deepEqual(sorted(await held()), sorted([...rows.map((row) => [row.name, formatBytes(row.bytes)]), ['together', formatBytes(whole)]]), `at ${seq}`);
+    }
+    await goTo(page, '#layers=site&at=217');
+    const [[name], ...others] = await held(), [{bytes}] = ask('groups', `SELECT sum(a.size_bytes) AS bytes ${BLOCKS} AND ${LIVE_AT(217)} AND ${NAMES.site} <> '${name}'`);
+    await page.click('#timeline-legend button >> nth=0');
+    assert.deepEqual(await held(), [...others.slice(0, -1), ['together', formatBytes(bytes)]]);
+    await page.waitForFunction(() => location.hash.includes('hide='));
+    assert.equal(await page.getAttribute('#timeline-legend button.off', 'aria-pressed'), 'false');
+    const box = await page.locator('#timeline-chart').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + 150);
+    const tip = await page.locator('#timeline .tip').innerText(), seen = await held();
+    assert.ok(seen.filter(([, amount]) => amount !== '0 B').slice(0, -1).every(([site, amount]) => tip.includes(`${amount} ${site}`)) && tip.includes(seen[seen.length - 1][1]) && !tip.includes(` ${name}`), `${tip} is ${seen.join(' ')}`);
+    await page.click('#timeline-legend button.off');
+    assert.equal((await held()).length, others.length + 1);
+    await page.click('#timeline .row >> text="component"');
+    assert.ok((await held())[0][0].endsWith('allocated'));
+    await close();
+}
+
 /* Places of the map, by a fixed seed, whose colour is neither that of the ground nor of what is drawn over blocks: lines between lanes, labels and the cursor are of the page's own colours. */
 function colouredPlaces(page, count) {
     return page.$eval('#map-canvas', (canvas, wanted) => {
@@ -424,4 +450,4 @@ async function testPixels(browser, {open, ask}) {
     }
 }
 
-export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testZoom, testPhone, testPixels];
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testZoom, testPhone, testLayers, testPixels];

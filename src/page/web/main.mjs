@@ -25,7 +25,7 @@ import {say, setLanguage} from './state/words.mjs';
 const PANELS = [makeVerdicts, makeAgainst, makeTimeline, makeMap, makeLive, makeSteps, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse, makeSql];
 
 function defaultsOf(model) {
-    return {heap: model.best?.heap_id ?? null, from: model.opening?.from ?? null, to: model.opening?.to ?? null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, zoom: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null, lay: null, database: null, found: 0};
+    return {heap: model.best?.heap_id ?? null, from: model.opening?.from ?? null, to: model.opening?.to ?? null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, zoom: null, layers: 'component', hide: null, theme: null, axis: 'event', lang: 'en', group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null, lay: null, database: null, found: 0};
 }
 
 function framePanel(panel) {

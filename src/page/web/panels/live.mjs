@@ -3,7 +3,7 @@
  * What a heap was made of at a moment, and what came, went and stayed since another. At its peak the views know the most of it, whatever the
  * database holds of single allocations; everything else is counted block by block, which is exact where all of them are here.
  */
-import {assignColours, siteColours} from '../pictures/colours.mjs';
+import {coloursBy, siteColours} from '../pictures/colours.mjs';
 import {make, makeChoice, put} from '../pictures/dom.mjs';
 import {formatBytes, formatCount, formatPercent} from '../state/format.mjs';
 import {differenceOf, groupBlocks, groupRows, groupingsOf, isCounted, NO_STACK} from '../data/groups.mjs';
@@ -130,9 +130,7 @@ function countColumn(title, key) {
 
 /* What stands for a group: where the map can be coloured by it, the same. */
 function groupColours(model, heap, kind, rows) {
-    if (kind === 'site' || kind === 'stack')
-        return siteColours(model, heap).of;
-    return ['category', 'stream', 'private pool'].includes(kind) ? makeColouring(model, heap, {colour: kind}).colour : assignColours(rows.map((row) => row.name), new Set()).of;
+    return ['stream', 'private pool'].includes(kind) ? makeColouring(model, heap, {colour: kind}).colour : coloursBy(model, heap, kind, rows.map((row) => row.name));
 }
 
 function groupTable(model, rows, colour, values, state) {

@@ -5,7 +5,7 @@
  * the blocks; where fewer are in view, each by itself.
  */
 import {agesOf} from '../data/ages.mjs';
-import {assignColours, mixPixel, partsOf, LEAK, PALETTE, REST, siteColours, STRIPE} from '../pictures/colours.mjs';
+import {assignColours, categoryColours, mixPixel, partsOf, LEAK, PALETTE, REST, siteColours, STRIPE} from '../pictures/colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from '../pictures/dom.mjs';
 import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} from '../state/format.mjs';
 import {BASELINE, groupingsOf, isBaseline, keysOf, namerOf, namesOf, NO_STACK} from '../data/groups.mjs';
@@ -84,8 +84,8 @@ function endSeqOf(blocks, i) {
 export function makeColouring(model, heap, values) {
     const {blocks, stacks} = model, kind = values.colour;
     if (kind === 'category') {
-        const keys = blocks && remember(model, 'category keys', () => keysOf(model, kind)), names = blocks === null ? [] : remember(model, `categories ${heap.heap_id}`, () => namesOf(model, heap, kind, keys)), colours = assignColours(names, new Set());
-        return {nameOf: blocks && namerOf(model, kind), keys, nameOfSite: null, colour: (name) => (name === 'unknown' ? REST : colours.of(name)), names};
+        const {names, of} = categoryColours(model, heap);
+        return {nameOf: blocks && namerOf(model, kind), keys: blocks && remember(model, 'category keys', () => keysOf(model, kind)), nameOfSite: null, colour: of, names};
     }
     if (kind === 'stream') {
         const nameOf = (i) => (isKnown(blocks.stream[i]) ? `stream ${blocks.stream[i]}` : 'stream not known');

@@ -3,10 +3,10 @@
  * Which colour stands for what: the largest sites of a heap have one each in all pictures and tables, the rest share a grey, and red is a leak's
  * alone. Who does not see red sees its stripes.
  */
-import {BASELINE, NO_STACK} from '../data/groups.mjs';
+import {BASELINE, keysOf, namesOf, NO_STACK} from '../data/groups.mjs';
 import {remember} from '../data/model.mjs';
 
-export const PALETTE = ['#4e79a7', '#59a14f', '#e0912f', '#9467bd', '#3aa6a0', '#c2a12a', '#8c6d53', '#6b8fd6', '#d27ba8', '#7f9a2e'];
+export const PALETTE = ['#4e79a7', '#59a14f', '#e0912f', '#9467bd', '#3aa6a0', '#c2a12a', '#8c6d53', '#6b8fd6', '#d27ba8', '#7f9a2e', '#a9c957', '#5d4a7e'];
 export const LEAK = '#e02b3c';
 export const STRIPE = '#ffffff'; /* across what leaks */
 export const REST = '#8d98a8';
@@ -41,6 +41,19 @@ export function siteColours(model, heap) {
         const names = [...(model.byPlace('peak_site').get(heap.place) ?? []).map((row) => row.site), ...sitesOfBlocks(model, heap)];
         return {names, ...assignColours(names, model.leakSites)};
     });
+}
+
+/* The same of its categories. */
+export function categoryColours(model, heap) {
+    return remember(model, `category colours ${heap.heap_id}`, () => {
+        const names = model.blocks === null ? [] : namesOf(model, heap, 'category', remember(model, 'category keys', () => keysOf(model, 'category'))), {of} = assignColours(names, new Set());
+        return {names, of: (name) => (name === 'unknown' ? REST : of(name))};
+    });
+}
+
+/* What stands for each of `names` of a kind. */
+export function coloursBy(model, heap, kind, names) {
+    return kind === 'site' || kind === 'stack' ? siteColours(model, heap).of : kind === 'category' ? categoryColours(model, heap).of : assignColours(names, new Set()).of;
 }
 
 /* '#rrggbb' as [r, g, b] */
