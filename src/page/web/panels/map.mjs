@@ -46,12 +46,15 @@ const REACH = 4; /* so many pixels beside a block still mean it */
 export function blockAt(model, heap, view, x, y, reach) {
     const {blocks} = model, range = model.blockRanges.get(heap.heap_id), offsets = range && blockOffsets(model, heap.heap_id), far = reach + 1;
     const offsetAt = (row) => view.low + row * (view.high - view.low) / view.height, first = view.scale.toSeq(x - far), last = view.scale.toSeq(x + far), low = offsetAt(y - far), high = offsetAt(y + far);
+    const {alloc_seq: births, free_seq: ends, size_bytes: sizes} = blocks ?? {};
     let found = -1, least = reach;
-    for (let i = range?.begin ?? 0; range && i < range.end && !(blocks.alloc_seq[i] > last); i++) {
-        const offset = offsets[i - range.begin];
-        if (offset < 0 || offset > high || offset + blocks.size_bytes[i] < low || blocks.free_seq[i] < first)
+    for (let i = range?.begin ?? 0; range && i < range.end && !(births[i] > last); i++) {
+        if (ends[i] < first)
             continue;
-        const distance = distanceTo(view, bornSeqOf(blocks, i), endSeqOf(blocks, i), offset, blocks.size_bytes[i], x, y);
+        const offset = offsets[i - range.begin];
+        if (offset < 0 || offset > high || offset + sizes[i] < low)
+            continue;
+        const distance = distanceTo(view, bornSeqOf(blocks, i), endSeqOf(blocks, i), offset, sizes[i], x, y);
         if (distance <= least) {
             found = i;
             least = distance;
