@@ -414,6 +414,30 @@ async function testLayers(browser, {ask, open, goTo}) {
     await close();
 }
 
+/* On a machine on which a page takes more than two seconds a bar says how far it is; then it is gone. */
+async function testProgress(browser, {open}) {
+    const {page, close} = await open(browser, 'leak', '', {viewport: {width: 1440, height: 1000}}), session = await page.context().newCDPSession(page), barsSeen = () => page.evaluate(() => window.barsSeen.length);
+    await page.addInitScript(() => {
+        window.barsSeen = [];
+        new MutationObserver(() => {
+            const bar = document.getElementById('progress');
+            if (bar && !window.barsSeen.includes(bar))
+                window.barsSeen.push(bar);
+        }).observe(document, {childList: true, subtree: true});
+    });
+    for (const rate of [1, 40]) {
+        await session.send('Emulation.setCPUThrottlingRate', {rate});
+        await page.reload();
+        await page.waitForFunction(() => document.documentElement.dataset.ready, null, {timeout: 120000});
+        const took = Number(await page.evaluate(() => document.documentElement.dataset.ready));
+        assert.ok(rate === 1 || took > 5000, `${took} ms`);
+        if (took < 1500 || took > 5000)
+            assert.equal(await barsSeen(), took > 5000 ? 1 : 0, `a page of ${took} ms`);
+        assert.equal(await page.locator('#progress').count(), 0);
+    }
+    await close();
+}
+
 /* Places of the map, by a fixed seed, whose colour is neither that of the ground nor of what is drawn over blocks: lines between lanes, labels and the cursor are of the page's own colours. */
 function colouredPlaces(page, count) {
     return page.$eval('#map-canvas', (canvas, wanted) => {
@@ -450,4 +474,4 @@ async function testPixels(browser, {open, ask}) {
     }
 }
 
-export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testZoom, testPhone, testLayers, testPixels];
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testZoom, testPhone, testLayers, testProgress, testPixels];
