@@ -267,12 +267,11 @@ function largestBlocks(model, heap, view) {
     return found.map((i) => ({site: nameOf(i), mark: makeSwatch(model, colours.of(nameOf(i)), nameOf(i)), bytes: model.blocks.size_bytes[i], address: model.blocks.address[i], born: model.blocks.alloc_seq[i], freed: model.blocks.free_seq[i]}));
 }
 
-const LEGEND_MAX = 11;
-
-/* What colours stand for, leaks first; what has no site is there however little it is. Pure. */
+/* What colours stand for: leaks first, then all that have a colour of their own, among them what has no site however little it is. Pure. */
 export function legendNames(names, leaks) {
-    const sorted = [...new Set(names)].sort((a, b) => Number(leaks.has(b)) - Number(leaks.has(a))), kept = sorted.slice(0, LEGEND_MAX), nameless = [BASELINE, NO_STACK].filter((name) => sorted.includes(name) && !kept.includes(name));
-    return [...kept, ...nameless];
+    const all = [...new Set(names)];
+    let left = PALETTE.length;
+    return [...all.filter((name) => leaks.has(name)).slice(0, PALETTE.length), ...all.filter((name) => !leaks.has(name) && ([BASELINE, NO_STACK].includes(name) || left-- > 0))];
 }
 
 function makeSwatch(model, colour, name) {
