@@ -63,8 +63,8 @@ function cellsOf(page, selector) {
     return page.$$eval(`${selector} tbody tr:not(.below)`, (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
 }
 
-/* The colour of the map at an event and an address, and where that is on the screen. */
-async function mapPoint(page, name, allocationId) {
+/* The colour of the map at the middle of a block, and where that is on the screen; `isClose`: after a closer look, in which it is some pixels high. */
+async function mapPoint(page, name, allocationId, isClose) {
     const [row] = ask(name, `SELECT a.address AS address, a.size_bytes AS size, coalesce(a.alloc_seq, 0) AS born, a.heap_id AS heap FROM allocation AS a WHERE a.allocation_id = ${allocationId}`);
     const lanes = ask(name, `SELECT DISTINCT s.address AS begin, s.address + s.size_bytes AS end FROM allocation AS a JOIN allocation AS s ON s.allocation_id = a.segment_id WHERE a.heap_id = ${row.heap} UNION SELECT address, address + size_bytes FROM allocation WHERE heap_id = ${row.heap} AND is_segment = 0 AND segment_id IS NULL ORDER BY 1, 2`);
     const merged = [];
@@ -81,11 +81,14 @@ async function mapPoint(page, name, allocationId) {
     }
     const [range] = ask(name, 'SELECT min(first_seq) AS first, max(last_seq) + 1 AS last FROM usage');
     const [life] = ask(name, `SELECT coalesce(free_seq, ${range.last}) AS freed FROM allocation WHERE allocation_id = ${allocationId}`);
+    const low = isClose ? Math.max(0, offset - 20 * row.size) : 0, high = isClose ? offset + 20 * row.size : whole;
+    if (isClose)
+        await goTo(page, `#low=${low}&high=${high}`);
     await page.locator('#map').scrollIntoViewIfNeeded();
     const box = await page.locator('#map-canvas').boundingBox();
     /* The gutters and the height are those of timeline.mjs and map.mjs. */
     const left = 86, right = box.width - 14, top = 8, height = 420 - 8 - 26;
-    const x = left + (right - left) * ((row.born + life.freed) / 2 - range.first) / (range.last - range.first), y = top + height * (offset + row.size / 2) / whole;
+    const x = left + (right - left) * ((row.born + life.freed) / 2 - range.first) / (range.last - range.first), y = top + height * (offset + row.size / 2 - low) / (high - low);
     const colour = await page.$eval('#map-canvas', (canvas, at) => [...canvas.getContext('2d').getImageData(Math.round(at.x * devicePixelRatio), Math.round(at.y * devicePixelRatio), 1, 1).data], {x, y});
     return {x: box.x + x, y: box.y + y, colour};
 }
@@ -246,11 +249,11 @@ async function testMoments(browser) {
 async function testMap(browser) {
     const {page, close} = await open(browser, 'leak');
     const leaked = ask('leak', "SELECT l.allocation_id AS id, l.size_bytes AS size FROM leak AS l ORDER BY l.alloc_seq").map((row) => row.id);
-    const chosen = leaked[Math.floor(leaked.length / 2)], point = await mapPoint(page, 'leak', chosen);
+    const chosen = leaked[Math.floor(leaked.length / 2)], point = await mapPoint(page, 'leak', chosen, true);
     assert.ok([[0xe0, 0x2b, 0x3c, 255], [255, 255, 255, 255]].some((colour) => String(colour) === String(point.colour)), 'a leaked block is red with white stripes');
     await page.mouse.move(point.x, point.y);
     const [site] = ask('leak', 'SELECT site FROM leak_by_site');
-    assert.ok((await page.textContent('.tip')).includes(site.site), 'hovering names the site');
+    assert.ok((await page.textContent('#map .tip')).includes(site.site), 'hovering names the site');
     assert.deepEqual(await page.$$eval('.maplabel', (labels) => labels.map((label) => label.textContent)), [`leak: ${site.site}`], 'so does a label over the picture');
     assert.equal(await page.evaluate(() => ['#map .legend', '#live tbody tr', '#live .icicle'].map((row) => [...document.querySelectorAll(row)].flatMap((one) => [...one.querySelectorAll('.striped')]).map((one) => getComputedStyle(one).getPropertyValue(one.matches('.cell') ? '--cell' : 'background-color'))).flat().map((colour) => (colour === '#e02b3c' ? 'rgb(224, 43, 60)' : colour)).join()), Array(3).fill('rgb(224, 43, 60)').join(), 'striped in legend, table and flame graph');
     await page.mouse.click(point.x, point.y);
