@@ -63,8 +63,8 @@ function cellsOf(page, selector) {
     return page.$$eval(`${selector} tbody tr:not(.below)`, (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
 }
 
-/* The colour of the map at an event and an address, and where that is on the screen. */
-async function mapPoint(page, name, allocationId) {
+/* The colour of the map at the middle of a block, and where that is on the screen; `isClose`: after a closer look, in which it is some pixels high. */
+async function mapPoint(page, name, allocationId, isClose) {
     const [row] = ask(name, `SELECT a.address AS address, a.size_bytes AS size, coalesce(a.alloc_seq, 0) AS born, a.heap_id AS heap FROM allocation AS a WHERE a.allocation_id = ${allocationId}`);
     const lanes = ask(name, `SELECT DISTINCT s.address AS begin, s.address + s.size_bytes AS end FROM allocation AS a JOIN allocation AS s ON s.allocation_id = a.segment_id WHERE a.heap_id = ${row.heap} UNION SELECT address, address + size_bytes FROM allocation WHERE heap_id = ${row.heap} AND is_segment = 0 AND segment_id IS NULL ORDER BY 1, 2`);
     const merged = [];
@@ -81,11 +81,14 @@ async function mapPoint(page, name, allocationId) {
     }
     const [range] = ask(name, 'SELECT min(first_seq) AS first, max(last_seq) + 1 AS last FROM usage');
     const [life] = ask(name, `SELECT coalesce(free_seq, ${range.last}) AS freed FROM allocation WHERE allocation_id = ${allocationId}`);
+    const low = isClose ? Math.max(0, offset - 20 * row.size) : 0, high = isClose ? offset + 20 * row.size : whole;
+    if (isClose)
+        await goTo(page, `#low=${low}&high=${high}`);
     await page.locator('#map').scrollIntoViewIfNeeded();
     const box = await page.locator('#map-canvas').boundingBox();
     /* The gutters and the height are those of timeline.mjs and map.mjs. */
     const left = 86, right = box.width - 14, top = 8, height = 420 - 8 - 26;
-    const x = left + (right - left) * ((row.born + life.freed) / 2 - range.first) / (range.last - range.first), y = top + height * (offset + row.size / 2) / whole;
+    const x = left + (right - left) * ((row.born + life.freed) / 2 - range.first) / (range.last - range.first), y = top + height * (offset + row.size / 2 - low) / (high - low);
     const colour = await page.$eval('#map-canvas', (canvas, at) => [...canvas.getContext('2d').getImageData(Math.round(at.x * devicePixelRatio), Math.round(at.y * devicePixelRatio), 1, 1).data], {x, y});
     return {x: box.x + x, y: box.y + y, colour};
 }
@@ -164,6 +167,9 @@ async function testDevice(browser) {
     await goTo(page, `#heap=${heap}&at=${sample.seq}&theme=dark`);
     assert.equal((await legendOf(page)).together, formatBytes(sample.used_bytes), 'with what nobody explains it is what the device said');
     await picture(page, 'device-dark');
+    await goTo(page, `#heap=${ask('device', "SELECT heap_id FROM z_heap_place WHERE heap = 'atb'")[0].heap_id}`);
+    assert.equal(await page.textContent('#map .side'), 'No block of this heap has an address in this input, so there is no map of it: the timeline says what it held.');
+    assert.equal(await page.locator('#map .row button').count(), 0);
     await close();
 }
 
@@ -173,7 +179,7 @@ async function testViews(browser) {
     const {page, close} = await open(browser, 'leak', '#theme=dark');
     for (const axis of ['event', 'time', 'step']) {
         await goTo(page, `#axis=${axis}&from=${spike.seq - 20}&to=${spike.seq + 20}&theme=dark`);
-        assert.equal(await page.textContent('#timeline .plain.chosen >> nth=0'), axis);
+        assert.equal(await page.textContent('#timeline .plain.chosen >> nth=1'), axis);
         if (axis === 'event')
             await page.click('#timeline .numbers >> nth=1 >> summary');
         await page.waitForSelector('#timeline .numbers:nth-child(2) tbody tr'); /* what is open is filled anew */
@@ -243,11 +249,13 @@ async function testMoments(browser) {
 async function testMap(browser) {
     const {page, close} = await open(browser, 'leak');
     const leaked = ask('leak', "SELECT l.allocation_id AS id, l.size_bytes AS size FROM leak AS l ORDER BY l.alloc_seq").map((row) => row.id);
-    const chosen = leaked[Math.floor(leaked.length / 2)], point = await mapPoint(page, 'leak', chosen);
-    assert.deepEqual(point.colour, [0xe0, 0x2b, 0x3c, 255], 'a leaked block is red');
+    const chosen = leaked[Math.floor(leaked.length / 2)], point = await mapPoint(page, 'leak', chosen, true);
+    assert.ok([[0xe0, 0x2b, 0x3c, 255], [255, 255, 255, 255]].some((colour) => String(colour) === String(point.colour)), 'a leaked block is red with white stripes');
     await page.mouse.move(point.x, point.y);
     const [site] = ask('leak', 'SELECT site FROM leak_by_site');
-    assert.ok((await page.textContent('.tip')).includes(site.site), 'hovering names the site');
+    assert.ok((await page.textContent('#map .tip')).includes(site.site), 'hovering names the site');
+    assert.deepEqual(await page.$$eval('.maplabel', (labels) => labels.map((label) => label.textContent)), [`leak: ${site.site}`], 'so does a label over the picture');
+    assert.equal(await page.evaluate(() => ['#map .legend', '#live tbody tr', '#live .icicle'].map((row) => [...document.querySelectorAll(row)].flatMap((one) => [...one.querySelectorAll('.striped')]).map((one) => getComputedStyle(one).getPropertyValue(one.matches('.cell') ? '--cell' : 'background-color'))).flat().map((colour) => (colour === '#e02b3c' ? 'rgb(224, 43, 60)' : colour)).join()), Array(3).fill('rgb(224, 43, 60)').join(), 'striped in legend, table and flame graph');
     await page.mouse.click(point.x, point.y);
     assert.ok((await page.textContent('#map .side')).includes(`allocation${formatCount(chosen)}`), 'a click chooses the block that SQL names');
     assert.ok((await page.$$eval('#map .stack li.site', (lines) => lines.map((line) => line.textContent))).includes(site.site), 'its stack is shown');
@@ -314,6 +322,7 @@ async function testClicks(browser) {
     const oom = await open(browser, 'oom', '', {colorScheme: 'dark'}), [failure] = ask('oom', "SELECT f.text, f.site FROM finding AS f JOIN out_of_memory AS o ON o.out_of_memory_id = f.source_id WHERE f.kind = 'out of memory' AND o.outcome = 'fatal'"), [gravest] = ask('oom', "SELECT text FROM finding ORDER BY finding_id LIMIT 1");
     assert.equal(await oom.page.textContent('#verdicts .card >> nth=0 >> .title'), failure.text, 'no click: what it died of');
     assert.ok((await oom.page.textContent('#verdicts .card >> nth=0 >> .text')).startsWith('WHY  '), 'no click: why');
+    assert.deepEqual((await oom.page.textContent('#verdicts .card >> nth=0 >> .text')).split('\n').slice(0, 3).map((line) => line.split('  ')[0]), ['WHY', 'HELD', 'WHO'], 'in the lines of the screen');
     assert.equal(await oom.page.textContent('#verdicts .card >> nth=0 >> code'), 'npumem stack oom.db oom', 'no click: the command that shows more');
     assert.equal(gravest.text, failure.text);
     await oom.page.click('#verdicts .card >> nth=0');
@@ -363,6 +372,7 @@ async function testOthers(browser) {
     const sums = await open(browser, 'sums'), peak = ask('sums', "SELECT site, live_bytes FROM peak_by_site WHERE level = 'pool' ORDER BY live_bytes DESC, site LIMIT 12");
     assert.deepEqual((await cellsOf(sums.page, '#live')).map((cells) => [cells[0].replace(/leak$/, ''), cells[1]]), peak.map((row) => [row.site, formatBytes(row.live_bytes)]), 'the peak is known without rows');
     assert.ok((await sums.page.textContent('#map .side')).includes('not in this database'));
+    assert.deepEqual([await sums.page.locator('#map .row button').count(), await sums.page.locator('#live-since').count()], [0, 0], 'what cannot be shown cannot be asked for');
     await sums.page.click('#live >> text=the end');
     assert.ok((await sums.page.textContent('#live')).includes('Only the peak is known here'));
     await sums.close();

@@ -22,16 +22,17 @@ cd "$scratch" || exit 1
 "$bin/npumem-record" -o leak.zst -- "$programs/npu_train" --steps 60 --leak --fragment >leak.log 2>&1 || die "the leaking run: $(cat leak.log)"
 "$bin/npumem-record" -o oom.zst -- "$programs/npu_train" --steps 20 --leak --oom >oom.log 2>&1
 "$bin/npumem-record" -o fine.zst -- "$programs/npu_train" --steps 20 >fine.log 2>&1 || die "the run without a fault: $(cat fine.log)"
+"$bin/npumem-record" -o torch.zst -- "$programs/torch_like" >torch.log 2>&1 || die "the network through a library: $(cat torch.log)"
 "$text2trace" "$here/hostile.txt" hostile.zst || die "hostile.txt is no trace"
 "$node" "$here/groups.mjs" >groups.txt && "$text2trace" groups.txt groups.zst || die "groups.mjs prints no trace"
 "$text2trace" "$here/../sql/device_memory/trace.txt" device.zst || die "the trace of two processes is none"
-for name in leak oom fine hostile groups device; do
+for name in leak oom fine torch hostile groups device; do
     "$bin/npumem-ingest" --quiet $name.zst || die "$name cannot be loaded"
 done
 "$bin/npumem-ingest" --quiet --detail live -o live.db leak.zst || die "a database with less detail cannot be loaded"
 "$bin/npumem-ingest" --quiet --detail none -o sums.db leak.zst || die "sums cannot be loaded"
 "$bin/npumem-report" --whatif leak.db || die "leak has no page with other settings"
-for name in oom fine hostile groups device sums live; do
+for name in oom fine torch hostile groups device sums live; do
     "$bin/npumem-report" $name.db || die "$name has no page"
 done
 # Four ranks of one job, of which one dies, a run beside another, and one that does not fit into the smallest page.

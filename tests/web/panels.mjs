@@ -342,4 +342,136 @@ async function testColours(browser, tools) {
     }
 }
 
-export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours];
+/* A click makes a part the whole picture, of the bytes that SQL says of it; buttons and Escape lead back, and a link shows the same. */
+async function testZoom(browser, {ask, open, goTo}) {
+    const {page, close} = await open(browser, 'groups', '#at=217'), cells = () => page.$$eval('#live .icicle .cell', (all) => all.map((cell) => [cell.getAttribute('aria-level'), cell.getAttribute('aria-label'), cell.textContent]));
+    const [{name, bytes, count}] = ask('groups', `SELECT ${NAMES.site} AS name, sum(a.size_bytes) AS bytes, count(*) AS count ${BLOCKS} AND ${LIVE_AT(217)} AND name NOT LIKE '(%' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1`), [all] = ask('groups', `SELECT sum(a.size_bytes) AS bytes, count(*) AS count ${BLOCKS} AND ${LIVE_AT(217)}`);
+    const whole = await cells(), text = (one, sum) => `${one}: ${formatBytes(sum.bytes)}, ${formatPercent(sum.bytes / all.bytes)}, ${formatCount(sum.count)} blocks`;
+    assert.deepEqual(whole[0], ['1', text('all', all), text('all', all)], 'the root says what it is');
+    assert.equal(await page.locator('#live .crumbs').count(), 0);
+    await page.focus('#live .icicle .cell >> nth=0');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    const part = await cells();
+    assert.ok(part.length < whole.length && part[0][1].startsWith(`${name}: `), part[0][1]);
+    assert.equal(part[0][1], text(name, {bytes, count}));
+    assert.ok((await page.$eval('#live .icicle .cell', (cell) => cell.getBoundingClientRect().width / cell.parentElement.clientWidth)) > 0.99, 'it is the whole width');
+    assert.equal((await page.textContent('#live .crumbs')).replace(/\s+/g, ' '), `all \u203a ${name}`);
+    await page.waitForFunction(() => location.hash.includes('zoom='));
+    await goTo(page, `${await page.evaluate(() => location.hash)}&search=${name.slice(0, 6)}`);
+    assert.ok((await page.textContent('#live .crumbs + .tell')).includes(`${formatBytes(bytes)} in ${formatCount(count)} blocks of the picture, 100 %`));
+    assert.ok((await page.locator('#live .cell.found').count()) > 0, 'what is found has a mark');
+    await page.fill('#search', '');
+    await page.focus('#live .icicle .cell >> nth=0');
+    await page.keyboard.press('Escape');
+    assert.deepEqual(await cells(), whole);
+    await page.click('#live .icicle .cell >> nth=1');
+    await page.click('#live .crumbs .link >> nth=0');
+    assert.deepEqual(await cells(), whole, 'so does the first button');
+    await close();
+}
+
+/* On a phone the head leaves room, nothing is wider than the window or reaches over the border of its panel, and a table that goes on shows it. */
+async function testPhone(browser, {open}) {
+    for (const [name, hash] of [['leak', '#block=400'], ['oom', '#lang=zh&group=stack'], ['ranks', ''], ['against', '']]) {
+        const {page, close} = await open(browser, name, hash, {viewport: {width: 390, height: 844}});
+        const seen = await page.evaluate(() => {
+            const {scrollWidth, clientWidth} = document.documentElement, boxes = [...document.querySelectorAll('.tablebox')], isOutside = (element) => element.getBoundingClientRect().right > element.closest('.panel').getBoundingClientRect().right - 1;
+            return {scrollWidth, clientWidth, head: document.getElementById('top').getBoundingClientRect().height, outside: [...document.querySelectorAll('.panel *')].filter((element) => !element.closest('.tablebox > *, .icicle > *, .hidden, svg') && isOutside(element)).map((element) => `${element.closest('.panel').id} ${element.tagName}.${element.className}`),
+                wide: boxes.filter((box) => box.scrollWidth > box.clientWidth).length, bare: boxes.filter((box) => getComputedStyle(box).backgroundImage.split('linear-gradient').length !== 5).length};
+        });
+        assert.equal(seen.scrollWidth, seen.clientWidth, `${name} is as wide as the window`);
+        assert.ok(seen.head <= 0.15 * 844, `the head of ${name} has ${seen.head} pixels`);
+        assert.deepEqual(seen.outside, [], name);
+        assert.ok(seen.wide > 0 && seen.bare === 0, `${name}: ${seen.wide} tables go on, ${seen.bare} do not show it`);
+        await close();
+    }
+}
+
+/* The timeline by site: each layer is what SQL says was live, at the pointer too, and a layer that is hidden is in no sum. */
+async function testLayers(browser, {ask, open, goTo}) {
+    const {page, close} = await open(browser, 'groups', '#layers=site&at=0'), held = () => page.$$eval('#timeline-legend li', (items) => items.filter((item) => item.querySelector('b')).map((item) => [item.querySelector('span:not(.swatch)').textContent, item.querySelector('b').textContent]));
+    for (const seq of [217, 90, 400]) {
+        await goTo(page, `#layers=site&at=${seq}`);
+        const rows = ask('groups', `SELECT CASE WHEN a.alloc_seq IS NULL AND a.stack_id IS NULL THEN '(baseline)' ELSE ${NAMES.site} END AS name, sum((${LIVE_AT(seq)}) * a.size_bytes) AS bytes ${BLOCKS} GROUP BY 1`), whole = rows.reduce((sum, row) => sum + row.bytes, 0);
+        assert.ok(rows.length > 5 && rows.length <= 12, `${rows.length} sites`);
+        assert.deepEqual(sorted(await held()), sorted([...rows.map((row) => [row.name, formatBytes(row.bytes)]), ['together', formatBytes(whole)]]), `at ${seq}`);
+    }
+    await goTo(page, '#layers=site&at=217');
+    const [[name], ...others] = await held(), [{bytes}] = ask('groups', `SELECT sum(a.size_bytes) AS bytes ${BLOCKS} AND ${LIVE_AT(217)} AND ${NAMES.site} <> '${name}'`);
+    await page.click('#timeline-legend button >> nth=0');
+    assert.deepEqual(await held(), [...others.slice(0, -1), ['together', formatBytes(bytes)]]);
+    await page.waitForFunction(() => location.hash.includes('hide='));
+    assert.equal(await page.getAttribute('#timeline-legend button.off', 'aria-pressed'), 'false');
+    const box = await page.locator('#timeline-chart').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + 150);
+    const tip = await page.locator('#timeline .tip').innerText(), seen = await held();
+    assert.ok(seen.filter(([, amount]) => amount !== '0 B').slice(0, -1).every(([site, amount]) => tip.includes(`${amount} ${site}`)) && tip.includes(seen[seen.length - 1][1]) && !tip.includes(` ${name}`), `${tip} is ${seen.join(' ')}`);
+    await page.click('#timeline-legend button.off');
+    assert.equal((await held()).length, others.length + 1);
+    await page.click('#timeline .row >> text="component"');
+    assert.ok((await held())[0][0].endsWith('allocated'));
+    await close();
+}
+
+/* On a machine on which a page takes more than two seconds a bar says how far it is; then it is gone. */
+async function testProgress(browser, {open}) {
+    const {page, close} = await open(browser, 'leak', '', {viewport: {width: 1440, height: 1000}}), session = await page.context().newCDPSession(page), barsSeen = () => page.evaluate(() => window.barsSeen.length);
+    await page.addInitScript(() => {
+        window.barsSeen = [];
+        new MutationObserver(() => {
+            const bar = document.getElementById('progress');
+            if (bar && !window.barsSeen.includes(bar))
+                window.barsSeen.push(bar);
+        }).observe(document, {childList: true, subtree: true});
+    });
+    for (const rate of [1, 40]) {
+        await session.send('Emulation.setCPUThrottlingRate', {rate});
+        await page.reload();
+        await page.waitForFunction(() => document.documentElement.dataset.ready, null, {timeout: 120000});
+        const took = Number(await page.evaluate(() => document.documentElement.dataset.ready));
+        assert.ok(rate === 1 || took > 5000, `${took} ms`);
+        if (took < 1500 || took > 5000)
+            assert.equal(await barsSeen(), took > 5000 ? 1 : 0, `a page of ${took} ms`);
+        assert.equal(await page.locator('#progress').count(), 0);
+    }
+    await close();
+}
+
+/* Places of the map, by a fixed seed, whose colour is neither that of the ground nor of what is drawn over blocks: lines between lanes, labels and the cursor are of the page's own colours. */
+function colouredPlaces(page, count) {
+    return page.$eval('#map-canvas', (canvas, wanted) => {
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true}), style = getComputedStyle(document.documentElement), places = [];
+        copy.drawImage(canvas, 0, 0);
+        const {data} = copy.getImageData(0, 0, canvas.width, canvas.height), isOwn = (at) => ['empty', 'unused', 'card', 'ink', 'muted'].some((name) => style.getPropertyValue(`--${name}`).trim() === `#${[0, 1, 2].map((i) => data[at + i].toString(16).padStart(2, '0')).join('')}`);
+        for (let seed = 29, tries = 0; places.length < wanted && tries < 100000; tries++) {
+            seed = seed * 48271 % 2147483647;
+            const x = 88 + seed % (canvas.width - 104), y = 9 + Math.floor(seed / 4096) % (canvas.height - 36);
+            if (!isOwn((y * canvas.width + x) * 4))
+                places.push({x, y});
+        }
+        return places;
+    }, count);
+}
+
+/* Every coloured pixel stands for a block: the pointer beside it and a click say which, and both the same. */
+async function testPixels(browser, {open, ask}) {
+    for (const [name, heap] of [['leak', 'caching pool'], ['torch', 'ptaCaching']]) {
+        const [{heap_id: id}] = ask(name, `SELECT heap_id FROM z_heap_place WHERE heap = '${heap}'`), {page, close} = await open(browser, name, `#heap=${id}&at=0`), places = await colouredPlaces(page, 200);
+        assert.equal(places.length, 200);
+        await page.locator('#map-canvas').scrollIntoViewIfNeeded();
+        for (const [i, {x, y}] of places.entries()) {
+            const box = await page.locator('#map-canvas').boundingBox(), at = [box.x + x + 0.5, box.y + y + 0.5];
+            await page.mouse.move(...at);
+            const tip = await page.$eval('#map .tip', (element) => (element.hidden ? null : element.querySelector('b').textContent));
+            assert.ok(tip, `${name}: nothing at ${x}, ${y}`);
+            if (i % 20 > 0)
+                continue;
+            await page.mouse.click(...at);
+            assert.ok(tip.startsWith((await page.textContent('#map .side h3')).replace('Block of ', '')), `${name}: a click at ${x}, ${y} is of the block of the tip`);
+        }
+        await close();
+    }
+}
+
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testZoom, testPhone, testLayers, testProgress, testPixels];

@@ -9,7 +9,7 @@ import {test} from 'node:test';
 import {placeBetween, placeLabels, placeRanges} from '../../src/page/web/pictures/chart.mjs';
 import {makeStepClock} from '../../src/page/web/data/model.mjs';
 import {makeScale} from '../../src/page/web/pictures/scale.mjs';
-import {alignCurves, findMost, firstFrom, liveOfUsage, makeCurve, makeMaxima, makePicture, mostByPixel, reservedOfUsage, valueAt} from '../../src/page/web/data/series.mjs';
+import {alignCurves, findMost, firstFrom, heldBy, heldByLayer, keyOfLayer, liveOfUsage, makeCurve, makeMaxima, makePicture, mostByPixel, partingsOf, reservedOfUsage, valueAt} from '../../src/page/web/data/series.mjs';
 import {differOfSteps, medianAndWorst, stepByPixel, worstOfStep} from '../../src/page/web/panels/steps.mjs';
 import {lineByPixel, placesOf, stackByPixel} from '../../src/page/web/panels/timeline.mjs';
 
@@ -146,6 +146,45 @@ test('without all blocks the picture is made of buckets, and segments do not cou
     assert.deepEqual(makePicture(model, model.heaps[3]).layers.map((layer) => [layer.heap.heap_id, layer.part]), [[4, 'live']], 'of the host it is the heap alone');
     Object.assign(model, {heaps: [{...model.heaps[1], level: 'physical'}], hasAllBlocks: true});
     assert.deepEqual(makePicture(model, model.heaps[0]).layers.map((layer) => [layer.part, Math.max(...layer.values)]), [['live', 99]], 'and where nothing else of a device is known');
+});
+
+/* A pool of 300 blocks of 20 sites, some from before the recording, some never freed. */
+function makeSites(seed) {
+    const random = makeRandom(seed), rows = Array.from({length: 300}, () => ({born: random(12) === 0 ? NaN : random(200), size: 1 + random(1000), stack: random(20) === 0 ? NaN : random(20)})).sort((a, b) => (a.born || -1) - (b.born || -1)).map((row) => ({...row, freed: random(6) === 0 ? NaN : (row.born || 0) + 1 + random(60)}));
+    const columns = {alloc_seq: 'born', free_seq: 'freed', size_bytes: 'size', stack_id: 'stack'}, blocks = Object.fromEntries(Object.entries(columns).map(([name, key]) => [name, Float64Array.from(rows, (row) => row[key])]));
+    const heap = {heap_id: 1, process_id: 1, device_id: null, level: 'pool', module: null, input: {first: 0, last: 260, detail: 'all', detail_begin_seq: null}, usage: {}};
+    const model = {heaps: [heap], blocks, cached: new Map(), hasAllBlocks: true, blockRanges: new Map([[1, {begin: 0, end: 300}]]), segments: new Map(), samples: new Map(), stacks: {siteFrame: (id) => id, label: (id) => (Number.isNaN(id) ? null : `site ${id}`)}};
+    const nameOf = (row) => (!Number.isNaN(row.stack) ? `site ${row.stack}` : Number.isNaN(row.born) ? '(baseline)' : '(no stack)'), isLive = (row, seq) => !(row.born > seq) && !(row.freed <= seq);
+    return {model, heap, rows, nameOf, heldAt: (seq, isOf) => rows.filter((row) => isLive(row, seq) && isOf(nameOf(row))).reduce((sum, row) => sum + row.size, 0)};
+}
+
+test('parted by sites a heap is the twelve that fill most of the picture and the rest, at each event as a slow count has it', () => {
+    const {model, heap, rows, nameOf, heldAt} = makeSites(5), picture = heldBy(model, heap, 'site'), names = [...new Set(rows.map(nameOf))];
+    const areaOf = (name) => rows.filter((row) => nameOf(row) === name).reduce((sum, row) => sum + row.size * ((row.freed || 260) - (row.born || 0)), 0), most = [...names].sort((a, b) => areaOf(b) - areaOf(a)).slice(0, 12);
+    assert.deepEqual(picture.layers.map((layer) => layer.name ?? layer.count), [...most, names.length - 12]);
+    picture.seqs.forEach((seq, at) => {
+        const held = picture.layers.map((layer) => heldByLayer(picture, layer, at));
+        assert.deepEqual(held, [...most.map((name) => heldAt(seq, (one) => one === name)), heldAt(seq, (one) => !most.includes(one))], `at ${seq}`);
+        assert.equal(held.reduce((sum, bytes) => sum + bytes, 0), picture.total[at]);
+    });
+    assert.deepEqual(partingsOf(model, heap, ['site', 'stack', 'module', 'file']), ['component', 'site', 'module']);
+    for (const other of [{...model, hasAllBlocks: false}, {...model, blocks: null}, {...model, blockRanges: new Map()}])
+        assert.deepEqual(partingsOf(other, heap, ['site']), ['component'], 'where blocks are missing there is nothing to count');
+    assert.deepEqual(partingsOf(model, {...heap, level: 'driver'}, ['site']), ['component']);
+});
+
+test('without hidden layers each pixel has the most of the others', () => {
+    const {model, heap, heldAt} = makeSites(8), whole = heldBy(model, heap, 'site'), hidden = [whole.layers[0], whole.layers[12]].map(keyOfLayer), picture = heldBy(model, heap, 'site', hidden);
+    assert.deepEqual([hidden[1], picture.layers.length, picture.hidden.map(keyOfLayer)], [':rest', 11, hidden]);
+    const kept = new Set(picture.layers.map((layer) => layer.name)), scale = makeScale(0, 260, 0, 13, null), drawn = stackByPixel(picture, scale);
+    drawn.places.forEach((place, x) => {
+        const most = Math.max(...Array.from({length: 20}, (_, i) => heldAt(20 * x + i, (name) => kept.has(name))));
+        assert.equal(drawn.layers.reduce((sum, layer) => sum + layer[x], 0), most, `pixel ${x}`);
+    });
+    assert.equal(heldBy(model, heap, 'site', hidden), picture, 'made once');
+    assert.equal(heldBy(model, heap, 'site', whole.layers.map(keyOfLayer)), whole, 'all hidden is none');
+    const device = makeModelOf(true), all = heldBy(device, device.heaps[0]), less = heldBy(device, device.heaps[0], 'component', [keyOfLayer(all.layers[1])]);
+    assert.deepEqual([less.layers.map((layer) => layer.part), all.total.map((bytes, i) => bytes - all.layers[1].values[i])], [['allocated', 'other', 'other', 'unexplained'], less.total]);
 });
 
 test('the axis of steps has a whole number for each', () => {

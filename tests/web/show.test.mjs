@@ -9,7 +9,7 @@ import {changeText, changeTree, counterpartOf, siteOfChange} from '../../src/pag
 import {assignColours, LEAK, mixPixel, partsOf, PALETTE, REST} from '../../src/page/web/pictures/colours.mjs';
 import {formatAddress, formatBytes, formatCount, formatPercent, formatTime} from '../../src/page/web/state/format.mjs';
 import {isCounted} from '../../src/page/web/data/groups.mjs';
-import {makeTree, pathOf, skipTrunk} from '../../src/page/web/pictures/icicle.mjs';
+import {makeTree, nodesAlong, pathOf, skipTrunk, splitName, sumFound} from '../../src/page/web/pictures/icicle.mjs';
 import {thin} from '../../src/page/web/panels/leaks.mjs';
 import {addBlocks, ANCHOR_KINDS, bestHeap, hasBlocksOf, heapOfRow, liveBlocks, makeClock, makeWindows, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/page/web/data/model.mjs';
 import {barParts} from '../../src/page/web/panels/oom.mjs';
@@ -256,7 +256,19 @@ test('paths make a tree whose parts add up, and a trunk is skipped', () => {
     const tree = makeTree([{path: ['main', 'a'], bytes: 1, count: 1}, {path: ['main', 'b'], bytes: 4, count: 2}, {path: ['main', 'b', 'c'], bytes: 2, count: 1}]);
     assert.equal(tree.bytes, 7);
     assert.deepEqual(tree.children[0].children.map((node) => [node.label, node.bytes, node.count]), [['b', 6, 3], ['a', 1, 1]]);
-    assert.equal(skipTrunk(tree).label, 'main');
+    assert.deepEqual([skipTrunk(tree).label, skipTrunk(tree).above], ['main', 0]);
+    const deep = makeTree([{path: ['start', 'main', 'a'], bytes: 1, count: 1}, {path: ['start', 'main', 'b'], bytes: 4, count: 2}]);
+    assert.deepEqual([skipTrunk(deep).label, skipTrunk(deep).above, skipTrunk(deep).children.length], ['main', 1, 2], 'one caller is above it');
+});
+
+test('a path leads into a tree as far as there is one, and what the search finds is summed up once', () => {
+    const tree = makeTree([{path: ['a', 'ab', 'a'], bytes: 4, count: 2}, {path: ['a', 'c'], bytes: 2, count: 1}, {path: ['b'], bytes: 1, count: 1}]);
+    assert.deepEqual([['a', 'ab'], ['a', 'x', 'ab'], [], ['x']].map((path) => nodesAlong(tree, path).map((node) => node.label)), [['all', 'a', 'ab'], ['all', 'a'], ['all'], ['all']]);
+    assert.deepEqual([(label) => label === 'a', (label) => label === 'ab', (label) => label === 'c' || label === 'b', () => false, () => true].map((filter) => sumFound(tree, filter)).map(({bytes, count}) => [bytes, count]), [[6, 3], [4, 2], [3, 2], [0, 0], [7, 4]]);
+});
+
+test('a name is shortened in its middle where there is room for both ends', () => {
+    assert.deepEqual([splitName('train_model.py:232 allocate_state', 0.2), splitName('train_model.py:232 allocate_state', 0.05), splitName('short.py:1 f', 0.2)], [['train_model.py:232 alloca', 'te_state'], ['train_model.py:232 allocate_state', ''], ['short.py:1 f', '']]);
 });
 
 test('red is a leak\u2019s alone', () => {

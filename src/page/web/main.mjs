@@ -30,7 +30,7 @@ function readersLanguage() {
 }
 
 function defaultsOf(model) {
-    return {heap: model.best?.heap_id ?? null, from: model.opening?.from ?? null, to: model.opening?.to ?? null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, theme: null, axis: 'event', lang: readersLanguage(), group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null, lay: null, database: null, found: 0};
+    return {heap: model.best?.heap_id ?? null, from: model.opening?.from ?? null, to: model.opening?.to ?? null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, zoom: null, layers: 'component', hide: null, theme: null, axis: 'event', lang: readersLanguage(), group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null, lay: null, database: null, found: 0};
 }
 
 function framePanel(panel) {
@@ -132,16 +132,30 @@ function showPage(model) {
     keepHash(model, state);
     listenShortcuts();
     listenPrint(state);
-    return async () => {
+    return async (tell) => {
+        const panels = [...page.panels].sort((a, b) => Number(isInView(b)) - Number(isInView(a)));
         isWhole = true;
-        for (const panel of [...page.panels].sort((a, b) => Number(isInView(b)) - Number(isInView(a)))) {
+        for (const [i, panel] of panels.entries()) {
             panel.update(state.values);
+            tell((i + 1) / (panels.length + 1));
             await nextTask();
         }
     };
 }
 
-async function start() {
+/* A bar where it takes more than two seconds to show a page. Gives what tells it how much is done; 1 is all. */
+function makeProgress() {
+    const bar = make('progress', {id: 'progress', max: 1, value: 0, 'aria-label': say('the page is being made')}), waits = setTimeout(() => document.getElementById('top').append(bar), 2000);
+    return (share) => {
+        bar.value = share;
+        if (share < 1)
+            return;
+        clearTimeout(waits);
+        bar.remove();
+    };
+}
+
+async function start(tell) {
     const began = performance.now(), page = await readPage(document), model = makeModel(page);
     if (model.best === null) {
         put(document.getElementById('main'), make('p', {class: 'allgood'}, 'No memory was recorded: the summary below is all there is.'));
@@ -152,8 +166,9 @@ async function start() {
     document.documentElement.dataset.first = String(Math.round(performance.now() - began));
     await nextPicture();
     addBlocks(model, await page.readBlocks(), model.rows('kept')[0], model.rows('anchor'));
-    await showAll();
+    await showAll(tell);
     document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
 }
 
-start().catch((error) => put(document.getElementById('main'), make('p', {class: 'broken', role: 'alert'}, `The page could not be shown: ${error.message}. The summary below holds what npumem ingest says.`)));
+const tellProgress = makeProgress();
+start(tellProgress).catch((error) => put(document.getElementById('main'), make('p', {class: 'broken', role: 'alert'}, `The page could not be shown: ${error.message}. The summary below holds what npumem ingest says.`))).finally(() => tellProgress(1));

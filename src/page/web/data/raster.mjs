@@ -3,21 +3,37 @@
  * The map as pixels, without a canvas: a Uint32Array of width x height. Rectangles that cover part of a pixel still show, so that the
  * smallest block can be seen. `view` is {scale, low, high, width, height}: events by the scale, addresses of the axis from low to high.
  */
-export function fillPixels(pixels, view, left, right, top, bottom, colour) {
-    const x0 = Math.max(0, Math.floor(left)), x1 = Math.min(view.width, Math.max(Math.ceil(right), Math.floor(left) + 1));
-    const y0 = Math.max(0, Math.floor(top)), y1 = Math.min(view.height, Math.max(Math.ceil(bottom), Math.floor(top) + 1));
-    for (let y = y0; y < y1 && x1 > x0; y++)
-        pixels.fill(colour, y * view.width + x0, y * view.width + x1);
+/* What is painted of a rectangle of the axis, from event to event and from an offset on: [left, right, top, bottom], a pixel each way at least; null: nothing is in view. */
+function pixelsOf(view, bornSeq, endedSeq, offset, sizeBytes) {
+    if (bornSeq >= view.scale.lastSeq || endedSeq <= view.scale.firstSeq || offset >= view.high || offset + sizeBytes <= view.low)
+        return null;
+    const perByte = view.height / (view.high - view.low), left = view.scale.toX(Math.max(bornSeq, view.scale.firstSeq)), top = (offset - view.low) * perByte;
+    const right = Math.max(Math.ceil(view.scale.toX(Math.min(endedSeq, view.scale.lastSeq))), Math.floor(left) + 1), bottom = Math.max(Math.ceil((offset + sizeBytes - view.low) * perByte), Math.floor(top) + 1);
+    return [Math.max(0, Math.floor(left)), Math.min(view.width, right), Math.max(0, Math.floor(top)), Math.min(view.height, bottom)];
 }
 
-/* A rectangle of the axis: from event to event, from an offset on. */
 export function drawRectangle(pixels, view, bornSeq, endedSeq, offset, sizeBytes, colour) {
-    if (bornSeq >= view.scale.lastSeq || endedSeq <= view.scale.firstSeq || offset >= view.high || offset + sizeBytes <= view.low)
-        return false;
-    const perByte = view.height / (view.high - view.low);
-    fillPixels(pixels, view, view.scale.toX(Math.max(bornSeq, view.scale.firstSeq)), view.scale.toX(Math.min(endedSeq, view.scale.lastSeq)),
-               (offset - view.low) * perByte, (offset + sizeBytes - view.low) * perByte, colour);
-    return true;
+    const [left, right, top, bottom] = pixelsOf(view, bornSeq, endedSeq, offset, sizeBytes) ?? [0, 0, 0, 0];
+    for (let y = top; y < bottom && right > left; y++)
+        pixels.fill(colour, y * view.width + left, y * view.width + right);
+    return bottom > top && right > left;
+}
+
+/* How many pixels lie between a place and what drawRectangle paints; 0: it is painted; Infinity: nothing is. */
+export function distanceTo(view, bornSeq, endedSeq, offset, sizeBytes, x, y) {
+    const place = pixelsOf(view, bornSeq, endedSeq, offset, sizeBytes);
+    if (place === null)
+        return Infinity;
+    const [left, right, top, bottom] = place, beside = Math.max(0, left - Math.floor(x), Math.floor(x) - (right - 1)), above = Math.max(0, top - Math.floor(y), Math.floor(y) - (bottom - 1));
+    return Math.hypot(beside, above);
+}
+
+/* Lines across what has a colour of `stripes`, a Map of colours to those of their lines: each `width` pixels wide, and as many apart. */
+export function drawStripes(pixels, view, stripes, width) {
+    for (let y = 0, at = 0; stripes.size > 0 && y < view.height; y++)
+        for (let x = 0; x < view.width; x++, at++)
+            if ((x + y) % (2 * width) < width && stripes.has(pixels[at]))
+                pixels[at] = stripes.get(pixels[at]);
 }
 
 /* Cells of decodeCells: each pixel takes the cell that it lies in. pixelOf(site, used) is its colour. */

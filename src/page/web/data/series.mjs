@@ -4,6 +4,7 @@
  * event seqs[i] on it is values[i]. Where the page has every block, curves have a step for each event, so that no peak is lost however
  * close one looks; else they are made of the buckets of `usage`, whose maxima are exact.
  */
+import {namerOf} from './groups.mjs';
 import {hasEveryBlock, remember} from './model.mjs';
 
 /* The first place in a rising array that is at `seq` or behind it. */
@@ -345,9 +346,65 @@ export function makePicture(model, heap) {
     return {seqs, layers, total, maxima: makeMaxima(total, layers[0]?.values ?? total), lines: [own, ...pinned.map(lineOf)], isExact: source.isExact};
 }
 
-/* The same, made when it is first asked for, and once more when the blocks have come. */
-export function heldBy(model, heap) {
-    return remember(model, `held ${heap.heap_id}`, () => makePicture(model, heap));
+/* ---- What a heap was made of ---- */
+
+const GROUP_LAYERS = 12; /* more groups than that are one layer, the rest */
+
+/* What a picture can be parted by beside its components: not where blocks are missing, nor what is made of segments. Pure. */
+export function partingsOf(model, heap, groupings) {
+    const isCountable = model.blocks !== null && hasEveryBlock(model, heap.input) && model.blockRanges.has(heap.heap_id) && !['driver', 'physical'].includes(heap.level);
+    return ['component', ...(isCountable ? groupings.filter((kind) => ['site', 'category', 'module'].includes(kind)) : [])];
+}
+
+/* What tells a layer apart from others of its picture, in the address too. */
+export function keyOfLayer({part, name, heap}) {
+    return part === 'group' ? name : part === 'rest' ? ':rest' : `${heap?.heap_id ?? ''}:${part}`;
+}
+
+/* Numbers of the blocks of each group of a heap: the groups that fill most of the picture, bytes times events, and behind them all others as one. */
+function splitByGroup(model, heap, by) {
+    const {blocks} = model, {begin, end} = model.blockRanges.get(heap.heap_id), {first, last} = heap.input, nameOf = namerOf(model, by), groups = new Map();
+    for (let i = begin; i < end; i++) {
+        const group = groups.get(nameOf(i)) ?? {name: nameOf(i), area: 0, numbers: []}, born = blocks.alloc_seq[i], freed = blocks.free_seq[i];
+        group.area += blocks.size_bytes[i] * ((freed === freed ? freed : last) - (born === born ? born : first));
+        group.numbers.push(i);
+        groups.set(group.name, group);
+    }
+    const sorted = [...groups.values()].sort((a, b) => b.area - a.area || (a.name < b.name ? -1 : 1)), most = sorted.slice(0, GROUP_LAYERS), rest = sorted.slice(GROUP_LAYERS);
+    return [...most.map(({name, numbers}) => ({part: 'group', name, numbers})), ...(rest.length > 0 ? [{part: 'rest', count: rest.length, numbers: rest.flatMap((group) => group.numbers)}] : [])];
+}
+
+function curveOfBlocks({blocks}, numbers) {
+    return makeCurve(...['alloc_seq', 'free_seq', 'size_bytes'].map((name) => Float64Array.from(numbers, (i) => blocks[name][i])));
+}
+
+/* A picture as of makePicture, by what blocks are called; each of its layers has a curve of its own, which is read where the picture is drawn. */
+function makeGroupPicture(model, heap, by) {
+    const whole = heldBy(model, heap), {curve, maxima} = whole.lines[0], layers = splitByGroup(model, heap, by).map(({numbers, ...layer}) => ({...layer, curve: curveOfBlocks(model, numbers)}));
+    return {seqs: curve.seqs, layers, total: curve.values, maxima, lines: whole.lines, isExact: whole.isExact};
+}
+
+/* What a layer held at a place of its picture. */
+export function heldByLayer(picture, layer, at) {
+    return at < 0 ? 0 : layer.curve ? valueAt(layer.curve, picture.seqs[at]) : layer.values[at];
+}
+
+/* The picture without some of its layers: where most was held is counted anew. */
+function leaveLayers(picture, hidden) {
+    const layers = picture.layers.filter((layer) => !hidden.includes(keyOfLayer(layer))), columns = layers.map((layer) => ({values: layer.curve ? spreadOver(picture.seqs, layer.curve) : layer.values}));
+    const total = totalOf(columns, picture.seqs.length);
+    return layers.length === 0 ? picture : {...picture, layers, total, maxima: makeMaxima(total), hidden: picture.layers.filter((layer) => !layers.includes(layer))};
+}
+
+/* The picture of a heap by one of its partings, without the layers whose keys are hidden: made when it is first asked for, and once more when the blocks have come. */
+export function heldBy(model, heap, by = 'component', hidden = []) {
+    const whole = remember(model, `held ${heap.heap_id} ${by}`, () => (by === 'component' ? makePicture(model, heap) : makeGroupPicture(model, heap, by)));
+    if (hidden.length === 0)
+        return whole;
+    const key = hidden.join('\n'), last = model.cached.get('held but');
+    if (last?.whole !== whole || last.key !== key)
+        model.cached.set('held but', {whole, key, picture: leaveLayers(whole, hidden)});
+    return model.cached.get('held but').picture;
 }
 
 /* Driver memory carries segments, which are no blocks of the page: what it held stands in its buckets. */

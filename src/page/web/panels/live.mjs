@@ -3,12 +3,13 @@
  * What a heap was made of at a moment, and what came, went and stayed since another. At its peak the views know the most of it, whatever the
  * database holds of single allocations; everything else is counted block by block, which is exact where all of them are here.
  */
-import {LEAK, PALETTE, REST} from '../pictures/colours.mjs';
+import {coloursBy, siteColours} from '../pictures/colours.mjs';
 import {make, makeChoice, put} from '../pictures/dom.mjs';
 import {formatBytes, formatCount, formatPercent} from '../state/format.mjs';
 import {differenceOf, groupBlocks, groupRows, groupingsOf, isCounted, NO_STACK} from '../data/groups.mjs';
 import {makeIcicle, makeSignedIcicles, makeTree, pathOf, ROOT, skipTrunk} from '../pictures/icicle.mjs';
-import {liveBlocks, withSegments} from '../data/model.mjs';
+import {isWhole, liveBlocks, withSegments} from '../data/model.mjs';
+import {makeColouring} from './map.mjs';
 import {makeMomentChoice, momentText} from './moment.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
@@ -127,14 +128,22 @@ function countColumn(title, key) {
     return {title, key, isNumber: true, show: (row) => formatCount(row[key])};
 }
 
-function groupTable(model, rows, values, state) {
-    const whole = sumOf(rows), colour = (row) => (model.leakSites.has(row.name) ? LEAK : row.name === 'unknown' ? REST : PALETTE[0]);
-    const columns = [nameColumn(model, values.group), bytesColumn('size', 'bytes'), {title: 'share', key: 'bytes', show: (row) => makeBar(row.bytes / whole, formatPercent(row.bytes / whole), colour(row))}, countColumn('blocks', 'count')];
+/* What stands for a group: where the map can be coloured by it, the same. */
+function groupColours(model, heap, kind, rows) {
+    return ['stream', 'private pool'].includes(kind) ? makeColouring(model, heap, {colour: kind}).colour : coloursBy(model, heap, kind, rows.map((row) => row.name));
+}
+
+function groupTable(model, rows, colour, values, state) {
+    const whole = sumOf(rows);
+    const columns = [nameColumn(model, values.group), bytesColumn('size', 'bytes'), {title: 'share', key: 'bytes', show: (row) => makeBar(row.bytes / whole, formatPercent(row.bytes / whole), colour(row.name), model.leakSites.has(row.name))}, countColumn('blocks', 'count')];
     return makeTable(columns, rows, rowOptions(model, values.group, values, state, 'what is live'));
 }
 
-function icicleLook(model, values, state) {
-    return {leaks: model.leakSites, filter: makeFilter(values.search), onChoose: (label) => state.set({site: values.site === label ? null : label})};
+/* Of stacks each site has its colour and what calls it none; of all else what is below a group has that of the group. */
+function icicleLook(model, heap, colour, values, state) {
+    const sites = new Set(siteColours(model, heap).names), colourOf = (label, level, above) => (values.group === 'stack' ? (sites.has(label) ? colour(label) : 'var(--line)') : level === 1 ? colour(label) : above);
+    const onZoom = (path) => state.set({zoom: path.join('\n') || null, site: path.findLast((label) => sites.has(label)) ?? null});
+    return {leaks: model.leakSites, colourOf, filter: makeFilter(values.search), isSearching: Boolean(values.search), zoom: values.zoom?.split('\n') ?? [], onZoom};
 }
 
 /* What is live at one moment. */
@@ -144,9 +153,9 @@ function showMoment(model, heap, values, state) {
         return make('p', {class: 'note'}, say('Only the peak is known here, by site, file, category and module: not every single allocation is in this page.'));
     if (rows.length === 0)
         return make('p', {class: 'note'}, say('Nothing was live.'));
-    const table = groupTable(model, rows, values, state);
+    const colour = groupColours(model, heap, values.group, rows), table = groupTable(model, rows, colour, values, state);
     table.update(makeFilter(values.search));
-    return [makeIcicle(treeOf(model, heap, values, rows), icicleLook(model, values, state)), table.element];
+    return [makeIcicle(treeOf(model, heap, values, rows), icicleLook(model, heap, colour, values, state)), table.element];
 }
 
 function signedBytes(bytes) {
@@ -157,10 +166,10 @@ const CHANGE_COLUMNS = [bytesColumn('came', 'came_bytes'), countColumn('blocks',
     {title: 'difference', key: 'net_bytes', isNumber: true, show: (row) => signedBytes(row.net_bytes)}];
 
 /* What came and what went, each as a picture with its sign. */
-function showParts(model, change, amounts, values, state) {
+function showParts(model, heap, change, amounts, values, state) {
     const treeOfBlocks = (numbers) => (values.group === 'module' ? moduleTree(groupRows(model, numbers, 'module')) : blockTree(model, numbers, values.group));
     return makeSignedIcicles([{id: 'live-came', sign: '+', title: sayWith('What came: {amount}', {amount: `+${amounts.came}`}), label: 'what came, each part below what it is part of', tree: treeOfBlocks(change.came)},
-        {id: 'live-went', sign: '-', title: sayWith('What went: {amount}', {amount: `-${amounts.went}`}), label: 'what went, each part below what it is part of', tree: treeOfBlocks(change.went)}], icicleLook(model, values, state));
+        {id: 'live-went', sign: '-', title: sayWith('What went: {amount}', {amount: `-${amounts.went}`}), label: 'what went, each part below what it is part of', tree: treeOfBlocks(change.went)}], icicleLook(model, heap, groupColours(model, heap, values.group, change.rows), values, state));
 }
 
 /* What came, went and stayed from the earlier of two moments to the later. */
@@ -172,14 +181,14 @@ function showChange(model, heap, values, state) {
     const amounts = Object.fromEntries(['came', 'went', 'stayed'].map((part) => [part, sayWith('{bytes} in {count} blocks', {bytes: formatBytes(whole[`${part}_bytes`]), count: formatCount(whole[`${part}_count`])})]));
     table.update(makeFilter(values.search));
     return [make('p', {id: 'live-change'}, sayWith('From {from} to {to}: {came} came, {went} went, {stayed} stayed; {net} in all.', {from: momentText(heap, from), to: momentText(heap, to), ...amounts, net: signedBytes(whole.net_bytes)})),
-        showParts(model, change, amounts, values, state), table.element];
+        showParts(model, heap, change, amounts, values, state), table.element];
 }
 
 function makeTools(model, heap, values, state) {
     const pick = (at) => state.set({at}), compare = (since) => state.set({since}), hasRange = values.from !== null && values.to !== null;
-    return [make('div', {class: 'row'}, make('span', {class: 'note'}, say('by')), groupingsOf(model, heap).map((kind) => makeChoice(kind, values.group === kind, () => state.set({group: kind})))),
+    return [make('div', {class: 'row'}, make('span', {class: 'note'}, say('by')), groupingsOf(model, heap).map((kind) => makeChoice(kind, values.group === kind, () => state.set({group: kind, zoom: null})))),
         make('div', {class: 'row', id: 'live-at'}, make('span', {class: 'note'}, say('at')), makeMomentChoice(heap, values.at, say('at'), pick)),
-        make('div', {class: 'row', id: 'live-since'}, make('span', {class: 'note'}, say('compared with')), makeChoice('nothing', values.since === null, () => compare(null)), makeMomentChoice(heap, values.since, say('compared with'), compare),
+        (isWhole(heap.input) || values.since !== null) && make('div', {class: 'row', id: 'live-since'}, make('span', {class: 'note'}, say('compared with')), makeChoice('nothing', values.since === null, () => compare(null)), makeMomentChoice(heap, values.since, say('compared with'), compare),
             makeChoice('this moment', values.since !== null && values.since === values.at, () => compare(values.at)), hasRange && makeChoice('begin and end of the range', false, () => state.set({since: String(values.from), at: String(values.to)})))];
 }
 
@@ -188,13 +197,16 @@ export function makeLive(model, state) {
     let known = '';
     const update = (values) => {
         const heap = model.heapById.get(values.heap) ?? model.best, whole = withSegments(model, heap), kinds = groupingsOf(whole, heap), own = {...values, group: kinds.includes(values.group) ? values.group : 'site'};
-        const key = JSON.stringify([heap.heap_id, own.at, own.since, own.group, own.search, own.found, own.site, own.stack, own.theme, own.from, own.to, model.blocks !== null]);
+        const key = JSON.stringify([heap.heap_id, own.at, own.since, own.group, own.search, own.found, own.zoom, own.site, own.stack, own.theme, own.from, own.to, model.blocks !== null]);
         if (key === known)
             return;
         known = key;
         put(tools, makeTools(whole, heap, own, state));
         put(word, sayWith('{heap}, at {moment}', {heap: sayPlace(heap.label), moment: momentText(heap, own.at)}));
+        const hadFocus = document.activeElement?.closest('.icicle, .crumbs') && body.contains(document.activeElement);
         put(body, own.since === null ? showMoment(whole, heap, own, state) : showChange(whole, heap, own, state));
+        if (hadFocus)
+            body.querySelector('.icicle .cell')?.focus();
     };
-    return {id: 'live', title: 'What is live', note: 'at the moment that is picked; compared with another: what came, went and stayed', uses: ['heap', 'at', 'since', 'group', 'search', 'site', 'stack', 'theme', 'from', 'to'], element: make('div', null, tools, word, body), update};
+    return {id: 'live', title: 'What is live', note: 'at the moment that is picked; compared with another: what came, went and stayed', uses: ['heap', 'at', 'since', 'group', 'search', 'zoom', 'site', 'stack', 'theme', 'from', 'to'], element: make('div', null, tools, word, body), update};
 }

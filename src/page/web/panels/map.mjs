@@ -5,18 +5,18 @@
  * the blocks; where fewer are in view, each by itself.
  */
 import {agesOf} from '../data/ages.mjs';
-import {assignColours, mixPixel, partsOf, PALETTE, REST} from '../pictures/colours.mjs';
+import {assignColours, categoryColours, mixPixel, partsOf, LEAK, PALETTE, REST, siteColours, STRIPE} from '../pictures/colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from '../pictures/dom.mjs';
 import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} from '../state/format.mjs';
-import {groupingsOf, keysOf, namerOf, namesOf} from '../data/groups.mjs';
-import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, remember, stepAt} from '../data/model.mjs';
+import {BASELINE, groupingsOf, isBaseline, keysOf, namerOf, namesOf, NO_STACK} from '../data/groups.mjs';
+import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, liveBlocks, remember, stepAt} from '../data/model.mjs';
 import {rolesOf} from './ranks.mjs';
 import {partWord} from '../state/opening.mjs';
-import {drawCells, drawRectangle, offsetOf} from '../data/raster.mjs';
+import {distanceTo, drawCells, drawRectangle, drawStripes, offsetOf} from '../data/raster.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeNumbers} from '../pictures/table.mjs';
-import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, scaleFor, timeAt} from './timeline.mjs';
+import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, momentSeq, scaleFor, timeAt} from './timeline.mjs';
 import {say, sayName, sayWith} from '../state/words.mjs';
 
 const MAP_HEIGHT = 420, MAP_TOP = 8, MAP_BOTTOM = 26;
@@ -37,17 +37,47 @@ export function blocksInView(model, heap, view, most) {
     return found;
 }
 
-/* The block of a heap at an event and an offset of the axis; -1: none. Pure. */
-export function blockAt(model, heap, seq, offset) {
-    const {blocks} = model, range = model.blockRanges.get(heap.heap_id), offsets = range && blockOffsets(model, heap.heap_id);
-    for (let i = range?.begin ?? 0; range && i < range.end; i++) {
-        if (blocks.alloc_seq[i] > seq || blocks.free_seq[i] <= seq)
+const REACH = 4; /* so many pixels beside a block still mean it */
+
+/*
+ * The block that is meant by a place of a pixelView: what was drawn there last, else what is nearest, no more than `reach` pixels away; -1: none.
+ * Pure.
+ */
+export function blockAt(model, heap, view, x, y, reach) {
+    const {blocks} = model, range = model.blockRanges.get(heap.heap_id), offsets = range && blockOffsets(model, heap.heap_id), far = reach + 1;
+    const offsetAt = (row) => view.low + row * (view.high - view.low) / view.height, first = view.scale.toSeq(x - far), last = view.scale.toSeq(x + far), low = offsetAt(y - far), high = offsetAt(y + far);
+    const {alloc_seq: births, free_seq: ends, size_bytes: sizes} = blocks ?? {};
+    let found = -1, least = reach;
+    for (let i = range?.begin ?? 0; range && i < range.end && !(births[i] > last); i++) {
+        if (ends[i] < first)
             continue;
-        const begin = offsets[i - range.begin];
-        if (begin >= 0 && offset >= begin && offset < begin + blocks.size_bytes[i])
-            return i;
+        const offset = offsets[i - range.begin];
+        if (offset < 0 || offset > high || offset + sizes[i] < low)
+            continue;
+        const distance = distanceTo(view, bornSeqOf(blocks, i), endSeqOf(blocks, i), offset, sizes[i], x, y);
+        if (distance <= least) {
+            found = i;
+            least = distance;
+        }
     }
-    return -1;
+    return found;
+}
+
+/* Of the blocks that are live at an event and in view, the next one below another (step 1) or above it (-1), the first or the last where that is none of them; -1: none. Pure. */
+export function blockBeside(model, heap, view, seq, number, step) {
+    const range = model.blockRanges.get(heap.heap_id), offsets = range && blockOffsets(model, heap.heap_id), offsetOfBlock = (i) => offsets[i - range.begin];
+    const isInView = (i) => offsetOfBlock(i) >= 0 && offsetOfBlock(i) < view.high && offsetOfBlock(i) + model.blocks.size_bytes[i] > view.low;
+    const live = range ? liveBlocks(model, heap.heap_id, seq).filter(isInView).sort((a, b) => offsetOfBlock(a) - offsetOfBlock(b)) : [], at = live.indexOf(number);
+    return (at < 0 ? live[step > 0 ? 0 : live.length - 1] : live[Math.min(live.length - 1, Math.max(0, at + step))]) ?? -1;
+}
+
+/* What was there before is drawn from the left on, what was never freed to the right. */
+function bornSeqOf(blocks, i) {
+    return blocks.alloc_seq[i] >= 0 ? blocks.alloc_seq[i] : -1;
+}
+
+function endSeqOf(blocks, i) {
+    return blocks.free_seq[i] >= 0 ? blocks.free_seq[i] : Infinity;
 }
 
 /*
@@ -57,8 +87,8 @@ export function blockAt(model, heap, seq, offset) {
 export function makeColouring(model, heap, values) {
     const {blocks, stacks} = model, kind = values.colour;
     if (kind === 'category') {
-        const keys = blocks && remember(model, 'category keys', () => keysOf(model, kind)), names = blocks === null ? [] : remember(model, `categories ${heap.heap_id}`, () => namesOf(model, heap, kind, keys)), colours = assignColours(names, new Set());
-        return {nameOf: blocks && namerOf(model, kind), keys, nameOfSite: null, colour: (name) => (name === 'unknown' ? REST : colours.of(name)), names};
+        const {names, of} = categoryColours(model, heap);
+        return {nameOf: blocks && namerOf(model, kind), keys: blocks && remember(model, 'category keys', () => keysOf(model, kind)), nameOfSite: null, colour: of, names};
     }
     if (kind === 'stream') {
         const nameOf = (i) => (isKnown(blocks.stream[i]) ? `stream ${blocks.stream[i]}` : 'stream not known');
@@ -70,9 +100,20 @@ export function makeColouring(model, heap, values) {
         const names = blocks === null ? [] : remember(model, `pools ${heap.heap_id}`, () => namesOf(model, heap, kind, blocks.private_pool));
         return {nameOf: blocks && namerOf(model, kind), keys: blocks?.private_pool, nameOfSite: null, colour: assignColours(names, new Set()).of, names};
     }
-    const sites = model.byPlace('peak_site').get(heap.place) ?? [], names = sites.map((row) => row.site);
-    const colours = kind === 'verdict' ? {of: (name) => (model.leakSites.has(name) ? '#e02b3c' : '#9fb0c6')} : assignColours(names, model.leakSites);
-    return {keys: blocks?.stack_id, nameOf: (i) => stacks.siteOf(blocks.stack_id[i]), nameOfSite: (frame) => stacks.label(frame) ?? '(no stack)', colour: colours.of, names};
+    const {names, of} = siteColours(model, heap), colour = kind === 'verdict' ? (name) => (model.leakSites.has(name) ? LEAK : '#9fb0c6') : of;
+    const siteKeys = blocks && remember(model, 'site keys', () => keysOf(model, 'site'));
+    return {keys: siteKeys, nameOf: blocks && namerOf(model, 'site'), nameOfSite: (frame) => stacks.label(frame) ?? NO_STACK, colour, names: [...names, ...namelessOf(model, heap)], hasStripes: true};
+}
+
+/* What of the heap has no site, as far as blocks are here. */
+function namelessOf(model, heap) {
+    return remember(model, `nameless ${heap.heap_id}`, () => {
+        const {blocks, stacks} = model, range = model.blockRanges.get(heap.heap_id), found = new Set();
+        for (let i = range?.begin ?? 0; range && i < range.end && found.size < 2; i++)
+            if (Number.isNaN(stacks.siteFrame(blocks.stack_id[i])))
+                found.add(isBaseline(blocks, i) ? BASELINE : NO_STACK);
+        return [...found];
+    });
 }
 
 /* What of the picture stays in front: the site, or what else the colours stand for, that is chosen, and what the search finds. */
@@ -81,13 +122,16 @@ function makeEmphasis(values) {
     return (name, site) => (!values.site || name === values.site || site === values.site) && (filter(name) || filter(site));
 }
 
-function makePixels(coloring, emphasis, back) {
+/* What a share of a name and a site is painted with; `stripes` learns of which colours a leak is. */
+function makePixels(coloring, emphasis, back, leaks, stripes) {
     const known = new Map();
     return (name, site, share) => {
         const key = `${name}\u0001${site}\u0001${share >= 0.999 ? 16 : Math.floor(share * 16)}`;
         if (!known.has(key)) {
-            const strength = emphasis(name, site) ? 1 : 0.16;
-            known.set(key, mixPixel(partsOf(coloring.colour(name)), back, strength * (0.25 + 0.75 * share)));
+            const strength = (emphasis(name, site) ? 1 : 0.16) * (0.25 + 0.75 * share);
+            known.set(key, mixPixel(partsOf(coloring.colour(name)), back, strength));
+            if (coloring.hasStripes && leaks.has(site))
+                stripes.set(known.get(key), mixPixel(partsOf(STRIPE), back, strength));
         }
         return known.get(key);
     };
@@ -97,21 +141,21 @@ function parseColour(text) {
     return partsOf(text.startsWith('#') && text.length === 7 ? text : '#808080');
 }
 
-/* Draws into pixels; says how. */
-export function drawMap(pixels, view, model, heap, values, shades) {
-    const coloring = makeColouring(model, heap, values), pixelOf = makePixels(coloring, makeEmphasis(values), shades.reserved);
+/* Draws into pixels; says how. Stripes are as wide as `ratio` pixels of the page. */
+export function drawMap(pixels, view, model, heap, values, shades, ratio) {
+    const coloring = makeColouring(model, heap, values), stripes = new Map(), pixelOf = makePixels(coloring, makeEmphasis(values), shades.reserved, model.leakSites, stripes);
     const lanes = model.lanes.get(heap.heap_id) ?? [], reserved = mixPixel(shades.reserved, shades.reserved, 1);
     pixels.fill(mixPixel(shades.empty, shades.empty, 1));
     const segments = model.segments.get(heap.heap_id) ?? [];
     for (const segment of segments)
         drawRectangle(pixels, view, segment.alloc_seq ?? -1, segment.free_seq ?? Infinity, offsetOf(lanes, segment.address), segment.size_bytes, reserved);
-    const inView = hasBlocksOf(model, heap.heap_id, Math.floor(view.scale.firstSeq), Math.ceil(view.scale.lastSeq) - 1) ? blocksInView(model, heap, view, EXACT_MAX) : null;
-    if (inView === null && heap.cells && coloring.nameOfSite) {
+    const inView = hasBlocksOf(model, heap.heap_id, Math.floor(view.scale.firstSeq), Math.ceil(view.scale.lastSeq) - 1) ? blocksInView(model, heap, view, EXACT_MAX) : null, isCells = inView === null && heap.cells && coloring.nameOfSite;
+    if (isCells)
         drawCells(pixels, view, heap.cells, rememberCells((site, used) => pixelOf(coloring.nameOfSite(site), coloring.nameOfSite(site), used / 255)));
-        return {isExact: false, count: null};
-    }
-    drawBlocks(pixels, view, model, heap, inView ?? blocksInView(model, heap, view, Infinity), memoize(coloring.keys, model.blocks?.stack_id, (i) => pixelOf(coloring.nameOf(i), model.stacks.siteOf(model.blocks.stack_id[i]), 1)));
-    return {isExact: true, count: inView?.length ?? null};
+    else
+        drawBlocks(pixels, view, model, heap, inView ?? blocksInView(model, heap, view, Infinity), memoize(coloring.keys, model.blocks?.stack_id, (i) => pixelOf(coloring.nameOf(i), model.stacks.siteOf(model.blocks.stack_id[i]), 1)));
+    drawStripes(pixels, view, stripes, Math.max(1, Math.round(3 * ratio)));
+    return {isExact: !isCells, count: isCells ? null : inView?.length ?? null};
 }
 
 /* A picture has more pixels than different cells: `used` is below 256. */
@@ -142,7 +186,7 @@ function drawBlocks(pixels, view, model, heap, numbers, pixelOf) {
     const {blocks} = model, offsets = numbers.length > 0 ? blockOffsets(model, heap.heap_id) : null, first = model.blockRanges.get(heap.heap_id)?.begin;
     for (const i of numbers)
         if (offsets[i - first] >= 0)
-            drawRectangle(pixels, view, blocks.alloc_seq[i] >= 0 ? blocks.alloc_seq[i] : -1, blocks.free_seq[i] >= 0 ? blocks.free_seq[i] : Infinity, offsets[i - first], blocks.size_bytes[i], pixelOf(i));
+            drawRectangle(pixels, view, bornSeqOf(blocks, i), endSeqOf(blocks, i), offsets[i - first], blocks.size_bytes[i], pixelOf(i));
 }
 
 function viewOf(heap, values, width) {
@@ -152,7 +196,7 @@ function viewOf(heap, values, width) {
 }
 
 /* The pixels stand at 0, whatever the gutter is. */
-function pixelView(view, width, height, ratio) {
+export function pixelView(view, width, height, ratio) {
     const {scale} = view, shifted = {...scale, toX: (seq) => (scale.toX(seq) - scale.left) * ratio, toSeq: (x) => scale.toSeq(x / ratio + scale.left)};
     return {scale: shifted, low: view.low, high: view.high, width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio))};
 }
@@ -171,7 +215,7 @@ function drawLanes(context, model, heap, view, plotHeight) {
             continue;
         if (hasLines) {
             context.fillStyle = ground;
-            context.fillRect(view.scale.left, Math.round(y) - 0.5, view.scale.right - view.scale.left, 1);
+            context.fillRect(view.scale.left, Math.round(y), view.scale.right - view.scale.left, 1);
         }
         const middle = Math.max(y, MAP_TOP) + Math.min(tall, plotHeight) / 2 + 4;
         if (middle - taken > 14 && tall > 8) {
@@ -198,7 +242,7 @@ export function blockFacts(model, heap, number) {
     const steps = bornStep && freedStep ? freedStep.number - bornStep.number : null;
     const life = isKnown(born) && isKnown(freed) ? [`${formatCount(freed - born)} events`, steps !== null && `${formatCount(steps)} steps`, heap.input.clock && `about ${formatTime(timeAt(heap, freed) - timeAt(heap, born))}`].filter((part) => part).join(', ') : NOTHING;
     const at = (seq, step) => (isKnown(seq) ? `event ${formatCount(seq)}${step ? `, step ${formatCount(step.number)}` : ''}${clock(seq) ? `, ${clock(seq)}` : ''}` : null);
-    return [['site', model.stacks.siteOf(blocks.stack_id[number])], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ['address', formatAddress(blocks.address[number])],
+    return [['site', namerOf(model, 'site')(number)], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ['address', formatAddress(blocks.address[number])],
         ['born', at(born, bornStep) ?? 'before the recording'], ['freed', at(freed, freedStep) ?? 'never'], ['lived', life], ['category', namerOf(model, 'category')(number)],
         ['stream', isKnown(blocks.stream[number]) ? String(blocks.stream[number]) : NOTHING], ['allocation', formatCount(blocks.allocation_id[number])]];
 }
@@ -214,18 +258,62 @@ function numberOfBlock(model, allocationId) {
     return allocationId === null ? -1 : model.blocks?.allocation_id.indexOf(allocationId) ?? -1;
 }
 
-const BLOCK_COLUMNS = [{title: 'site', key: 'site', className: 'site'}, {title: 'size', key: 'bytes', isNumber: true, show: (row) => formatBytes(row.bytes)}, {title: 'address', key: 'address', show: (row) => formatAddress(row.address)},
+const BLOCK_COLUMNS = [{title: 'site', key: 'site', className: 'site', show: (row) => make('span', null, row.mark, sayName(row.site))}, {title: 'size', key: 'bytes', isNumber: true, show: (row) => formatBytes(row.bytes)}, {title: 'address', key: 'address', show: (row) => formatAddress(row.address)},
     {title: 'born', key: 'born', isNumber: true, show: (row) => formatCount(row.born)}, {title: 'freed', key: 'freed', isNumber: true, show: (row) => formatCount(row.freed)}];
 
 function largestBlocks(model, heap, view) {
     const found = blocksInView(model, heap, view, Infinity).slice().sort((a, b) => model.blocks.size_bytes[b] - model.blocks.size_bytes[a]).slice(0, 500);
-    return found.map((i) => ({site: model.stacks.siteOf(model.blocks.stack_id[i]), bytes: model.blocks.size_bytes[i], address: model.blocks.address[i], born: model.blocks.alloc_seq[i], freed: model.blocks.free_seq[i]}));
+    const nameOf = namerOf(model, 'site'), colours = siteColours(model, heap);
+    return found.map((i) => ({site: nameOf(i), mark: makeSwatch(model, colours.of(nameOf(i)), nameOf(i)), bytes: model.blocks.size_bytes[i], address: model.blocks.address[i], born: model.blocks.alloc_seq[i], freed: model.blocks.free_seq[i]}));
+}
+
+/* What colours stand for: leaks first, then all that have a colour of their own, among them what has no site however little it is. Pure. */
+export function legendNames(names, leaks) {
+    const all = [...new Set(names)];
+    let left = PALETTE.length;
+    return [...all.filter((name) => leaks.has(name)).slice(0, PALETTE.length), ...all.filter((name) => !leaks.has(name) && ([BASELINE, NO_STACK].includes(name) || left-- > 0))];
+}
+
+function makeSwatch(model, colour, name) {
+    return make('span', {class: `swatch${model.leakSites.has(name) ? ' striped' : ''}`, style: `background-color:${colour}`});
 }
 
 function showLegend(model, heap, values, state) {
-    const coloring = makeColouring(model, heap, values), names = [...(coloring.names ?? [])].sort((a, b) => Number(model.leakSites.has(b)) - Number(model.leakSites.has(a))).slice(0, 11);
-    return names.map((name) => make('button', {class: `legend${values.site === name ? ' chosen' : ''}`, 'aria-pressed': String(values.site === name), onclick: () => state.set({site: values.site === name ? null : name})},
-        make('span', {class: 'swatch', style: `background:${coloring.colour(name)}`}), make('span', null, sayName(name)), model.leakSites.has(name) && make('b', {class: 'leaks'}, say('leak'))));
+    const coloring = makeColouring(model, heap, values), names = legendNames(coloring.names ?? [], model.leakSites), hasMore = coloring.hasStripes && values.colour !== 'verdict' && new Set(coloring.names).size > names.length;
+    return [names.map((name) => make('button', {class: `legend${values.site === name ? ' chosen' : ''}`, 'aria-pressed': String(values.site === name), onclick: () => state.set({site: values.site === name ? null : name})},
+        makeSwatch(model, coloring.colour(name), name), make('span', null, sayName(name)), model.leakSites.has(name) && make('b', {class: 'leaks'}, say('leak')))), hasMore && make('span', {class: 'legend'}, makeSwatch(model, REST, null), say('other sites'))];
+}
+
+const LABELS_MAX = 6;
+
+/* Where the name of a leak stands on the map: at its block in the middle of those in view, by their births. [{site, left, top}], the most blocks first. Pure. */
+export function leakPlaces(model, heap, view) {
+    const {blocks, stacks, leakSites} = model, range = model.blockRanges.get(heap.heap_id), offsets = range && leakSites.size > 0 ? blockOffsets(model, heap.heap_id) : null, found = new Map(), known = new Map();
+    for (let i = range?.begin ?? 0; offsets && i < range.end && !(blocks.alloc_seq[i] >= view.scale.lastSeq); i++) {
+        const stack = blocks.stack_id[i], offset = offsets[i - range.begin];
+        if (!known.has(stack))
+            known.set(stack, leakSites.has(stacks.siteOf(stack)) ? stacks.siteOf(stack) : null);
+        if (known.get(stack) === null || offset < view.low || offset >= view.high || blocks.free_seq[i] <= view.scale.firstSeq)
+            continue;
+        const own = found.get(known.get(stack)) ?? [];
+        own.push(i);
+        found.set(known.get(stack), own);
+    }
+    return [...found].sort((a, b) => b[1].length - a[1].length).slice(0, LABELS_MAX).map(([site, own]) => {
+        const i = own[own.length >> 1];
+        return {site, left: Math.max(view.scale.left, view.scale.toX(bornSeqOf(blocks, i))), top: (offsets[i - range.begin] - view.low) / (view.high - view.low)};
+    });
+}
+
+/* Over the picture, not in it: what is below is clicked through them. Those that are on others go down. */
+function showLabels(box, model, heap, view, values) {
+    const places = ['site', 'verdict'].includes(values.colour) ? leakPlaces(model, heap, view) : [];
+    let taken = -Infinity;
+    put(box, places.sort((a, b) => a.top - b.top).map(({site, left, top}) => {
+        const isRight = left < (view.scale.left + view.scale.right) / 2;
+        taken = Math.max(taken + 20, Math.min(MAP_HEIGHT - MAP_BOTTOM - 18, MAP_TOP + top * (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM) - 9));
+        return make('span', {class: 'maplabel', style: `top:${taken.toFixed(0)}px;${isRight ? `left:${(left + 6).toFixed(0)}px` : `right:calc(100% - ${(left - 6).toFixed(0)}px)`}`}, `${say('leak')}: ${site}`);
+    }));
 }
 
 function brushedArea(heap, values, canvas, from, to) {
@@ -243,7 +331,7 @@ function brushedArea(heap, values, canvas, from, to) {
 function paintMap(context, width, ratio, model, heap, values) {
     const view = viewOf(heap, values, width), plotHeight = MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, area = pixelView(view, view.scale.right - view.scale.left, plotHeight, ratio);
     const image = new ImageData(area.width, area.height), pixels = new Uint32Array(image.data.buffer), chosen = numberOfBlock(model, values.block);
-    const how = drawMap(pixels, area, model, heap, values, {empty: parseColour(colourOf('empty')), reserved: parseColour(colourOf('unused'))});
+    const how = drawMap(pixels, area, model, heap, values, {empty: parseColour(colourOf('empty')), reserved: parseColour(colourOf('unused'))}, ratio);
     context.putImageData(image, Math.round(view.scale.left * ratio), Math.round(MAP_TOP * ratio));
     drawLanes(context, model, heap, view, plotHeight);
     drawPlaces(context, view.scale, MAP_HEIGHT - MAP_BOTTOM + 4);
@@ -295,18 +383,22 @@ function missingText(model, heap) {
     const roles = rolesOf(model);
     if (roles.size > 0 && ![...roles.keys()].includes(heap.process_id) && model.heaps.some((one) => one.cells !== null))
         return say('Of many ranks this page has maps of the first that failed, of the highest peak and of the median alone: npumem report with the database of this rank shows its own.');
+    if (heap.input.detail === 'all' && !model.blockRanges.has(heap.heap_id))
+        return say('No block of this heap has an address in this input, so there is no map of it: the timeline says what it held.');
     return say('Rows of single allocations are not in this database (npumem ingest --detail all), so there is no map of this heap.');
 }
 
 export function makeMap(model, state) {
     const heapOf = () => model.heapById.get(state.values.heap) ?? model.best;
-    const tip = make('div', {class: 'tip', hidden: true}), legend = make('div', {class: 'legends'}), side = make('div', {class: 'side', 'aria-live': 'polite'}), word = make('p', {class: 'tell'}), tools = make('div', {class: 'row'}), numbers = make('div'), kept = make('div');
+    const tip = make('div', {class: 'tip', hidden: true}), legend = make('div', {class: 'legends'}), side = make('div', {class: 'side', 'aria-live': 'polite'}), word = make('p', {class: 'tell'}), tools = make('div', {class: 'row'}), numbers = make('div'), kept = make('div'), labels = make('div');
     let drag = null;
 
     const draw = (context, width, height, ratio) => {
         context.clearRect(0, 0, width, height);
-        if (heapOf().cells)
+        if (heapOf().cells) {
             put(word, paintMap(context, width, ratio, model, heapOf(), state.values));
+            showLabels(labels, model, heapOf(), viewOf(heapOf(), state.values, width), state.values);
+        }
         paintBox(context, drag);
     };
     const picture = makeCanvas(MAP_HEIGHT, draw, {id: 'map-canvas', tabindex: 0, role: 'img', class: 'chart'});
@@ -314,7 +406,8 @@ export function makeMap(model, state) {
         const heap = heapOf(), view = viewOf(heap, state.values, picture.canvas.clientWidth);
         if (!heap.cells || at.x < view.scale.left || at.x > view.scale.right || at.y < MAP_TOP || at.y > MAP_HEIGHT - MAP_BOTTOM)
             return -1;
-        return blockAt(model, heap, view.scale.toSeq(at.x), view.low + (at.y - MAP_TOP) / (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM) * (view.high - view.low));
+        const ratio = window.devicePixelRatio || 1, area = pixelView(view, view.scale.right - view.scale.left, MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, ratio);
+        return blockAt(model, heap, area, at.x * ratio - Math.round(view.scale.left * ratio), at.y * ratio - Math.round(MAP_TOP * ratio), REACH * ratio);
     };
 
     function hover(at, start) {
@@ -336,13 +429,21 @@ export function makeMap(model, state) {
         state.set({block: number < 0 ? null : model.blocks.allocation_id[number], at: String(Math.round(viewOf(heap, state.values, picture.canvas.clientWidth).scale.toSeq(at.x)))});
     }, hover);
     listenKeys(picture.canvas, heapOf, state);
+    picture.canvas.addEventListener('keydown', (event) => {
+        const step = {ArrowDown: 1, ArrowUp: -1}[event.key], heap = heapOf(), seq = momentSeq(heap, state.values.at);
+        if (!step || !heap.cells || seq === null)
+            return;
+        event.preventDefault();
+        const number = blockBeside(model, heap, viewOf(heap, state.values, picture.canvas.clientWidth), seq, numberOfBlock(model, state.values.block), step);
+        state.set({block: number < 0 ? null : model.blocks.allocation_id[number]});
+    });
 
-    const element = make('div', null, kept, tools, legend, make('div', {class: 'canvasbox'}, picture.canvas, tip), word, side, numbers);
+    const element = make('div', null, kept, tools, legend, make('div', {class: 'canvasbox'}, picture.canvas, labels, tip), word, side, numbers);
     const update = (values) => {
         const heap = heapOf(), has = heap.cells !== null;
         element.classList.toggle('none', !has);
-        put(tools, make('span', {class: 'note'}, say('colour by')), ['site', 'verdict', 'category', 'age', ...groupingsOf(model, heap).filter((kind) => kind === 'stream' || kind === 'private pool')].map((kind) => makeChoice(kind, values.colour === kind, () => state.set({colour: kind}))),
-            (values.low !== null || values.from !== null) && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null, low: null, high: null})}, say('whole picture')), values.from !== null && make('span', {class: 'part'}, partWord(model, heap, values)));
+        put(tools, has && make('span', {class: 'note'}, say('colour by')), has && ['site', 'verdict', 'category', 'age', ...groupingsOf(model, heap).filter((kind) => kind === 'stream' || kind === 'private pool')].map((kind) => makeChoice(kind, values.colour === kind, () => state.set({colour: kind}))),
+            has && (values.low !== null || values.from !== null) && make('button', {class: 'plain', onclick: () => state.set({from: null, to: null, low: null, high: null})}, say('whole picture')), has && values.from !== null && make('span', {class: 'part'}, partWord(model, heap, values)));
         put(legend, has && showLegend(model, heap, values, state));
         const chosen = numberOfBlock(model, values.block);
         put(side, chosen >= 0 ? showBlock(model, heap, chosen, state) : make('p', {class: 'note'}, has ? say('Click a block: its stack and its life stand here.') : missingText(model, heap)));

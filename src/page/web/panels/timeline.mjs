@@ -5,15 +5,16 @@
  * the moment.
  */
 import {CHART_LEFT, CHART_RIGHT, drawText, makeChart, placeBetween, placeLabels, placeRanges} from '../pictures/chart.mjs';
-import {PALETTE, REST} from '../pictures/colours.mjs';
+import {coloursBy, PALETTE, REST} from '../pictures/colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from '../pictures/dom.mjs';
 import {formatBytes, formatCount, formatTime} from '../state/format.mjs';
+import {groupingsOf} from '../data/groups.mjs';
 import {rangesOfProcess, stepAt} from '../data/model.mjs';
 import {partWord} from '../state/opening.mjs';
 import {interpolate, makeScale, niceTicks} from '../pictures/scale.mjs';
-import {firstFrom, mostByPixel, heldBy, valueAt} from '../data/series.mjs';
+import {firstFrom, heldBy, heldByLayer, keyOfLayer, mostByPixel, partingsOf, valueAt} from '../data/series.mjs';
 import {makeNumbers} from '../pictures/table.mjs';
-import {say, sayMemoryPart, sayPlace, sayWith} from '../state/words.mjs';
+import {say, sayMemoryPart, sayName, sayPlace, sayWith} from '../state/words.mjs';
 
 export const GUTTER_LEFT = CHART_LEFT;
 export const GUTTER_RIGHT = CHART_RIGHT;
@@ -244,19 +245,43 @@ function withinRun(heap, change) {
 function partText(layer) {
     if (layer.part === 'unexplained')
         return say('others and unexplained');
+    if (layer.part === 'group' || layer.part === 'rest')
+        return layer.part === 'group' ? sayName(layer.name) : sayWith('{count} more', {count: formatCount(layer.count)});
     const name = layer.heap.heap ?? layer.heap.level;
     if (layer.heap.module && layer.heap.module !== 'APP')
         return layer.heap.module;
     return layer.part === 'live' ? name : `${name}: ${say(layer.part === 'allocated' ? 'allocated' : layer.part === 'free' ? 'free' : 'outside of pools')}`;
 }
 
-function layerColours(layers) {
+/* Groups have the colours that they have elsewhere; of other layers the first two are those of the heap itself. */
+function layerColours(layers, ofName) {
     let next = 4;
     return layers.map((layer, i) => {
-        if (layer.part === 'unexplained')
+        if (layer.part === 'unexplained' || layer.part === 'rest')
             return REST;
+        if (layer.part === 'group')
+            return ofName(layer.name);
         return i < 2 && layer.part !== 'other' ? colourOf(layer.part === 'free' ? 'reserved' : 'live') : PALETTE[next++ % PALETTE.length];
     });
+}
+
+/* The colour of a layer, the same whichever of them are hidden. */
+function coloursOf(model, heap, values) {
+    const by = partingOf(model, heap, values), {layers} = heldBy(model, heap, by), colours = layerColours(layers, coloursBy(model, heap, by, layers.map((layer) => layer.name)));
+    return (layer) => colours[layers.findIndex((one) => keyOfLayer(one) === keyOfLayer(layer))];
+}
+
+/* What the picture is parted by: as the state says, where that can be. */
+function partingOf(model, heap, values) {
+    return partingsOf(model, heap, groupingsOf(model, heap)).includes(values.layers) ? values.layers : 'component';
+}
+
+function hiddenOf(values) {
+    return values.hide?.split('\n') ?? [];
+}
+
+function pictureOf(model, heap, values) {
+    return heldBy(model, heap, partingOf(model, heap, values), hiddenOf(values));
 }
 
 function lineLooks(picture) {
@@ -266,7 +291,7 @@ function lineLooks(picture) {
 /* For each pixel of a scale what each layer held, at the moment at which all of them together held most. Pure. */
 export function stackByPixel(picture, scale) {
     const count = Math.max(1, Math.ceil(scale.right - scale.left)), places = mostByPixel(picture.seqs, picture.maxima, scale, count);
-    return {places, layers: picture.layers.map((layer) => Float64Array.from(places, (place) => (place < 0 ? 0 : layer.values[place])))};
+    return {places, layers: picture.layers.map((layer) => Float64Array.from(places, (place) => heldByLayer(picture, layer, place)))};
 }
 
 /* For each pixel the most of a line. Pure. */
@@ -294,13 +319,13 @@ function rowsOfRanges(ranges) {
     return ranges.reduce((most, range) => Math.max(most, range.row + 1), 0);
 }
 
-function lookOf(picture, heap, values, width, ranges) {
+function lookOf(picture, colourOfLayer, heap, values, width, ranges) {
     const scale = scaleFor(heap, values, width), stack = stackByPixel(picture, scale), sums = sumsFromBelow(stack.layers), lines = picture.lines.map((line) => lineByPixel(line, scale));
-    const perPixel = (scale.end - scale.begin) / (scale.right - scale.left), capacity = heap.capacity_bytes ?? 0, ceiling = ceilingOf([sums[0], ...lines], capacity), colours = layerColours(picture.layers);
+    const perPixel = (scale.end - scale.begin) / (scale.right - scale.left), capacity = heap.capacity_bytes ?? 0, ceiling = ceilingOf([sums[0], ...lines], capacity);
     const places = toEdge(sums[0]).map((_, x) => Math.min(scale.end, scale.begin + x * perPixel)), hasSteps = heap.steps.length > 0;
     return {
-        key: `${heap.heap_id} ${picture.isExact} ${hasSteps} ${ranges.length}`, range: [scale.begin, scale.end], ceiling, data: [places, ...[...sums, ...lines].map(toEdge)],
-        series: [...picture.layers.map((layer, i) => ({label: partText(layer), fill: colours[i], isStepped: true})).reverse(), ...lineLooks(picture).map((one) => ({...one, isStepped: true}))],
+        key: `${heap.heap_id} ${picture.isExact} ${hasSteps} ${ranges.length} ${picture.layers.map(keyOfLayer).join('\n')}`, range: [scale.begin, scale.end], ceiling, data: [places, ...[...sums, ...lines].map(toEdge)],
+        series: [...picture.layers.map((layer) => ({label: partText(layer), fill: colourOfLayer(layer), stroke: layer.curve ? colourOf('card') : null, width: 0.7, isStepped: true})).reverse(), ...lineLooks(picture).map((one) => ({...one, isStepped: true}))],
         places: placesOf(scale).filter((place) => scale.placeToX(place.value) + 3 * place.text.length < scale.right + GUTTER_RIGHT),
         bottom: AXIS_HEIGHT + (hasSteps ? STEPS_HEIGHT : 0) + rowsOfRanges(ranges) * RANGE_HEIGHT,
         drawOver: (context, top, bottom) => drawOver(context, heap, values, scale, {top, bottom, ranges, capacity, ceiling}),
@@ -405,15 +430,27 @@ function makeProcessChoice(model, heap, state) {
 
 /* ---- Figures beside the picture ---- */
 
-/* What each layer and line held at an event, as a list with the colours of the picture. */
-function makeLegend(picture, seq, isCut) {
-    const colours = layerColours(picture.layers), at = firstFrom(picture.seqs, seq + 0.5) - 1, looks = lineLooks(picture);
-    const one = (colour, text, bytes, kind) => make('li', {class: 'legend'}, make('span', {class: `swatch ${kind}`, style: `background:${colour}`}), make('span', null, text), make('b', {title: `${formatCount(bytes)} B`}, formatBytes(bytes)));
-    const layers = picture.layers.map((layer, i) => one(colours[i], partText(layer), at < 0 ? 0 : layer.values[at], 'layer'));
-    const lines = picture.lines.slice(1).map((line, i) => one(looks[i + 1].stroke, line.heap.heap ?? line.heap.level, valueAt(line.curve, seq), 'line'));
-    return [...layers, ...lines, picture.layers.length > 1 && make('li', {class: 'legend total'}, make('span', null, say('together')), make('b', null, formatBytes(at < 0 ? 0 : picture.total[at]))),
+/* What each layer and line held at an event, as a list with the colours of the picture. A click hides a layer, or shows it again: the last one stays. */
+function makeLegend(picture, colourOfLayer, seq, isCut, state) {
+    const at = firstFrom(picture.seqs, seq + 0.5) - 1, looks = lineLooks(picture), hidden = picture.hidden ?? [], keys = hidden.map(keyOfLayer);
+    const one = (colour, text, bytes, kind) => [make('span', {class: `swatch ${kind}`, style: `background:${colour}`}), make('span', null, text), bytes !== null && make('b', {title: `${formatCount(bytes)} B`}, formatBytes(bytes))];
+    const hide = (layer, isShown) => state.set({hide: (isShown ? [...keys, keyOfLayer(layer)] : keys.filter((key) => key !== keyOfLayer(layer))).join('\n') || null});
+    const toggle = (layer, isShown) => make('li', null, make('button', {class: `legend${isShown ? '' : ' off'}`, 'aria-pressed': String(isShown), disabled: isShown && picture.layers.length === 1, onclick: () => hide(layer, isShown)}, one(colourOfLayer(layer), partText(layer), isShown ? heldByLayer(picture, layer, at) : null, 'layer')));
+    const lines = picture.lines.slice(1).map((line, i) => make('li', {class: 'legend'}, one(looks[i + 1].stroke, line.heap.heap ?? line.heap.level, valueAt(line.curve, seq), 'line')));
+    return [picture.layers.map((layer) => toggle(layer, true)), hidden.map((layer) => toggle(layer, false)), lines, picture.layers.length > 1 && make('li', {class: 'legend total'}, make('span', null, say('together')), make('b', null, formatBytes(at < 0 ? 0 : picture.total[at]))),
         isCut && make('li', {class: 'legend note'}, say('only the longest ranges are here')),
         make('li', {class: 'legend note'}, picture.isExact ? say('every event counts') : say('from buckets, whose maxima are exact for each heap'))];
+}
+
+const TIP_LAYERS = 8;
+
+/* At the pointer: the moment, and what held most then. */
+function showReadout(tip, picture, colourOfLayer, heap, seq, x, width) {
+    const at = firstFrom(picture.seqs, seq + 0.5) - 1, held = picture.layers.map((layer) => ({layer, bytes: heldByLayer(picture, layer, at)})).filter(({bytes}) => bytes > 0).sort((a, b) => b.bytes - a.bytes), isRight = x > width / 2;
+    put(tip, make('b', null, [clockOf(heap)(seq), sayWith('event {event}', {event: formatCount(seq)}), formatBytes(at < 0 ? 0 : picture.total[at])].filter((text) => text).join(' \u00b7 ')),
+        held.slice(0, TIP_LAYERS).map(({layer, bytes}) => make('div', null, make('span', {class: 'swatch', style: `background:${colourOfLayer(layer)}`}), ` ${formatBytes(bytes)}  ${partText(layer)}`)), held.length > TIP_LAYERS && make('div', null, sayWith('{count} more', {count: formatCount(held.length - TIP_LAYERS)})));
+    tip.style.left = isRight ? 'auto' : `${x + 14}px`;
+    tip.style.right = isRight ? `${width - x + 14}px` : 'auto';
 }
 
 /* The picture in figures: the range in parts, of each the moment at which most was held. */
@@ -460,7 +497,9 @@ function makeHeapChoice(model, heap, state) {
 
 function makeAxisChoice(model, heap, values, state) {
     const axes = ['event', ...(heap.input.clock ? ['time'] : []), ...(heap.stepClock ? ['step'] : [])];
-    return [axes.length > 1 && [make('span', {class: 'note'}, say('across')), axes.map((axis) => makeChoice(axis, values.axis === axis, () => state.set({axis})))],
+    const partings = partingsOf(model, heap, groupingsOf(model, heap)), by = partingOf(model, heap, values);
+    return [partings.length > 1 && [make('span', {class: 'note'}, say('by')), partings.map((kind) => makeChoice(kind, kind === by, () => state.set({layers: kind, hide: null})))],
+        axes.length > 1 && [make('span', {class: 'note'}, say('across')), axes.map((axis) => makeChoice(axis, values.axis === axis, () => state.set({axis})))],
         make('span', {class: 'note'}, say('moment')), ['peak', 'end'].filter((at) => at === 'end' || hasPeak(heap)).map((at) => makeChoice(at, values.at === at, () => state.set({at}))),
         values.from !== null && [make('button', {class: 'plain', onclick: () => state.set({from: null, to: null})}, say('whole run')), make('span', {class: 'part'}, partWord(model, heap, values))]];
 }
@@ -483,9 +522,9 @@ function makeOverview(heapOf, state, lineOf) {
 
 function makeMainChart(model, heapOf, state, rangesOf, show) {
     const widthOf = () => chart.element.clientWidth, seqAt = (x) => Math.round(scaleFor(heapOf(), state.values, widthOf()).toSeq(x));
-    const chart = makeChart({height: LINE_HEIGHT, top: LINE_TOP}, {id: 'timeline-chart', tabindex: 0, class: 'chart'}, (width) => lookOf(heldBy(model, heapOf()), heapOf(), state.values, width, rangesOf(heapOf())), {
+    const chart = makeChart({height: LINE_HEIGHT, top: LINE_TOP}, {id: 'timeline-chart', tabindex: 0, class: 'chart'}, (width) => lookOf(pictureOf(model, heapOf(), state.values), coloursOf(model, heapOf(), state.values), heapOf(), state.values, width, rangesOf(heapOf())), {
         onRange: (from, to) => state.set(brushed(heapOf(), state.values, widthOf(), false, from, to)), onClick: (x) => state.set({at: String(seqAt(x))}), onDouble: () => state.set({from: null, to: null}),
-        onMove: (x) => show(x === null ? momentSeq(heapOf(), state.values.at) : seqAt(x)),
+        onMove: (x) => show(x === null ? momentSeq(heapOf(), state.values.at) : seqAt(x), x, widthOf()),
     });
     listenKeys(chart.element, heapOf, state);
     return chart;
@@ -499,16 +538,22 @@ export function makeTimeline(model, state) {
             ranges.set(heap.process_id, placeRanges(rangesOfProcess(model, heap.process_id), RANGE_ROWS));
         return ranges.get(heap.process_id);
     };
-    const show = (seq) => {
-        if (!heapOf().usage)
+    const tip = make('div', {class: 'tip', hidden: true});
+    const show = (seq, x, width) => {
+        const heap = heapOf(), isAt = x !== null && x !== undefined;
+        tip.hidden = !isAt || !heap.usage;
+        if (!heap.usage)
             return;
-        put(tell, seq === null ? '' : describe(heapOf(), seq, clockOf(heapOf()), rangesOf(heapOf())));
-        put(legend, makeLegend(heldBy(model, heapOf()), seq ?? heapOf().input.first, model.tables.range?.rows >= RANGES_MAX));
+        const picture = pictureOf(model, heap, state.values), colourOfLayer = coloursOf(model, heap, state.values);
+        if (isAt)
+            showReadout(tip, picture, colourOfLayer, heap, seq, x, width);
+        put(tell, seq === null ? '' : describe(heap, seq, clockOf(heap), rangesOf(heap)));
+        put(legend, makeLegend(picture, colourOfLayer, seq ?? heap.input.first, model.tables.range?.rows >= RANGES_MAX, state));
     };
     const main = makeMainChart(model, heapOf, state, rangesOf, show), overview = makeOverview(heapOf, state, (heap) => heldBy(model, heap).lines[0]);
     let shown = [];
     const update = (values) => {
-        const heap = heapOf(), picture = heap.usage && heldBy(model, heap);
+        const heap = heapOf(), picture = heap.usage && pictureOf(model, heap, values);
         put(heaps, makeHeapChoice(model, heap, state));
         put(tools, makeAxisChoice(model, heap, values, state));
         if (!picture)
@@ -522,5 +567,5 @@ export function makeTimeline(model, state) {
         main.redraw();
         overview.redraw();
     };
-    return {id: 'timeline', title: 'Timeline', note: 'drag to pick a range for all panels, click to pick the moment', uses: ['heap', 'from', 'to', 'at', 'axis', 'theme'], element: make('div', null, heaps, tools, main.element, overview.canvas, legend, tell, numbers), update};
+    return {id: 'timeline', title: 'Timeline', note: 'drag to pick a range for all panels, click to pick the moment', uses: ['heap', 'from', 'to', 'at', 'axis', 'layers', 'hide', 'theme'], element: make('div', null, heaps, tools, make('div', {class: 'canvasbox'}, main.element, tip), overview.canvas, legend, tell, numbers), update};
 }

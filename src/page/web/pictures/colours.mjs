@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which colour stands for what: the largest sites of a heap have one each, the rest share a grey, and red is a leak's alone.
+ * Which colour stands for what: the largest sites of a heap have one each in all pictures and tables, the rest share a grey, and red is a leak's
+ * alone. Who does not see red sees its stripes.
  */
-export const PALETTE = ['#4e79a7', '#59a14f', '#e0912f', '#9467bd', '#3aa6a0', '#c2a12a', '#8c6d53', '#6b8fd6', '#d27ba8', '#7f9a2e'];
+import {BASELINE, keysOf, namesOf, NO_STACK} from '../data/groups.mjs';
+import {remember} from '../data/model.mjs';
+
+export const PALETTE = ['#4e79a7', '#59a14f', '#e0912f', '#9467bd', '#3aa6a0', '#c2a12a', '#8c6d53', '#6b8fd6', '#d27ba8', '#7f9a2e', '#a9c957', '#5d4a7e'];
 export const LEAK = '#e02b3c';
+export const STRIPE = '#ffffff'; /* across what leaks */
 export const REST = '#8d98a8';
+/* Of what was there before, and of what has no stack. */
+const NAMELESS = new Map([[BASELINE, '#4f5a6b'], [NO_STACK, '#cdbb98']]);
 
 /* Of names in the order of their weight. */
 export function assignColours(names, leaks) {
-    const colours = new Map();
+    const colours = new Map(NAMELESS);
     let next = 0;
     for (const name of names)
         if (leaks.has(name))
@@ -16,6 +23,37 @@ export function assignColours(names, leaks) {
         else if (!colours.has(name) && next < PALETTE.length)
             colours.set(name, PALETTE[next++]);
     return {of: (name) => (leaks.has(name) ? LEAK : colours.get(name) ?? REST)};
+}
+
+/* The sites of the blocks of a heap, those that asked for most first. */
+function sitesOfBlocks({blocks, blockRanges, stacks}, heap) {
+    const range = blocks && blockRanges.get(heap.heap_id), ofStack = new Map(), ofSite = new Map();
+    for (let i = range?.begin ?? 0; range && i < range.end; i++)
+        ofStack.set(blocks.stack_id[i], (ofStack.get(blocks.stack_id[i]) ?? 0) + blocks.size_bytes[i]);
+    for (const [stack, bytes] of ofStack)
+        ofSite.set(stacks.siteOf(stack), (ofSite.get(stacks.siteOf(stack)) ?? 0) + bytes);
+    return [...ofSite].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([site]) => site);
+}
+
+/* {names: those of the peak and then all others, the heaviest first, of(name)}: what stands for each site of a heap. */
+export function siteColours(model, heap) {
+    return remember(model, `site colours ${heap.heap_id}`, () => {
+        const names = [...(model.byPlace('peak_site').get(heap.place) ?? []).map((row) => row.site), ...sitesOfBlocks(model, heap)];
+        return {names, ...assignColours(names, model.leakSites)};
+    });
+}
+
+/* The same of its categories. */
+export function categoryColours(model, heap) {
+    return remember(model, `category colours ${heap.heap_id}`, () => {
+        const names = model.blocks === null ? [] : namesOf(model, heap, 'category', remember(model, 'category keys', () => keysOf(model, 'category'))), {of} = assignColours(names, new Set());
+        return {names, of: (name) => (name === 'unknown' ? REST : of(name))};
+    });
+}
+
+/* What stands for each of `names` of a kind. */
+export function coloursBy(model, heap, kind, names) {
+    return kind === 'site' || kind === 'stack' ? siteColours(model, heap).of : kind === 'category' ? categoryColours(model, heap).of : assignColours(names, new Set()).of;
 }
 
 /* '#rrggbb' as [r, g, b] */

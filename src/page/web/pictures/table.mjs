@@ -80,10 +80,10 @@ export function makeTable(columns, rows, options) {
     }};
 }
 
-/* A share as a bar beside its figure. */
-export function makeBar(ratio, text, colour) {
+/* A share as a bar beside its figure; that of a leak has stripes. */
+export function makeBar(ratio, text, colour, isLeak) {
     const width = Math.max(0, Math.min(1, ratio || 0)) * 100;
-    return make('span', {class: 'barbox'}, make('span', {class: 'bar', style: `width:${width.toFixed(1)}%;background:${colour}`}), make('span', {class: 'bartext'}, text));
+    return make('span', {class: 'barbox'}, make('span', {class: `bar${isLeak ? ' striped' : ''}`, style: `width:${width.toFixed(1)}%;background-color:${colour}`}), make('span', {class: 'bartext'}, text));
 }
 
 /* The figures of a picture, for who cannot see it. */

@@ -15,12 +15,15 @@
  *   since   a moment, as `at`: what is live is          stack     number of a stack: the row of what is live
  *           compared with that; null: with nothing                that is open
  *   stepa, stepb  places in the list of a heap's steps: two that are laid over each other; null: the median and the worst
+ *   zoom    labels from the whole of the picture of
+ *           what is live to its part that is shown, a line each
+ *   layers  what the timeline is parted by             hide    keys of its layers that are not shown, a line each
  *   found   a number, not in the address: another one when the search has found more
  */
 import {LINES, shown} from './shown.mjs';
 
 const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block', 'stack', 'stepa', 'stepb'];
-const TEXTS = ['at', 'since', 'site', 'search', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with', 'lay', 'database'];
+const TEXTS = ['at', 'since', 'site', 'search', 'zoom', 'layers', 'hide', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with', 'lay', 'database'];
 const ALL = 'all';
 
 export function readHash(hash) {
