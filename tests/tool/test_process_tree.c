@@ -247,6 +247,11 @@ START_TEST(communicators_are_told_by_their_descriptions)
         /* Without a guard: two buffers of a communicator are HCCL's, as ever. */
         ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN heap USING (heap_id) WHERE name = 'HCCL'"),
                          RANKS * 8 * 2);
+        ck_assert_int_eq(ask(db,
+                             "SELECT sum(rank = 1 AND bytes = 300 << 20 AND count = 3 AND evidence LIKE"
+                             " '%screen.uneven.group\",{\"name\":\"PIPELINE\\_MODEL%' ESCAPE '\\') = 1 AND count(*) = 1"
+                             " FROM finding WHERE kind = 'uneven rank'"),
+                         1);
         sqlite3_close(db);
     }
 }
