@@ -102,7 +102,7 @@ own="$own $(cat "$source"/schema/*.sql | sed -n 's/^INSERT INTO \([a-z_]*\).*/\1
 done) $(cat "$source"/src/*/*.def | awk -F'[(), ]+' '$1 == "ROW" { table = $4 } /^FIELD\(WORD\(/ { print table "." $4 }')"
 # Findings are made of what has been replaced.
 own="$own $(query trace "SELECT group_concat(m.name || '.' || c.name, ' ') FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
-                         WHERE m.name IN ('finding', 'finding_group')")"
+                         WHERE m.name IN ('finding', 'finding_group', 'evidence')")"
 replaced=$(sed -n 's/^    {"\([a-z_]*\)", "\([a-z_]*\)", NM_REDACT.*/\1.\2/p' "$source/src/store/redact.c")
 for column in $(query trace "SELECT m.name || '.' || c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
                              WHERE m.type = 'table' AND c.type NOT IN ('INTEGER', 'REAL')"); do
