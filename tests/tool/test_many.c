@@ -443,9 +443,8 @@ START_TEST(a_rank_may_stand_in_the_name)
     expect("$T $C/leak/trace.txt rank9.zst && $I --quiet --force rank9.zst -o x.db &&"
            " test \"$(sqlite3 x.db 'SELECT rank FROM process')\" = 0",
            0, "");
-    expect(
-        "echo '#' >>none.txt && $T none.txt more.zst && $I none.zst more.zst -o y.db >text", 0,
-        "y.db: 2 inputs have processes of the same host, rank and number: only their inputs tell them apart");
+    expect("echo '#' >>none.txt && $T none.txt more.zst && $I none.zst more.zst -o y.db >text", 0,
+           "y.db: 2 inputs have processes of the same host, rank and number: only their inputs tell them apart");
     expect("$T none.txt rank1.zst && $I none.zst rank1.zst -o z.db 2>&1 >text | grep -c apart", 1, "");
 }
 END_TEST
