@@ -4,7 +4,7 @@
 -- Parameters: :base  the database to compare with (default: base.db in the current folder)
 --             :rank  only processes of this rank (default: all)
 --             :top   rows to return (default 1000)
--- Columns:    source 'version', 'environment' (variables), 'run', 'device' or 'recording'; name of the fact;
+-- Columns:    source 'version', 'environment' (variables), 'hccl' (communicators), 'run', 'device' or 'recording'; name of the fact;
 --             base_value, run_value text, of several values the first and the last, NULL: it is not there
 ATTACH coalesce(:base, 'base.db') AS base;
 WITH

@@ -1,8 +1,8 @@
 -- environment.sql: which versions took part, and which settings that matter were made?
 -- Parameters: :pid    only this process (default: all)
 --             :top    rows to return (default 1000)
--- Columns:    host machine, rank in a job, pid process, NULL where unknown; source 'version' or 'environment'; name of what it
---             is; value its version, or what the variable was set to
+-- Columns:    host machine, rank in a job, pid process, NULL where unknown; source 'version', 'environment' or 'hccl' (a
+--             communicator); name of what it is; value its version, what the variable was set to, or 'rank 1 of 4'
 SELECT
     v.host AS host,
     v.rank AS rank,

@@ -55,11 +55,11 @@ CREATE TABLE z_process_environment (
     -- The process.
     process_id INTEGER REFERENCES process (process_id),
     -- 'environment': a variable of a fixed list, as it was when the process recorded its first event (see
-    -- docs/recorder.md); 'version': what it ran on, as files of the host say.
+    -- docs/recorder.md); 'version': what it ran on, as files of the host say; 'hccl': a communicator that it made.
     source TEXT NOT NULL,
-    -- Name of the variable, or of what has the version.
+    -- Name of the variable, of what has the version; of a communicator what it is for.
     name TEXT,
-    -- Its value.
+    -- Its value; of a communicator the process's rank in it and how many it has, 'rank 1 of 4'.
     value TEXT
 );
 

@@ -32,8 +32,8 @@ CREATE TABLE finding (
     -- Where: the label of the site. NULL: it has none.
     site TEXT,
     -- What is called so: of a leak its verdict, of memory that ran out why (view out_of_memory), of misuse what was done, of a
-    -- measure its verdict, of an uneven rank 'unlike its stage' (options or variables tell the stages of a pipeline) or 'unlike those
-    -- alike' (the other ranks that hold the same but for some sites). NULL: nothing is.
+    -- measure its verdict, of an uneven rank 'unlike its stage' (options, variables or communicators tell the stages of a pipeline) or
+    -- 'unlike those alike' (the other ranks that hold the same but for some sites). NULL: nothing is.
     verdict TEXT,
     -- 'exact'; 'bound' (at least or at most); 'estimate'.
     basis TEXT NOT NULL,

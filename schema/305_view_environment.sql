@@ -17,11 +17,11 @@ CREATE VIEW z_environment (
     heap,
     -- Always NULL: a setting is not of one level.
     level,
-    -- 'environment': a variable of a fixed list; 'version': what it ran on, as files of the host say.
+    -- 'environment': a variable of a fixed list; 'version': what it ran on, as files of the host say; 'hccl': a communicator.
     source,
-    -- Name of the variable, or of what has the version.
+    -- Name of the variable, of what has the version; of a communicator what it is for.
     name,
-    -- Its value.
+    -- Its value; of a communicator the process's rank in it and how many it has, 'rank 1 of 4'.
     value
 ) AS
 SELECT

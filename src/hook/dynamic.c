@@ -38,7 +38,8 @@ EXPORTED int dlclose(void *library);
 
 static bool may_be_canns(const char *name)
 {
-    return name != NULL && (strncmp(name, "acl", 3) == 0 || strncmp(name, "hal", 3) == 0);
+    return name != NULL &&
+           (strncmp(name, "acl", 3) == 0 || strncmp(name, "hal", 3) == 0 || strncmp(name, "Hccl", 4) == 0);
 }
 
 /* A lookup by handle. Our own lookups come first and the program's last, so that dlerror speaks of it. */

@@ -13,8 +13,9 @@
 #include "hook/arena.h"
 
 /* How the files begin that hold the functions we stand in front of. */
-static const char *const cann_names[] = {"libascendcl", "libacl_",     "libascend_hal", "libruntime",     "libopapi",
-                                         "libaclnn",    "libnnopbase", "libhccl",       "libms_tools_ext"};
+static const char *const cann_names[] = {"libascendcl", "libacl_",        "libascend_hal", "libruntime",
+                                         "libopapi",    "libaclnn",       "libnnopbase",   "libhccl",
+                                         "libhcomm",    "libms_tools_ext"};
 
 static const char *last_part(const char *path)
 {

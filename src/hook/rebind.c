@@ -107,7 +107,8 @@ static void *hook_of(const char *name)
 /* Quickly: most imports of most libraries are others. */
 static bool may_be_wanted(const char *name)
 {
-    return strncmp(name, "acl", 3) == 0 || strncmp(name, "hal", 3) == 0 || name[0] == 'd' || name[0] == '_';
+    return strncmp(name, "acl", 3) == 0 || strncmp(name, "hal", 3) == 0 || strncmp(name, "Hccl", 4) == 0 ||
+           name[0] == 'd' || name[0] == '_';
 }
 
 static bool is_wanted(const nm_elf *elf, size_t index, const char *name)

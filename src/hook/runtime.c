@@ -40,9 +40,9 @@ static const nm_name names[] = {
 #define NAME_COUNT (sizeof names / sizeof *names)
 
 /* What programs load that RTLD_NEXT may not see. */
-static const char *const libraries[] = {
-    "libascendcl.so",        "libacl_rt.so",          "libascend_hal.so", "libacl_mdl.so",
-    "libacl_op_executor.so", "libacl_op_compiler.so", "libnnopbase.so",   "libopapi.so"};
+static const char *const libraries[] = {"libascendcl.so", "libacl_rt.so",          "libascend_hal.so",
+                                        "libacl_mdl.so",  "libacl_op_executor.so", "libacl_op_compiler.so",
+                                        "libnnopbase.so", "libopapi.so",           "libhccl.so"};
 
 /* How many libraries had been loaded when a name was last missed, plus one. */
 static uint64_t missed[NAME_COUNT];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of AscendCL that acl*.c stand in front of: names, arguments and values as CANN's acl_rt.h has them, in
+ * The part of CANN that acl*.c, hal*.c and hccl.c stand in front of: names, arguments and values as CANN's headers have them, in
  * declarations of our own; and the real functions behind them.
  */
 #ifndef NM_HOOK_RUNTIME_H
@@ -87,6 +87,17 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
 #define ACL_IPC_KEY_BYTES       65
 #define ACL_HOST_REG_MAPPED     2 /* a flag of aclrtHostRegisterV2; aclrtHostRegister's type 0 */
 
+typedef struct nm_hccl_config { /* HcclCommConfig, up to what it had when the description came */
+    size_t size;                /* of all of it */
+    uint32_t magic, version;
+    uint64_t reserved;
+    uint32_t buffer_mb, deterministic;
+    char name[128], description[128]; /* hcclCommName, hcclUdi */
+} nm_hccl_config;
+
+#define HCCL_CONFIG_MAGIC  0xf0f0f0f0
+#define HCCL_E_NOT_SUPPORT 5
+
 /* X(name, parameters): enums of the interface are ints, handles are pointers. */
 #define NM_HOOKED_FUNCTIONS(X)                                                                                         \
     X(aclInit, (const char *path))                                                                                     \
@@ -116,7 +127,15 @@ typedef struct nm_hal_properties { /* drv_mem_prop */
     NM_HOOKED_STREAMS(X)                                                                                               \
     NM_HOOKED_MODELS(X)                                                                                                \
     NM_HOOKED_OBJECTS(X)                                                                                               \
+    NM_HOOKED_HCCL(X)                                                                                                  \
     NM_HOOKED_DRIVER(X)
+
+/* Of libhccl.so, or of the libhcomm.so behind it: what these return is an HcclResult. */
+#define NM_HOOKED_HCCL(X)                                                                                              \
+    X(HcclCommInitRootInfoConfig,                                                                                      \
+      (uint32_t size, const void *root, uint32_t rank, const nm_hccl_config *config, void **made))                     \
+    X(HcclCreateSubCommConfig, (void **whole, uint32_t size, uint32_t *ranks, uint64_t number, uint32_t rank,          \
+                                nm_hccl_config *config, void **made))
 
 #define NM_HOOKED_MEMORY(X)                                                                                            \
     X(aclrtMallocWithCfg, (void **address, size_t size, int policy, nm_acl_config *config))                            \

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/shown.h"
-#include "base/text.h"
 #include "page/block.h"
 #include "store/database.h"
 
@@ -56,14 +55,12 @@ nm_status nm_page_columns_text(nm_strings *strings, const char *foreign, int64_t
     char text[NM_PAGE_TEXT_BYTES];
     uint32_t number = 0;
     nm_status status;
-    size_t len;
 
     *value = 0;
     if (foreign == NULL)
         return NM_OK;
-    len = nm_text_cut(foreign, strnlen(foreign, sizeof text), sizeof text - 1, text);
-    len = nm_shown_make(text, len, "\n"); /* what a finding rests on has lines */
-    status = nm_strings_intern(strings, (nm_bytes){(const uint8_t *)text, len}, &number, err);
+    nm_shown_text(text, sizeof text, foreign);
+    status = nm_strings_intern(strings, (nm_bytes){(const uint8_t *)text, strlen(text)}, &number, err);
     *value = number;
     return status;
 }

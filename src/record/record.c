@@ -436,6 +436,17 @@ void nm_record_note(unsigned note, int64_t number, const char *text)
     put_text(NM_EVENT_NOTE, &(nm_ring_text){.number = number, .detail = note}, text);
 }
 
+void nm_record_attribute(unsigned source, const char *text)
+{
+    nm_recorded_thread *thread = nm_attach_event_thread();
+    nm_ring_text record = {.detail = source};
+    char room[NPUMEM_TEXT_BYTES_MAX];
+
+    text = nm_text_take(text, room, &record.text_bytes);
+    if (thread != NULL)
+        nm_writer_define(thread, NM_RING_ATTRIBUTE, &record, sizeof record, text, record.text_bytes);
+}
+
 void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes)
 {
     nm_recorded_thread *thread = nm_attach_event_thread();

@@ -142,6 +142,8 @@ NM_RECORD_API void nm_record_object(nm_ring_objects *event, const void *frame); 
 NM_RECORD_API void nm_record_mark(const char *text);
 NM_RECORD_API void nm_record_snapshot(const char *text); /* a mark that is to be on the disk soon, paused or not */
 NM_RECORD_API void nm_record_note(unsigned note, int64_t number, const char *text); /* nm_note */
+/* A definition: NAME=VALUE of the process, source an nm_attribute_source. */
+NM_RECORD_API void nm_record_attribute(unsigned source, const char *text);
 NM_RECORD_API void nm_record_module_sample(int32_t device, const char *module, uint64_t now_bytes, uint64_t peak_bytes);
 
 /* `text_bytes` is filled here, and `number` where it is 0; the number, which pairs the range with its end, is returned; 0:

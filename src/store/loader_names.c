@@ -80,12 +80,17 @@ static nm_status write_thread(nm_loader *loader, const nm_definition *thread, nm
     return nm_give_thread(&loader->sink, &row, err);
 }
 
+static const char *source_name(uint64_t source)
+{
+    return source == NM_ATTRIBUTE_VERSION ? "version" : source == NM_ATTRIBUTE_HCCL ? "hccl" : "environment";
+}
+
 static nm_status write_attribute(nm_loader *loader, const nm_definition *attribute, nm_error *err)
 {
     nm_attribute_row row = {
         .entry_id = attribute->id,
         .process_id = attribute->attribute.process_id,
-        .source = attribute->attribute.source == NM_ATTRIBUTE_VERSION ? "version" : "environment",
+        .source = source_name(attribute->attribute.source),
         .name = text_of(loader, attribute->attribute.name),
         .value = text_of(loader, attribute->attribute.value),
     };

@@ -26,6 +26,7 @@ static const struct {
     {"z_wrapper", "function", NM_REDACT_FUNCTION, "1"},
     {"plumbing", "pattern", NM_REDACT_FUNCTION, "origin = 'site rules'"},
     {"z_process_environment", "value", NM_REDACT_TEXT, "source = 'environment'"},
+    {"z_process_environment", "name", NM_REDACT_TEXT, "source = 'hccl'"},
     {"thread", "name", NM_REDACT_TEXT, "1"},
     {"heap", "name", NM_REDACT_TEXT, "1"},
     {"device", "name", NM_REDACT_TEXT, "1"},

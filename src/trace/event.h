@@ -419,6 +419,7 @@ typedef enum nm_definition_kind {
 typedef enum nm_attribute_source {
     NM_ATTRIBUTE_ENVIRONMENT = 1, /* a variable, as the process was started with */
     NM_ATTRIBUTE_VERSION = 2,     /* of what it runs on */
+    NM_ATTRIBUTE_HCCL = 3,        /* a communicator: its description, and "rank R of N" */
 } nm_attribute_source;
 
 typedef enum nm_heap_level { /* DESIGN.md section 4 */

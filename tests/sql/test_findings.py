@@ -301,15 +301,27 @@ def stage_told(db, process, world):
     return (count, tensor, name) if count * tensor == world else None
 
 
+def stages_grouped(db, processes):
+    """Stages by a communicator of each rank: how many, the stage of each rank, its name. None: some have none, or they disagree."""
+    made = {rank: [(int(value.split()[1]), int(value.split()[3]), name) for name, value in db.execute(
+        "SELECT name, value FROM z_process_environment WHERE process_id = ? AND source = 'hccl' ORDER BY name", (process,))
+        if {"pipeline", "pp"} & (words := {*re.findall("[a-z]+", name.lower())}) and words <= {"pipeline", "pp", "model", "parallel", "group"}] for rank, _, _, process in processes}
+    worlds, sizes = {row[2] for row in processes}, {size for one in made.values() for _, size, _ in one}
+    if not all(made.values()) or any(len({stage for stage, _, _ in one}) > 1 for one in made.values()) or len(worlds) != 1 or len(sizes) != 1:
+        return None
+    (world,), (size,) = worlds, sizes
+    if not world or not size or world % size or max(made) >= world or any(one[0][0] >= size for one in made.values()):
+        return None
+    return size, {rank: one[0][0] for rank, one in made.items()}, "group", min(one[0][2] for one in made.values())
+
+
 def stages_told(db, processes):
-    """The same of all of a job, if they were told the same and it goes into the world. None: they were not."""
+    """How many stages, the stage of each rank, by what: all were told the same and it goes into the world, or all made groups. None: neither."""
     told = {(stage_told(db, process, world), world) for _, _, world, process in processes}
-    if len(told) != 1:
-        return None
-    (told, world), = told
+    (told, world), = told if len(told) == 1 else {(None, None)}
     if told is None or told[1] == 0 or world % (told[0] * told[1]) or max(row[0] for row in processes) >= world:
-        return None
-    return told
+        return stages_grouped(db, processes)
+    return told[0], {row[0]: row[0] // told[1] % told[0] for row in processes}, "told", told[2]
 
 
 def teams_by_parts(held, sites, total):
@@ -355,7 +367,7 @@ def hold_uneven(db, name):
         told = stages_told(db, [row for row in processes if row[0] in held])
         for rank in held:
             held[rank][0, "", "all"] = total[rank]
-        teams = [[rank for rank in held if rank // told[1] % told[0] == stage] for stage in range(told[0])] if told else teams_by_parts(held, sites | {(0, "", "all")}, total)
+        teams = [[rank for rank in held if told[1][rank] == stage] for stage in range(told[0])] if told else teams_by_parts(held, sites | {(0, "", "all")}, total)
         for team in (team for team in teams if len(team) >= 3):
             median = middle_of([total[rank] for rank in team])
             usual = middle_of([abs(total[rank] - median) for rank in team])
@@ -366,15 +378,15 @@ def hold_uneven(db, name):
                 usuals = {site: middle_of([held[other].get(site, 0) for other in team]) for site in sites}
                 if not told and sum(min(held[rank].get(site, 0), usuals[site]) for site in sites) * 4 < median * 3:
                     continue
-                site = max((site for site in sites if held[rank].get(site, 0) and site[2] != "(stack cut)"), key=lambda site: held[rank][site] - usuals[site], default=None)
+                site = max((site for site in sorted(sites, key=lambda site: site[::-1]) if held[rank].get(site, 0) and site[2] != "(stack cut)"), key=lambda site: held[rank][site] - usuals[site], default=None)
                 if site and (held[rank][site] - usuals[site]) * 2 < total[rank] - median:
                     site = None
                 want[rank] = (total[rank] - median, site and site[2], "exact" if told else "estimate", len(team) - 1)
-                teller = [f"of pipeline stage {rank // told[1] % told[0] + 1} of {told[0]}:", told[2]] if told else ["that hold the same elsewhere:"]
+                teller = [f"of pipeline stage {told[1][rank] + 1} of {told[0]}:", json.dumps([f"screen.uneven.{told[2]}", {"name": told[3]}], separators=(",", ":"))] if told else ["that hold the same elsewhere:"]
                 said, = db.execute("SELECT text || evidence FROM finding WHERE kind = 'uneven rank' AND rank = ?", (rank,)).fetchone() or ("",)
                 if any(part not in said for part in teller):
                     fail(name, f"rank {rank}: {said!r} does not say {teller}")
-                tellers[teller[-1], bool(told) and told[1] * told[0] < processes[0][2]] += 1
+                tellers["alike" if not told else told[3] if told[2] == "told" else "a group", bool(told) and any(stage != rank * told[0] // processes[0][2] for rank, stage in told[1].items())] += 1
     have = {row[0]: row[1:] for row in db.execute("SELECT rank, bytes, site, basis, count FROM finding WHERE kind = 'uneven rank'")}
     if have != want:
         fail(name, f"uneven ranks: {have}, not {want}")
@@ -382,15 +394,31 @@ def hold_uneven(db, name):
         uneven[row[2], row[1] is not None] += 1
 
 
+def write_groups(dice, out, stages, stage_of):
+    """Communicators as a job makes them: of its pipeline, in some job's words, and others; of some rank twice, differently or not at all."""
+    name = dice.choice([*["PIPELINE_MODEL_PARALLEL_GROUP"] * 4, "pp", "PP:0", "Pipeline-Parallel 3", "EXPERT_TENSOR_MODEL_PIPELINE_PARALLEL_GROUP", "apple", "group_p2p_0_1"])
+    odd, what = dice.choice(list(stage_of)), dice.choice([*[""] * 5, "twice", "other stage", "other size", "beyond", "none", "by another name"])
+    entry = 1000
+    for rank, stage in stage_of.items():
+        made = [("default_pg", rank, len(stage_of)), ("tp_ep_pp", rank % 2, 2), (name, stage, stages)]
+        if rank == odd:
+            made += {"twice": [made[-1]], "other stage": [(name, (stage + 1) % (stages + 1), stages)], "other size": [(name, stage, stages + 1)], "by another name": [("pp", stage, stages)]}.get(what, [])
+            made = made[:-1] if what == "none" else made[:-1] + [(name, stages, stages)] if what == "beyond" else made
+        for description, number, size in made:
+            entry += 1
+            out.write(f'attribute {entry} process={rank + 1} source=hccl name="{description}" value="rank {number} of {size}"\n')
+
+
 def write_job(dice, path):
     """A pipeline of some stages and ranks, told or not, in which some rank may hold more of something."""
     stages, per, told, gib = *dice.choice([(1, 8), (2, 4), (2, 7), (3, 3), (3, 5), (4, 4), (4, 6), (8, 1), (6, 2)]), dice.random() < 0.5, 1 << 30
     way = dice.choice([" --pipeline-model-parallel-size {s}", " --pipeline-model-parallel-size={s} --tensor-model-parallel-size 2", " --pipeline_parallel_size {s} -tp {p}",
                        " --pp-size={s} --tp-size {p}", " --pipeline-parallel-size {s} -tp 1", " --pipeline-model-parallel-size {s} --use-tp-pp-dp-mapping",
-                       " --use-tp-pp-dp-mapping --tensor-model-parallel-size 1 --pipeline-model-parallel-size {s} --context-parallel-size 1", "variable",
+                       " --use-tp-pp-dp-mapping --tensor-model-parallel-size 1 --pipeline-model-parallel-size {s} --context-parallel-size 1", "variable", *[""] * 3,
                        " --pipeline-model-parallel-size {s} --pipeline-model-parallel-size 1", " --pipeline-model-parallel-size {s} --note " + "x" * 2000,
                        " --pipeline-model-parallel-size {s} --encoder-pipeline-model-parallel-size 1"]) if told else ""
-    within, inherited, option = "mapping" in way, dice.random() < 0.3, "" if way == "variable" else way.format(s=stages, p=per)
+    grouped = told and (not way or dice.random() < 0.3)
+    within, inherited, option = "mapping" in way or not way and dice.random() < 0.5, dice.random() < 0.3, "" if way == "variable" else way.format(s=stages, p=per)
     more = {dice.randrange(stages * per): dice.choice([(5, 3), (2, 2), (5, 0.2), (6, 20), (8, 30), None]) for _ in range(dice.choice([0, 1, 1, 2, 2]))}
     tied, waves, drift = dice.random() < 0.5, dice.choice([0, 0, 2]), dice.choice([0, 0, 0, 0.02, 0.3])
     with open(path, "w", encoding="utf-8") as out:
@@ -402,6 +430,8 @@ def write_job(dice, path):
                       + (f"attribute {rank + 1} process={rank + 1} source=environment name=MEGATRON_LM_PP_DEGREE value={stages}\n" if way == "variable" else "") +
                       f"device {rank + 1} process={rank + 1} ordinal=0 physical={rank} kind=npu\nthread {rank + 1} process={rank + 1} tid={rank + 1}\n"
                       f"heap {rank + 1} process={rank + 1} device={rank + 1} level=pool basis=block name=pool\n")
+        if grouped:
+            write_groups(dice, out, stages, {rank: (rank % stages if within or way else rank // per) for rank in range(stages * per)})
         out.writelines(f"stack {site}: f{site}.py:{site}:g{site} < train.py:1:main\n" for site in range(1, 9))
         now = 0
         for rank in range(stages * per):
@@ -643,7 +673,7 @@ names = sorted(traces)
 for i in range(0, len(names) - 3, 3):
     total += hold(f"together.{i}", *(traces[name] for name in names[i:i + 3]))
 dice = random.Random(26)
-for i in range(150):
+for i in range(210):
     write_job(dice, f"{work}/job.{i}.txt")
     total += hold(f"job.{i}", f"{work}/job.{i}.txt")
 for i in range(60):
@@ -653,7 +683,7 @@ if seen["cycles"] < 10:
     fail("servers", f"hardly one grows from cycle to cycle: {dict(seen)}")
 if min(uneven[basis, has_site] for basis in ("exact", "estimate") for has_site in (True, False)) == 0:
     fail("jobs", f"not all kinds of uneven ranks: {dict(uneven)}")
-if len(tellers) < 6 or min(tellers.values()) < 2:
+if len(tellers) < 8 or min(tellers.values()) < 2 or ("a group", True) not in tellers:
     fail("jobs", f"not all that tells stages: {dict(tellers)}")
 print(f"{len(names)} traces, {total} findings, {dict(seen)}")
 if seen["evidence"] == 0:

@@ -294,6 +294,7 @@ static const key_rule module_keys[] = {
 static const named_number source_names[] = {
     {"environment", NM_ATTRIBUTE_ENVIRONMENT},
     {"version", NM_ATTRIBUTE_VERSION},
+    {"hccl", NM_ATTRIBUTE_HCCL},
     {NULL, 0},
 };
 

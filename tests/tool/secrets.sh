@@ -93,7 +93,7 @@ module=$(query trace "SELECT path FROM z_module WHERE path GLOB '*libc.so*' OR p
 
 # Every column of text is replaced, or holds words of npumem's own.
 own='device.kind plumbing.origin plumbing.target input.detail input.kind input.order_kind input.recording_id input.state
-z_leak_sum.verdict meta.key meta.value z_module.build_id process.run_mode z_process_environment.name
+z_leak_sum.verdict meta.key meta.value z_module.build_id process.run_mode
 z_process_environment.source z_leaked_sum.verdict z_site_verdict.verdict z_site_verdict.reason z_step_trend.measure
 z_step_trend.verdict frame.label'
 # Tables whose rows stand in schema/ (a user adds to plumbing), and columns that are declared as words of ours.
@@ -102,7 +102,7 @@ own="$own $(cat "$source"/schema/*.sql | sed -n 's/^INSERT INTO \([a-z_]*\).*/\1
 done) $(cat "$source"/src/*/*.def | awk -F'[(), ]+' '$1 == "ROW" { table = $4 } /^FIELD\(WORD\(/ { print table "." $4 }')"
 # Findings are made of what has been replaced.
 own="$own $(query trace "SELECT group_concat(m.name || '.' || c.name, ' ') FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
-                         WHERE m.name IN ('finding', 'finding_group')")"
+                         WHERE m.name IN ('finding', 'finding_group', 'evidence')")"
 replaced=$(sed -n 's/^    {"\([a-z_]*\)", "\([a-z_]*\)", NM_REDACT.*/\1.\2/p' "$source/src/store/redact.c")
 for column in $(query trace "SELECT m.name || '.' || c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
                              WHERE m.type = 'table' AND c.type NOT IN ('INTEGER', 'REAL')"); do

@@ -74,7 +74,10 @@ expect 0 run.db pin <<'END'
     libtorch_npu.so+0x40
   > train.py:12 pin
 END
-expect 1 run.db nowhere <<<'nothing was allocated at a site of that name'
+expect 1 run.db nowhere <<'END'
+nothing was allocated at a site of that name
+there are leak, peak, reserve, oom, the number of a stack, or a part of a site's name, as model.py:10 weights; model.py:88 forward; data.py:41 collate
+END
 expect 1 run.db 77 <<<'there is no stack of that number'
 expect 0 -q run.db leak </dev/null
 expect 1 --quiet run.db 77 </dev/null

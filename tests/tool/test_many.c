@@ -445,7 +445,7 @@ START_TEST(a_rank_may_stand_in_the_name)
            0, "");
     expect(
         "echo '#' >>none.txt && $T none.txt more.zst && $I none.zst more.zst -o y.db >text", 0,
-        "y.db: 2 inputs have processes of the same host, rank and number: only z_heap_place.input_id tells them apart");
+        "y.db: 2 inputs have processes of the same host, rank and number: only their inputs tell them apart");
     expect("$T none.txt rank1.zst && $I none.zst rank1.zst -o z.db 2>&1 >text | grep -c apart", 1, "");
 }
 END_TEST

@@ -280,6 +280,10 @@ static int read_cost(const char *said, double *ns, double *percent)
     int count = sscanf(at, "npumem-record: recording took about %lf %2[a-z], %lf %% of the threads' time; next:", ns,
                        unit, percent);
     if (count < 3)
+        count = sscanf(
+            at, "npumem-record: recording took about %lf %2[a-z], less than %lf %% of the threads' time; next:", ns,
+            unit, percent);
+    if (count < 3)
         count = sscanf(at, "npumem-record: recording took about %lf %2[a-z]; next:", ns, unit);
     *ns *= strcmp(unit, "us") == 0 ? 1e3 : strcmp(unit, "ms") == 0 ? 1e6 : 1e9;
     return count - 1;

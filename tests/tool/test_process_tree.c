@@ -220,6 +220,43 @@ START_TEST(ranks_are_known_by_every_launchers_names)
 }
 END_TEST
 
+#define STAGES 2
+
+/* As it prints them, each process its own; nothing of those that say nothing, and nothing of one that was refused. */
+START_TEST(communicators_are_told_by_their_descriptions)
+{
+    static const char *const ways[] = {"", "--linked"};
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char command[256];
+        nm_run run;
+
+        snprintf(command, sizeof command,
+                 "sh -c 'for r in 0 1 2 3 4 5 6 7; do RANK=$r WORLD_SIZE=%d $P/communicators %d %s; done'", RANKS,
+                 STAGES, ways[i]);
+        sqlite3 *db = record(command);
+        ck_assert_int_eq(ask(db, "SELECT count(*) FROM (SELECT process_id FROM z_process_environment"
+                                 " WHERE source = 'hccl' GROUP BY process_id HAVING count(*) = 6)"),
+                         RANKS);
+        run = shell(
+            "sqlite3 -separator '\t' t.db \"SELECT e.name, e.value FROM z_process_environment AS e JOIN process AS p"
+            " USING (process_id) WHERE e.source = 'hccl' ORDER BY p.rank, e.entry_id\" > told;"
+            " head -n -1 plain | cmp - told");
+        ck_assert_msg(run.exit_code == 0, "%s%s", run_out(&run), run_err(&run));
+        run_free(&run);
+        /* Without a guard: two buffers of a communicator are HCCL's, as ever. */
+        ck_assert_int_eq(ask(db, "SELECT count(*) FROM allocation JOIN heap USING (heap_id) WHERE name = 'HCCL'"),
+                         RANKS * 8 * 2);
+        ck_assert_int_eq(ask(db,
+                             "SELECT sum(rank = 1 AND bytes = 300 << 20 AND count = 3 AND evidence LIKE"
+                             " '%screen.uneven.group\",{\"name\":\"PIPELINE\\_MODEL%' ESCAPE '\\') = 1 AND count(*) = 1"
+                             " FROM finding WHERE kind = 'uneven rank'"),
+                         1);
+        sqlite3_close(db);
+    }
+}
+END_TEST
+
 START_TEST(ranks_that_python_starts_are_recorded_once)
 {
     static const char *const ways[] = {"spawn", "fork", "forkserver", "subprocess"};
@@ -328,6 +365,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, eight_ranks_stand_apart_however_they_are_started);
     tcase_add_test(tests, ranks_are_known_by_every_launchers_names);
     tcase_add_test(tests, ranks_that_python_starts_are_recorded_once);
+    tcase_add_test(tests, communicators_are_told_by_their_descriptions);
     tcase_add_test(tests, a_program_that_does_not_load_the_recorder_is_said_not_to);
     tcase_add_test(tests, a_program_that_loses_the_recorder_by_exec_is_counted);
     tcase_add_test(tests, a_container_without_privileges_is_recorded_like_a_host);

@@ -1,5 +1,5 @@
 -- Ranks that hold more than the others of their group, which is their stage of the pipeline where options or variables of all of them
--- tell the stages: these differ by design. Where nothing tells, it is those that hold the same at every site but for the sites at which
+-- tell the stages, or else their communicators: these differ by design. Where nothing tells, it is those that hold the same at every site but for the sites at which
 -- some rank is nearly alone. What counts of a rank is what was live at the peaks of its pools, workspaces and modules of CANN, and of its
 -- driver memory where no pool cuts that. Ranks of which something is missing are left out, and a group says nothing of which
 -- fewer than three are left, or of which more than a quarter stands out: then it is no group.
@@ -27,6 +27,8 @@ WHERE p.rank IS NOT NULL AND m.rank IS NULL;
 -- A program that another started is told what that was. Megatron puts stages outermost, unless told to have them within the data
 -- parallel ranks; vLLM has them within, SGLang outermost: which it was does not matter where there are no other ranks. What is
 -- given twice, or stands in a command that may be cut, is not known.
+-- Of a communicator whose description says pipeline and nothing else (Megatron describes one that is of tensors and experts too),
+-- the stages are its ranks.
 CREATE TEMP TABLE uneven_told AS
 WITH
     line (process_id, teller_id, depth) AS (
@@ -78,11 +80,28 @@ WITH
         FROM z_process_environment
         WHERE source = 'environment' AND name = 'MEGATRON_LM_PP_DEGREE'
         GROUP BY process_id
+    ),
+    pipeline (process_id, name, stage, stage_count) AS (
+        SELECT process_id, name, CAST(substr(value, 6) AS INTEGER), CAST(substr(value, instr(value, ' of ') + 4) AS INTEGER)
+        FROM z_process_environment
+        WHERE source = 'hccl' AND value LIKE 'rank % of %' AND (name LIKE '%pipeline%' OR name LIKE '%pp%')
+            AND trim(
+                replace(replace(replace(replace(replace(lower(name), 'pipeline', ''), 'model', ''), 'parallel', ''), 'group', ''), 'pp', ''),
+                '_-:./ 0123456789'
+            ) = ''
+    ),
+    member (process_id, name, stage, stage_count) AS (
+        SELECT process_id, min(name), min(stage), min(stage_count)
+        FROM pipeline
+        GROUP BY process_id
+        HAVING min(stage) = max(stage) AND min(stage_count) = max(stage_count)
     )
 SELECT
     q.job AS job,
     q.rank AS rank,
     q.world_size AS world_size,
+    0 AS is_group,
+    NULL AS stage,
     CASE WHEN n.process_id IS NULL THEN v.stage_count ELSE s.pipeline END AS stage_count,
     CASE
         WHEN n.process_id IS NULL THEN q.world_size / v.stage_count
@@ -95,7 +114,11 @@ FROM temp.uneven_process AS q
 LEFT JOIN nearest AS n ON n.process_id = q.process_id AND n.place = 1
 LEFT JOIN setting AS s ON s.process_id = n.teller_id
 LEFT JOIN variable AS v ON v.process_id = q.process_id
-WHERE n.process_id IS NOT NULL OR v.stage_count IS NOT NULL;
+WHERE n.process_id IS NOT NULL OR v.stage_count IS NOT NULL
+UNION ALL
+SELECT q.job, q.rank, q.world_size, 1, m.stage, m.stage_count, q.world_size / m.stage_count, m.name
+FROM temp.uneven_process AS q
+JOIN member AS m ON m.process_id = q.process_id;
 
 CREATE TEMP TABLE uneven_part AS
 WITH
@@ -157,20 +180,43 @@ GROUP BY job, rank;
 -- The group of each rank: a stage, or the word that stands for what it holds. NULL: it has none.
 CREATE TEMP TABLE uneven_rank AS
 WITH
-    told AS (
+    sure AS (
         SELECT
             t.job AS job,
+            t.is_group AS is_group,
             max(t.stage_count) AS stage_count,
-            max(t.stride) AS stride,
-            max(t.teller) AS teller
+            min(t.teller) AS teller
         FROM temp.uneven_told AS t
         JOIN temp.uneven_part AS w ON w.job = t.job AND w.rank = t.rank AND w.site IS NULL
-        GROUP BY t.job
-        HAVING min(t.stage_count) = max(t.stage_count) AND min(t.stride) = max(t.stride) AND min(t.teller) = max(t.teller)
+        GROUP BY t.job, t.is_group
+        HAVING min(t.stage_count) = max(t.stage_count) AND min(t.stride) = max(t.stride)
+            AND (t.is_group OR min(t.teller) = max(t.teller)) AND coalesce(max(t.stage), 0) < max(t.stage_count)
             AND count(t.stride) = count(*) AND min(t.stage_count) > 0 AND min(t.stride) > 0
             AND min(t.world_size) = max(t.world_size) AND max(t.world_size) % (max(t.stage_count) * max(t.stride)) = 0
             AND max(t.rank) < max(t.world_size) AND min(t.rank) >= 0
             AND count(DISTINCT t.rank) = (SELECT count(*) FROM temp.uneven_part AS w WHERE w.job = t.job AND w.site IS NULL)
+    ),
+    seated AS (
+        SELECT
+            t.job AS job,
+            t.rank AS rank,
+            t.is_group AS is_group,
+            coalesce(min(t.stage), t.rank / max(t.stride) % max(t.stage_count)) AS stage,
+            max(t.stage) AS last_stage
+        FROM temp.uneven_told AS t
+        JOIN temp.uneven_part AS w ON w.job = t.job AND w.rank = t.rank AND w.site IS NULL
+        GROUP BY t.job, t.rank, t.is_group
+    ),
+    -- A rank whose processes disagree is of no stage, and then there are none.
+    told AS (
+        SELECT *
+        FROM sure
+        WHERE NOT (is_group AND job IN (SELECT job FROM sure WHERE NOT is_group))
+            AND NOT EXISTS (
+                SELECT 1
+                FROM seated AS z
+                WHERE z.job = sure.job AND z.is_group = sure.is_group AND z.stage < z.last_stage
+            )
     ),
     whole AS (
         SELECT
@@ -299,14 +345,16 @@ SELECT
     w.rank AS rank,
     w.bytes AS bytes,
     t.stage_count AS stage_count,
+    t.is_group AS is_group,
     t.teller AS teller,
     CASE
-        WHEN t.job IS NOT NULL THEN CAST(w.rank / t.stride % t.stage_count AS TEXT)
+        WHEN t.job IS NOT NULL THEN CAST(z.stage AS TEXT)
         WHEN e.job IS NULL AND d.is_alone THEN s.all_steps
         WHEN e.job IS NULL THEN a.all_steps
     END AS team
 FROM whole AS w
 LEFT JOIN told AS t ON t.job = w.job
+LEFT JOIN seated AS z ON z.job = w.job AND z.rank = w.rank AND z.is_group = t.is_group
 LEFT JOIN ended AS e ON e.job = w.job
 LEFT JOIN word AS d ON d.job = w.job AND d.rank = w.rank
 LEFT JOIN alike AS a ON a.job = w.job AND a.all_steps = d.all_steps
@@ -354,6 +402,7 @@ WITH
             o.team AS team,
             o.rank AS rank,
             o.stage_count AS stage_count,
+            o.is_group AS is_group,
             o.teller AS teller,
             o.bytes AS bytes,
             o.median_bytes AS median_bytes,
@@ -485,7 +534,10 @@ SELECT
     ),
     said(
         said_line(NULL, say('screen.uneven.median', 'held_bytes', j.bytes, 'median_bytes', j.median_bytes)),
-        CASE WHEN j.teller IS NOT NULL THEN said_line(NULL, say('screen.uneven.told', 'name', j.teller)) END
+        CASE j.is_group
+            WHEN 0 THEN said_line(NULL, say('screen.uneven.told', 'name', j.teller))
+            WHEN 1 THEN said_line(NULL, say('screen.uneven.group', 'name', j.teller))
+        END
     ),
     'peak_by_site'
 FROM judged AS j

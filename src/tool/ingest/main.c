@@ -284,7 +284,7 @@ static nm_status check_apart(ingest *run, nm_error *err)
     if (status == NM_OK && count > 0 && !run->options->is_quiet)
         fprintf(stderr,
                 nm_spoken("npumem-ingest: %s: %" PRId64 " inputs have processes of the same host, rank and number: only"
-                          " z_heap_place.input_id tells them apart (name files so: x_rank3.pickle)\n"),
+                          " their inputs tell them apart (name files so: x_rank3.pickle)\n"),
                 run->output_path, count);
     return status;
 }

@@ -8,12 +8,14 @@
 #include <stdio.h>
 
 #include "base/human.h"
+#include "base/shown.h"
 #include "base/spoken.h"
 #include "say/answer.h"
 #include "say/names.h"
 #include "say/spoken.h"
 #include "tool/stack/asked_stacks.sql.h"
 #include "tool/stack/failed_stacks.sql.h"
+#include "tool/stack/largest_sites.sql.h"
 #include "tool/stack/print.h"
 #include "tool/stack/reserve_stacks.sql.h"
 
@@ -241,6 +243,20 @@ static void print_end(const run *r)
         printf(nm_spoken("\nand %s more (--top)\n"), nm_human_count(count, r->left_count));
 }
 
+/* What may stand in a word's place, below a word that is nothing. */
+static nm_status print_choices(sqlite3 *db, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_largest_sites_row row;
+    nm_status status = nm_largest_sites_ask(db, &rows, err);
+
+    fputs(nm_spoken("there are leak, peak, reserve, oom, the number of a stack, or a part of a site's name"), stdout);
+    for (int i = 0; status == NM_OK && nm_largest_sites_next(rows, &row); i++)
+        nm_shown_print(stdout, "%s%s", i == 0 ? nm_spoken(", as ") : "; ", row.site);
+    putchar('\n');
+    return nm_question_end(rows, status, err);
+}
+
 /* All in one object. */
 static nm_status answer_json(run *r, nm_error *err)
 {
@@ -270,5 +286,7 @@ nm_status stack_answer(sqlite3 *db, const stack_options *options, bool has_color
     *is_found = r.printed_count > 0;
     if (status == NM_OK && !options->is_json)
         print_end(&r);
+    if (status == NM_OK && !options->is_json && !*is_found && options->choice == STACK_BY_SITE)
+        status = print_choices(db, err);
     return status;
 }

@@ -16,7 +16,7 @@ allowed_versions='GLIBC_2.2.5 GLIBC_2.3.2 GLIBC_2.3.4 GLIBC_2.4 GLIBC_2.14 GLIBC
 
 sdk=$(sed -n 's/^NPUMEM_API .*\b\(npumem_[a-z_]*\)(.*/\1/p' src/npumem.h)
 private=$(sed -n 's/^NM_RECORD_API .*\b\(nm_record_[a-z_]*\)(.*/\1/p' src/record/record.h)
-hooked=$(sed -n -e '/define NM_USED_FUNCTIONS/,/^$/d' -e 's/^\(    \|#define NM_[A-Z_]*(X) \)X(\(acl[A-Za-z0-9]*\|hal[A-Za-z0-9]*\), .*/\2/p' src/hook/runtime.h)
+hooked=$(sed -n -e '/define NM_USED_FUNCTIONS/,/^$/d' -e 's/^\(    \|#define NM_[A-Z_]*(X) \)X(\(acl[A-Za-z0-9]*\|hal[A-Za-z0-9]*\|Hccl[A-Za-z0-9]*\), .*/\2/p' src/hook/runtime.h)
 
 hook_libraries='libnpumem_hook.so libnpumem_libascend_kernel_hook.so'
 

@@ -14,7 +14,7 @@ const SEVERITY_LEVELS = {fault: 'danger', 'not judged': 'unknown'};
 /* A finding in the language of the page; what is not judged says why in its evidence. */
 function makeFindingCard(model, row) {
     const panel = KIND_PANELS[row.kind] ?? 'pool', heap = row.heap === null ? null : panel === 'oom' ? poolOfRow(model.heaps, row) : heapOfRow(model.heaps, row);
-    const title = inLanguage(row.text, row.text_zh), lines = [inLanguage(row.evidence, row.evidence_zh), inLanguage(row.remedy, row.remedy_zh)];
+    const title = inLanguage(row.text, row.text_zh), lines = [inLanguage(row.evidence, row.evidence_zh)?.replaceAll('\u240a', '\n') ?? null, inLanguage(row.remedy, row.remedy_zh)];
     const place = heap && model.rows('process').length > 1 ? heap.label : row.heap;
     return {row, level: SEVERITY_LEVELS[row.severity] ?? row.severity, kind: place === null ? row.kind : `${row.kind} \u00b7 ${place}`, title, panel,
         choice: {...(row.kind === 'leak' && {site: row.site}), ...(heap && {heap: heap.heap_id})}, text: lines.filter((text) => text !== null).join('\n'), command: row.next_command};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Made of largest_sites.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
+ */
+/* clang-format off */
+#ifndef NM_TOOL_STACK_LARGEST_SITES_SQL_H
+#define NM_TOOL_STACK_LARGEST_SITES_SQL_H
+
+#include "store/question.h"
+
+#define NM_LARGEST_SITES_SQL \
+    "SELECT site AS site FROM peak_by_site WHERE site NOT LIKE '(%' GROUP BY site ORDER BY max(live_bytes) DESC, " \
+    "site LIMIT 3;"
+#define NM_LARGEST_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(site)
+NM_QUESTION_ROW(largest_sites, NM_LARGEST_SITES_COLUMNS)
+NM_QUESTION_ASK(largest_sites, NM_LARGEST_SITES_SQL, NM_QUESTION_NONE)
+
+#endif
