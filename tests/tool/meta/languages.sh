@@ -39,9 +39,9 @@ links() {
     done < <(grep -oE '\]\([^)]+\)' "$1" | tr -d '])(')
 }
 
-# FILE: what stands in backquotes, each once: names are not translated.
+# FILE: what stands in backquotes, each once: names are not translated, but for a page's that is there in Chinese.
 names() {
-    sed '/^```/,/^```/d' "$1" | grep -oE '`[^`]+`' | sort -u
+    sed '/^```/,/^```/d' "$1" | grep -oE '`[^`]+`' | sed 's/\.zh-CN\.md`$/.md`/' | sort -u
 }
 
 # FILE: each figure outside of blocks, and how often.
