@@ -20,6 +20,11 @@ skip() {
     exit 77
 }
 
+# The names of FILE's headings, as hosts of repositories make them: lower case, blanks to hyphens, punctuation gone.
+anchors_of() {
+    sed '/^```/,/^```/d' "$1" | sed -n 's/^##* //p' | tr '[:upper:]' '[:lower:]' | LC_ALL=C.UTF-8 sed -E 's/`//g; s/[^[:alnum:] _-]//g; s/ /-/g'
+}
+
 # choose_packages BUILD: $packages is where they are and $quick what the names of their targets begin with, of the short form unless
 # NPUMEM_NIGHTLY is set (./test.sh --nightly).
 choose_packages() {

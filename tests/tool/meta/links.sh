@@ -6,11 +6,6 @@
 set -u
 . "${0%/*}/common.sh"
 
-# The names of FILE's headings, as hosts of repositories make them: lower case, blanks to hyphens, punctuation gone.
-anchors_of() {
-    sed '/^```/,/^```/d' "$1" | sed -n 's/^##* //p' | tr '[:upper:]' '[:lower:]' | sed -E 's/`//g; s/[^[:alnum:] _-]//g; s/ /-/g'
-}
-
 declare -A anchors=()
 checked=0
 while IFS=: read -r document target; do

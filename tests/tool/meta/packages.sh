@@ -48,7 +48,7 @@ look_into() {
     local prefix=$1 library=$1/$2 suffix=$3 file newest
     for file in bin/npumem-record include/npumem.h include/npumem.hpp "$2/libnpumem.so" "$2/libnpumem_hook.so" \
         "$2/libnpumem_libascend_kernel_hook.so" "$2/pkgconfig/npumem.pc" share/npumem/python/npumem.py \
-        share/npumem/queries/largest_live.sql share/doc/npumem/README.md share/doc/npumem/README.zh-CN.md share/doc/npumem/docs/session.md share/doc/npumem/CHANGELOG.md share/doc/npumem/SECURITY.md share/doc/npumem/examples/own_pool.c; do
+        share/npumem/queries/largest_live.sql share/doc/npumem/README.md share/doc/npumem/README.zh-CN.md share/doc/npumem/docs/session.md share/doc/npumem/docs/session.zh-CN.md share/doc/npumem/CHANGELOG.md share/doc/npumem/SECURITY.md share/doc/npumem/examples/own_pool.c; do
         [ -s "$prefix/$file" ] || fail "$prefix has no $file"
     done
     for file in "$prefix"/bin/*; do
