@@ -57,7 +57,7 @@ def is_text(literal):
 def said_in(source):
     """{text: where}, of all that is spoken or may be an error."""
     out, every = {}, set()
-    for path in glob.glob(f"{source}/src/**/*.sql", recursive=True) + glob.glob(f"{source}/schema/*.sql"):
+    for path in glob.glob(f"{source}/src/**/*.sql", recursive=True) + glob.glob(f"{source}/schema/*.sql") + glob.glob(f"{source}/queries/*.sql"):
         with open(path, encoding="utf-8") as file:
             every.update(literal for _, literal in table.sql_literals(file.read()))
     for path in sorted(glob.glob(f"{source}/src/**/*.[ch]", recursive=True)):
