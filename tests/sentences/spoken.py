@@ -9,7 +9,7 @@ import sys
 
 import table
 
-CALLS = re.compile(r"\b(nm_spoken|nm_fail\w*|options_refuse|complain)\(")
+CALLS = re.compile(r"\b(nm_spoken|nm_fail\w*|options_refuse|complain|in_language|warn_of_part)\(")
 CONVERSION = re.compile(r"%(?:(\d+)\$)?([-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:ll|l|z|j|h)?[a-zA-Z%])")
 PAIR = re.compile(r'^NM_SPOKEN\((?P<english>"(?:[^"\\]|\\.|" PRI\w+ ")*"), (?P<chinese>"(?:[^"\\]|\\.|" PRI\w+ ")*")\)$', re.M)
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "033": "\033"}

@@ -20,6 +20,7 @@
 #include "base/own_path.h"
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "say/spoken.h"
 #include "tool/record/answers.h"
 #include "tool/record/output.h"
 #include "tool/record/output_name.h"
@@ -49,16 +50,21 @@ typedef struct selfcheck {
 } selfcheck;
 
 /* The first thing that is wrong is the reason; the others follow from it, or stand in the figures. */
-__attribute__((format(printf, 2, 3))) static void wrong(selfcheck *check, const char *format, ...)
+/* False: something was wrong before. */
+__attribute__((format(printf, 2, 3))) static bool wrong(selfcheck *check, const char *format, ...)
 {
-    char *reason = check->result.reason;
+    selfcheck_result *result = &check->result;
     va_list values;
 
-    if (reason[0] != 0)
-        return;
+    if (result->reason[0] != 0)
+        return false;
     va_start(values, format);
-    vsnprintf(reason, sizeof check->result.reason, format, values);
+    vsnprintf(result->reason, sizeof result->reason, format, values);
     va_end(values);
+    va_start(values, format);
+    vsnprintf(result->spoken, sizeof result->spoken, nm_spoken(format), values);
+    va_end(values);
+    return true;
 }
 
 static const char *text_of(const nm_buffer *buffer)
@@ -173,7 +179,11 @@ static bool choose_program(selfcheck *check)
         result->program = "a pool of npumem's own on the stand-in for CANN of this build folder";
         return true;
     }
-    wrong(check, "there is nothing to record here: %s", check->plain.why);
+    static const char format[] = "there is nothing to record here: %s";
+    char why[SELFCHECK_LINE_BYTES];
+    if (wrong(check, format, check->plain.why))
+        snprintf(result->spoken, sizeof result->spoken, nm_spoken(format),
+                 nm_spoken_said(check->plain.why, why, sizeof why));
     return false;
 }
 
@@ -213,7 +223,9 @@ static void judge_end(selfcheck *check, bool is_recorded)
     if (is_recorded && strncmp(line, "npumem-record: ", 15) == 0)
         wrong(check, "%s", line + 15);
     else
-        wrong(check, "%s the program ended with status %d: %s", is_recorded ? "recorded," : "unrecorded,",
+        wrong(check,
+              is_recorded ? "recorded, the program ended with status %d: %s"
+                          : "unrecorded, the program ended with status %d: %s",
               last->exit_status, line);
 }
 
@@ -281,7 +293,7 @@ static bool run_all(selfcheck *check, selfcheck_said *said)
     if (goes_on && !check->options->is_quiet)
         nm_shown_print(stderr,
                        nm_spoken("npumem-record: --selfcheck: %s: %d times without the recorder, %d times with it\n"),
-                       check->result.program, SELFCHECK_ROUNDS, SELFCHECK_ROUNDS);
+                       nm_spoken(check->result.program), SELFCHECK_ROUNDS, SELFCHECK_ROUNDS);
     for (size_t round = 0; round < SELFCHECK_ROUNDS && goes_on; round++)
         goes_on = run_round(check, round, recorded, said);
     keep_versions(check);
@@ -324,6 +336,7 @@ static bool ingest(selfcheck *check)
 
 static void compare(selfcheck *check, const selfcheck_said *said)
 {
+    static const char format[] = "%s: %s says %s, npumem %s";
     selfcheck_comparison *comparison = &check->result.comparison;
 
     check->result.is_compared = true;
@@ -336,8 +349,9 @@ static void compare(selfcheck *check, const selfcheck_said *said)
 
         selfcheck_digits(line->said, said_text);
         selfcheck_digits(line->seen, seen_text);
-        if (!selfcheck_agrees(line))
-            wrong(check, "%s: %s says %s, npumem %s", line->what, line->said_by, said_text, seen_text);
+        if (!selfcheck_agrees(line) && wrong(check, format, line->what, line->said_by, said_text, seen_text))
+            snprintf(check->result.spoken, sizeof check->result.spoken, nm_spoken(format), nm_spoken(line->what),
+                     nm_spoken(line->said_by), said_text, seen_text);
     }
 }
 
@@ -411,13 +425,13 @@ static void end_by(int number, const char *file)
 
 static void say_verdict(const selfcheck *check, const char *name)
 {
-    const char *reason = check->result.reason;
+    const char *reason = check->result.spoken;
     size_t new_count = check->result.new_function_count;
     char more[96] = "";
 
     if (new_count > 0)
-        snprintf(more, sizeof more, "; %zu function%s of memory %s new in this CANN", new_count,
-                 new_count == 1 ? "" : "s", new_count == 1 ? "is" : "are");
+        snprintf(more, sizeof more, nm_spoken("; %zu function%s of memory %s new in this CANN"), new_count,
+                 nm_spoken(new_count == 1 ? "" : "s"), nm_spoken(new_count == 1 ? "is" : "are"));
     if (reason[0] != 0)
         nm_shown_print(stderr, nm_spoken("npumem-record: --selfcheck: %s; attach to a report: %s\n"), reason, name);
     else if (!check->options->is_quiet)

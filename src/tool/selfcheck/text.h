@@ -21,6 +21,7 @@ typedef struct selfcheck_result {
     bool is_recorded;                  /* there is a trace, and the views of it; */
     bool is_compared;                  /* and all runs went well */
     char reason[SELFCHECK_LINE_BYTES]; /* the first thing that is wrong; empty: nothing */
+    char spoken[SELFCHECK_LINE_BYTES]; /* the same in the reader's language: reports are in English */
     nm_buffer notes;                   /* owned: lines on what was not there */
     nm_buffer versions;                /* owned: what the program said it runs on, lines */
     nm_buffer functions;               /* owned: the section on what CANN exports; empty: no program ended well */
