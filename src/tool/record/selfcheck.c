@@ -98,6 +98,18 @@ static bool run(selfcheck *check, const char *const *arguments)
     return check->result.reason[0] == 0 && check->place.ended_by == 0;
 }
 
+/* A line with one text, in each language. */
+static void say_both(nm_buffer out[2], const char *format, const char *text)
+{
+    nm_language language = nm_spoken_language();
+    char spoken[SELFCHECK_LINE_BYTES];
+
+    selfcheck_say(&out[NM_CHINESE], format, nm_spoken_said(text, spoken, sizeof spoken));
+    nm_spoken_in(NM_ENGLISH);
+    selfcheck_say(&out[NM_ENGLISH], format, text);
+    nm_spoken_in(language);
+}
+
 /* ---- Which program ------------------------------------------------------------------------------------------------- */
 
 /* Does it run here at all? It is run without the recorder, once, and that is no measurement: what is loaded and compiled the
@@ -118,7 +130,7 @@ static bool try_program(selfcheck *check, const char *program, const char *argum
         snprintf(check->plain.why, sizeof check->plain.why, "%s ended with status %d: %s",
                  program == check->self ? "npumem's own program" : program, last->exit_status,
                  last_line(&last->err, line));
-    selfcheck_say(&check->result.notes, "not used: %s\n", check->plain.why);
+    say_both(check->result.notes, "not used: %s\n", check->plain.why);
     return false;
 }
 
@@ -270,15 +282,21 @@ static void keep_versions(selfcheck *check)
     char text[SELFCHECK_TEXT_BYTES];
 
     while (selfcheck_next(&at, "version", text))
-        selfcheck_say(&check->result.versions, "  %s  (the program)\n", text);
+        say_both(check->result.versions, "  %s  (the program)\n", text);
 }
 
 static void compare_exports(selfcheck *check)
 {
     selfcheck_result *result = &check->result;
 
-    if (result->last.exit_status == 0)
-        result->new_function_count = selfcheck_say_exports(text_of(&result->last.out), &result->functions);
+    nm_language language = nm_spoken_language();
+
+    if (result->last.exit_status != 0)
+        return;
+    selfcheck_say_exports(text_of(&result->last.out), &result->functions[NM_CHINESE]);
+    nm_spoken_in(NM_ENGLISH);
+    result->new_function_count = selfcheck_say_exports(text_of(&result->last.out), &result->functions[NM_ENGLISH]);
+    nm_spoken_in(language);
 }
 
 /* *said: by the program of the last recording, which is the one that is compared. */
@@ -320,7 +338,7 @@ static bool ingest(selfcheck *check)
 
     record_ingest_program(program);
     const char *const arguments[] = {program,     "--force",        "-o",       DATABASE_NAME, "--csv", "csv",
-                                     "--csv-all", "--csv-internal", TRACE_NAME, NULL};
+                                     "--csv-all", "--csv-internal", TRACE_NAME, "--lang",      "en",    NULL};
     if (selfcheck_run_program(&check->place, arguments, NULL, &loading, &err) != NM_OK)
         wrong(check, "npumem-ingest: %s", err.text);
     else if (loading.exit_status != 0 && loading.exit_status != STATUS_WITH_LOSS)
@@ -388,19 +406,25 @@ static nm_status write_file(int fd, const nm_buffer *brief, const nm_buffer *res
 
 static nm_status report(selfcheck *check, const char *name, int fd, nm_error *err)
 {
-    nm_buffer brief = {0}, rest = {0}, json = {0};
+    nm_buffer screen = {0}, brief = {0}, rest = {0}, json = {0};
+    nm_language language = nm_spoken_language();
     nm_status status = NM_OK;
 
+    selfcheck_write(&check->place, &check->result, &screen, &rest);
+    nm_spoken_in(NM_ENGLISH); /* the file is for whoever it is sent to */
+    rest.len = 0;
     selfcheck_write(&check->place, &check->result, &brief, &rest);
+    nm_spoken_in(language);
     if (check->options->is_json)
         status = selfcheck_write_json(&check->result, name, &json, err);
-    const nm_buffer *shown = check->options->is_json ? &json : &brief;
+    const nm_buffer *shown = check->options->is_json ? &json : &screen;
     if (!check->options->is_quiet)
         fwrite(shown->data, 1, shown->len, stdout);
     fflush(stdout);
     if (status == NM_OK)
         status = write_file(fd, &brief, &rest, err);
     nm_buffer_free(&json);
+    nm_buffer_free(&screen);
     nm_buffer_free(&brief);
     nm_buffer_free(&rest);
     return status;
@@ -408,9 +432,11 @@ static nm_status report(selfcheck *check, const char *name, int fd, nm_error *er
 
 static void free_result(selfcheck_result *result)
 {
-    nm_buffer_free(&result->notes);
-    nm_buffer_free(&result->versions);
-    nm_buffer_free(&result->functions);
+    for (int language = NM_ENGLISH; language <= NM_CHINESE; language++) {
+        nm_buffer_free(&result->notes[language]);
+        nm_buffer_free(&result->versions[language]);
+        nm_buffer_free(&result->functions[language]);
+    }
     nm_buffer_free(&result->answers);
     selfcheck_run_free(&result->last);
 }
