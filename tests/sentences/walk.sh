@@ -151,6 +151,7 @@ for mistake in '--best-effort -o nowhere/x.zst -- true' '-o nowhere/x.zst -- tru
     # shellcheck disable=SC2086 # several words
     chinese npumem record $mistake
     has_other said || fail "record $mistake: $(cat said)"
+    grep -qE '[a-z]{2,} [a-z]{2,}' said && fail "record $mistake: half in English: $(cat said)"
 done
 says '数字一致' npumem record --selfcheck --force -o selfcheck.txt
 has_other selfcheck.txt && fail "the report to attach is translated"
