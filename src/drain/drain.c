@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/spoken.h"
 #include "drain/clock.h"
 #include "drain/objects.h"
 #include "drain/output.h"
@@ -240,7 +241,7 @@ static void say(nm_drain *drain, const char *what, const char *then)
 {
     char line[NM_ERROR_TEXT_BYTES + 80];
 
-    snprintf(line, sizeof line, "%s; %s", what, then);
+    snprintf(line, sizeof line, "%s%s%s", nm_spoken(what), nm_spoken("; "), nm_spoken(then));
     if (drain->warn != NULL)
         drain->warn(drain->warn_context, line);
 }
@@ -470,7 +471,7 @@ static void warn_of_part(nm_drain *drain, const char *text)
 {
     char line[NM_ERROR_TEXT_BYTES + 80];
 
-    snprintf(line, sizeof line, "the next part cannot be begun: %s; the last one goes on", text);
+    snprintf(line, sizeof line, nm_spoken("the next part cannot be begun: %s; the last one goes on"), nm_spoken(text));
     if (drain->warn != NULL && !drain->has_part_warning)
         drain->warn(drain->warn_context, line);
     drain->has_part_warning = true;

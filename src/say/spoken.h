@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The Chinese of what programs print by nm_spoken (base/spoken.h): help, errors, and the lines of check, stack, diff, whatif, top and
- * report. It stands in spoken.def, by the English:
+ * The Chinese of what programs print by nm_spoken (base/spoken.h): help, errors, and the lines of check, stack, diff, whatif, top,
+ * record and report. It stands in spoken.def, by the English:
  *
  *     NM_SPOKEN("cannot open", "无法打开")
  *

@@ -9,7 +9,7 @@ import sys
 
 import table
 
-CALLS = re.compile(r"\b(nm_spoken|nm_fail\w*|options_refuse|complain)\(")
+CALLS = re.compile(r"\b(nm_spoken|nm_fail\w*|options_refuse|complain|in_language|warn_of_part|selfcheck_say|say_both|say_runs|say_slowdown)\(")
 CONVERSION = re.compile(r"%(?:(\d+)\$)?([-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:ll|l|z|j|h)?[a-zA-Z%])")
 PAIR = re.compile(r'^NM_SPOKEN\((?P<english>"(?:[^"\\]|\\.|" PRI\w+ ")*"), (?P<chinese>"(?:[^"\\]|\\.|" PRI\w+ ")*")\)$', re.M)
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "033": "\033"}
@@ -23,7 +23,8 @@ def literals_of(text):
 
 
 def call_texts(text):
-    """The literals in the arguments of the calls that speak, but those of calls within them that do not."""
+    """The literals in the arguments of the calls that speak, but names of columns."""
+    text = re.sub(r"\b(?:selfcheck_cell|nm_named_text)\([^()]*\)", "", text)
     for match in CALLS.finditer(text):
         depth, at = 1, match.end()
         for token in table.TOKEN.finditer(text, match.end()):
@@ -57,9 +58,12 @@ def is_text(literal):
 def said_in(source):
     """{text: where}, of all that is spoken or may be an error."""
     out, every = {}, set()
-    for path in glob.glob(f"{source}/src/**/*.sql", recursive=True) + glob.glob(f"{source}/schema/*.sql"):
+    for path in glob.glob(f"{source}/src/**/*.sql", recursive=True) + glob.glob(f"{source}/schema/*.sql") + glob.glob(f"{source}/queries/*.sql"):
         with open(path, encoding="utf-8") as file:
             every.update(literal for _, literal in table.sql_literals(file.read()))
+    with open(f"{source}/src/tool/selfcheck/torch.py", encoding="utf-8") as file:
+        whole = file.read()
+        every.update(literal.replace("{}", module) for literal in literals_of(whole) for module in ("torch", "torch_npu"))
     for path in sorted(glob.glob(f"{source}/src/**/*.[ch]", recursive=True)):
         name = os.path.relpath(path, source)
         # What npumem-mcp answers is for assistants, in English.

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# walk.sh BIN TEXT2TRACE SOURCE WORK: who sets a Chinese locale meets Chinese: help, errors, and what programs print. No line is of
+# walk.sh BIN TEXT2TRACE SOURCE WORK NPU_TRAIN: who sets a Chinese locale meets Chinese: help, errors, and what programs print. No line is of
 # English words alone, but names; and help has the options in the places where the English has them.
 set -u
-bin=$1 text2trace=$2 source=$3 work=$4
+bin=$1 text2trace=$2 source=$3 work=$4 npu_train=$5
 command -v python3 >/dev/null || { echo "skipped: no python3 here" && exit 77; }
 rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
 failures=0
@@ -13,15 +13,19 @@ fail() {
     failures=$((failures + 1))
 }
 
-# chinese PROGRAM ARG...: what it prints, both streams, into "said"; each line that has two English words behind each other, and
-# no Chinese, is a failure. Words of code stand in no sentence: those with . / _ - = : in them, and in capitals.
+# chinese PROGRAM ARG...: what it prints, both streams, into "said", which is looked through
 chinese() {
-    local what="$*"
     LC_ALL=zh_CN.UTF-8 NO_COLOR=1 "$bin/$@" >said 2>&1
-    python3 - "$what" <<'END' || fail "$what"
+    look_through said "$*"
+}
+
+# look_through FILE WHAT: each line that has two English words behind each other, and no Chinese, is a failure. Words of code
+# stand in no sentence: those with . / _ - = : in them, and in capitals.
+look_through() {
+    python3 - "$1" <<'END' || fail "$2"
 import re, sys
 bad = []
-for line in open("said", encoding="utf-8"):
+for line in open(sys.argv[1], encoding="utf-8"):
     words = re.sub(r"\(.*?\)|\b(?:caching|pool|default|leak|peak|reserve|oom)\b", " ", line) if line.startswith(" ") else line
     if re.search(r"[\u3400-\u9fff]", line) or re.match(r"用法| +npumem |\s*#", line):
         continue
@@ -31,6 +35,11 @@ for line in bad:
     print(line, file=sys.stderr)
 sys.exit(1 if bad else 0)
 END
+}
+
+# has_other FILE: it has more than ASCII
+has_other() {
+    LC_ALL=C grep -q '[^ -~[:space:]]' "$1"
 }
 
 # ---- Help ----
@@ -87,6 +96,65 @@ says '不符  no-leak' npumem-check leak.db --no-leak
 says '泄漏（增长）；调用栈' npumem-stack leak.db
 says '已结束，' npumem-top --once leak.zst
 LC_ALL=zh_CN.UTF-8 "$bin/npumem-check" --json leak.db --no-leak | grep -oP '"[^"]*[^\x00-\x7f"][^"]*":' >&2 && fail "a name in JSON is translated"
+
+# ---- README's doors, on the stand-in ----
+
+# record FILE OPTION...: a run of npu_train, whose own lines go elsewhere
+record() {
+    local file=$1 options=$2
+    shift 2
+    # shellcheck disable=SC2086 # several words, or none
+    chinese npumem record --force $options -o "$file" -- sh -c 'exec "$0" "$@" >books 2>&1' "$npu_train" "$@"
+}
+record run.zst '' --steps 40 --oom
+says '个事件' npumem top --once run.zst
+says '最终失败' npumem ingest --force run.zst
+says '失败时占用' npumem stack run.db oom
+says '按记录' npumem whatif --suggest run.zst
+record pool.zst '' --steps 10 --misuse
+chinese npumem ingest --force --site-rules "$source/examples/pool.rules" pool.zst
+says '同时' npumem whatif --advise pool.zst
+record last-week.zst '' --steps 20
+chinese npumem ingest --force last-week.zst
+record tonight.zst '--report tonight.html' --steps 40 --leak --fragment
+says '每步都产生' npumem ingest --force tonight.zst
+says '不符  no-leak' npumem check tonight.db --max-peak 60GiB --max-fragmentation 15% --no-leak --no-oom
+says '不符  baseline' npumem check tonight.db --baseline last-week.db:+5%
+says '没有超过 100 MiB 的' npumem diff last-week.db tonight.db --threshold 100MiB
+says '百分点' npumem diff last-week.db tonight.db --top 2
+chinese npumem diff --by-rank --level pool last-week.db tonight.db
+says '没有差异' npumem diff tonight.db tonight.db
+says '从 step:3 到 peak' npumem diff tonight.db@step:3 tonight.db@peak
+says '各堆峰值时存活' npumem diff leak.db fragmentation.db
+LC_ALL=zh_CN.UTF-8 "$bin/npumem-diff" --json last-week.db tonight.db >said
+has_other said && fail "the JSON of diff is translated"
+
+# While it runs: an alert is on the screen in the reader's language, and in the trace, where programs look for it, in English.
+LC_ALL=zh_CN.UTF-8 "$bin/npumem-record" --alert 'live_bytes>1MiB' --alert 'device_used>10MiB' -o live.zst -- \
+    "$npu_train" --steps 20 --wait-at 10:here >books 2>live.said &
+for _ in $(seq 300); do
+    [ -e here ] && break
+    sleep 0.1
+done
+says '正在记录' npumem top --once live.zst
+rm -f here
+wait
+look_through live.said "npumem record --alert"
+grep -q '^npumem-record: 告警：NPU 0：device_used>10MiB：.* 中的 .*（记录到的驱动内存）$' live.said || fail "no alert: $(cat live.said)"
+chinese npumem ingest --force live.zst
+python3 - <<'END' || fail "the mark of the alert is not in English"
+import sqlite3, sys
+names = [name for name, in sqlite3.connect("live.db").execute("SELECT name FROM moment WHERE name LIKE '%device_used%'")]
+sys.exit(not (len(names) == 1 and names[0].startswith("alert: NPU 0: ") and names[0].endswith(" (recorded driver memory)")))
+END
+for mistake in '--best-effort -o nowhere/x.zst -- true' '-o nowhere/x.zst -- true' '--force -o x.zst -- ./nothing' '--finish run.zst' '--ctl run.zst status'; do
+    # shellcheck disable=SC2086 # several words
+    chinese npumem record $mistake
+    has_other said || fail "record $mistake: $(cat said)"
+    grep -qE '[a-z]{2,} [a-z]{2,}' said && fail "record $mistake: half in English: $(cat said)"
+done
+says '数字一致' npumem record --selfcheck --force -o selfcheck.txt
+has_other selfcheck.txt && fail "the report to attach is translated"
 
 [ "$failures" -eq 0 ] || exit 1
 echo "Chinese throughout"

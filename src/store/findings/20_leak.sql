@@ -72,6 +72,8 @@ SELECT
         said_line(
             NULL,
             CASE
+                WHEN t.step_count = l.generation_count AND t.step_count > 0 AND l.late_bytes_per_step IS NOT NULL
+                    THEN say('screen.leak.born_each', 'n', l.leak_count, 'steps', t.step_count)
                 WHEN t.step_count > 0 AND l.late_bytes_per_step IS NOT NULL
                     THEN say('screen.leak.born', 'n', l.leak_count, 'born', l.generation_count, 'steps', t.step_count)
                 ELSE say('screen.leak.blocks', 'n', l.leak_count)

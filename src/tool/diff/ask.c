@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/spoken.h"
 #include "store/database.h"
 #include "tool/diff/json.h"
 
@@ -65,10 +66,20 @@ const char *diff_signed_bytes(char out[NM_HUMAN_BYTES + 1], int64_t bytes)
     return out;
 }
 
+void diff_write_titles(const char *const *titles)
+{
+    static const int columns[] = {11, 10, 10, 11, 11, 10};
+
+    printf(" ");
+    for (size_t i = 0; titles[i] != NULL; i++)
+        printf(" %*s", nm_spoken_width(columns[i], nm_spoken(titles[i])), nm_spoken(titles[i]));
+    printf("\n");
+}
+
 void diff_write_more(int64_t left_count)
 {
     if (left_count > 0)
-        printf("  and %lld more (--top, --csv)\n", (long long)left_count);
+        printf(nm_spoken("  and %lld more (--top, --csv)\n"), (long long)left_count);
 }
 
 bool diff_is_small(const diff_run *run, double bytes)
@@ -85,9 +96,9 @@ void diff_write_small(const diff_run *run, int64_t small_count, bool has_others)
 
     nm_human_bytes(size, threshold > INT64_MAX ? INT64_MAX : (int64_t)threshold);
     if (small_count > 0 && has_others)
-        printf("  and %lld of at most %s (--threshold)\n", (long long)small_count, size);
+        printf(nm_spoken("  and %lld of at most %s (--threshold)\n"), (long long)small_count, size);
     else if (small_count > 0)
-        printf("  none above %s; %lld smaller (--threshold)\n", size, (long long)small_count);
+        printf(nm_spoken("  none above %s; %lld smaller (--threshold)\n"), size, (long long)small_count);
 }
 
 nm_status diff_publish(diff_run *run, nm_error *err)

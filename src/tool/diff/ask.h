@@ -36,6 +36,9 @@ nm_status diff_publish(diff_run *run, nm_error *err);
 /* "+1.2 GiB" */
 const char *diff_signed_bytes(char out[NM_HUMAN_BYTES + 1], int64_t bytes);
 
+/* A line of titles, NULL-terminated: the first over changes, as rows of sites and figures have them. */
+void diff_write_titles(const char *const *titles);
+
 /* "  and 3 more (--top, --csv)", where some are left. */
 void diff_write_more(int64_t left_count);
 

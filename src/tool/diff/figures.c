@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/spoken.h"
 #include "store/question.h"
 
 #define UNKNOWN "-"
@@ -42,7 +43,7 @@ const char *diff_change_text(char out[NM_HUMAN_BYTES + 1], sqlite3_stmt *row)
     if (strcmp(unit, "bytes") == 0)
         return diff_signed_bytes(out, change);
     if (strcmp(unit, "ratio") == 0) {
-        snprintf(out, NM_HUMAN_BYTES + 1, "%+.1f pp", 100 * nm_named_real(row, "change_value"));
+        snprintf(out, NM_HUMAN_BYTES + 1, nm_spoken("%+.1f pp"), 100 * nm_named_real(row, "change_value"));
         return without_sign_of_zero(out);
     }
     out[0] = change < 0 ? '-' : '+';
@@ -52,15 +53,20 @@ const char *diff_change_text(char out[NM_HUMAN_BYTES + 1], sqlite3_stmt *row)
 
 void diff_write_figures(diff_run *run, sqlite3_stmt *rows)
 {
-    char change[NM_HUMAN_BYTES + 1], base[NM_HUMAN_BYTES], value[NM_HUMAN_BYTES];
+    static const char *const titles[] = {"change", "A", "B", NULL};
+    char room[NM_HUMAN_BYTES + 1], base[NM_HUMAN_BYTES], value[NM_HUMAN_BYTES];
     int64_t row_count = 0;
 
     (void)run;
     while (sqlite3_step(rows) == SQLITE_ROW) {
-        if (row_count++ == 0)
-            printf("\nfigures\n  %11s %10s %10s\n", "change", "A", "B");
-        printf("  %11s %10s %10s  %-10s %s\n", diff_change_text(change, rows),
+        const char *change = diff_change_text(room, rows), *figure = nm_named_text(rows, "figure");
+
+        if (row_count++ == 0) {
+            printf("%s", nm_spoken("\nfigures\n"));
+            diff_write_titles(titles);
+        }
+        printf("  %*s %10s %10s  %-10s %s\n", nm_spoken_width(11, change), change,
                diff_value_text(base, rows, "base_value"), diff_value_text(value, rows, "run_value"),
-               nm_named_text(rows, "level"), nm_named_text(rows, "figure"));
+               nm_named_text(rows, "level"), nm_spoken(figure));
     }
 }

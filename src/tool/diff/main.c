@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "say/spoken.h"
 #include "store/question.h"
 #include "tool/common/answer.h"
 #include "tool/diff/ask.h"
@@ -42,7 +43,8 @@ static void write_site(sqlite3_stmt *row)
     snprintf(raw, sizeof raw, "%s%s%s%s", path, line, path[0] == 0 || function[0] == 0 ? "" : " ", function);
     if (nm_named_has(row, "rank"))
         printf("rank %-3lld ", (long long)nm_named_integer(row, "rank"));
-    nm_human_text(site, sizeof site, strcmp(path, "(all)") == 0 ? "all sites" : raw, SITE_COLUMNS);
+    nm_human_text(site, sizeof site, strcmp(path, "(all)") == 0 ? nm_spoken("all sites") : nm_spoken(raw),
+                  SITE_COLUMNS);
     printf("%-10s %s\n", nm_shown_text(line, sizeof line, nm_named_text(row, "level")), site);
 }
 
@@ -68,40 +70,54 @@ static void describe_value(const char *text, size_t from, char out[DIFF_TEXT_BYT
     nm_human_text(out, DIFF_TEXT_BYTES, cut, VALUE_COLUMNS);
 }
 
+static void write_fact(const char *source, const char *name, const char *base, const char *value)
+{
+    printf("  %*s %*s %s -> %s\n", nm_spoken_width(-11, source), source, nm_spoken_width(-28, name), name, base, value);
+}
+
 static void write_environment(diff_run *run, sqlite3_stmt *rows)
 {
     char name[DIFF_TEXT_BYTES], base[DIFF_TEXT_BYTES], value[DIFF_TEXT_BYTES];
     int64_t row_count = 0;
 
     (void)run;
-    printf("\nversions and settings\n");
+    printf("%s", nm_spoken("\nversions and settings\n"));
     for (; sqlite3_step(rows) == SQLITE_ROW; row_count++) {
+        const char *source = nm_named_text(rows, "source");
+        bool is_foreign = strcmp(source, "environment") == 0 || strcmp(source, "version") == 0;
+        bool is_recording = strcmp(source, "recording") == 0;
+
         nm_human_text(name, sizeof name, nm_named_text(rows, "name"), VALUE_COLUMNS);
-        const char *base_text = nm_named_has(rows, "base_value") ? nm_named_text(rows, "base_value") : "(none)";
-        const char *value_text = nm_named_has(rows, "run_value") ? nm_named_text(rows, "run_value") : "(none)";
+        const char *base_text =
+            nm_named_has(rows, "base_value") ? nm_named_text(rows, "base_value") : nm_spoken("(none)");
+        const char *value_text =
+            nm_named_has(rows, "run_value") ? nm_named_text(rows, "run_value") : nm_spoken("(none)");
         size_t from = shown_from(base_text, value_text);
 
         describe_value(base_text, from, base);
         describe_value(value_text, from, value);
-        printf("  %-11s %-28s %s -> %s\n", nm_named_text(rows, "source"), name, base, value);
+        /* "recording" alone is that something is being recorded. */
+        write_fact(nm_spoken(is_recording ? "recording  " : source), is_foreign ? name : nm_spoken(name),
+                   is_recording ? nm_spoken(base) : base, is_recording ? nm_spoken(value) : value);
     }
     if (row_count == 0)
-        printf("  no difference\n");
+        printf("%s", nm_spoken("  no difference\n"));
 }
 
 static void write_moment_title(const diff_run *run, const char *moment)
 {
+    static const char *const titles[] = {"change", "A", "B", NULL};
     char at[DIFF_TEXT_BYTES];
 
     if (strcmp(moment, "peak") == 0)
-        printf("\nlive at the peaks of the heaps\n");
+        printf("%s", nm_spoken("\nlive at the peaks of the heaps\n"));
     else if (strcmp(moment, "end") == 0)
-        printf("\nlive at the end\n");
+        printf("%s", nm_spoken("\nlive at the end\n"));
     else if (strcmp(moment, "step") == 0)
-        printf("\nallocated per step\n");
+        printf("%s", nm_spoken("\nallocated per step\n"));
     else
-        printf("\nlive at mark %s\n", nm_human_text(at, sizeof at, run->options->choice.at, VALUE_COLUMNS));
-    printf("  %11s %10s %10s\n", "change", "A", "B");
+        printf(nm_spoken("\nlive at mark %s\n"), nm_human_text(at, sizeof at, run->options->choice.at, VALUE_COLUMNS));
+    diff_write_titles(titles);
 }
 
 static void write_sites(diff_run *run, sqlite3_stmt *rows)
@@ -138,17 +154,17 @@ static void write_sites(diff_run *run, sqlite3_stmt *rows)
     }
     diff_write_more(left_count);
     if (moment[0] == 0)
-        printf("\nsites\n%s", small_count == 0 ? "  no difference\n" : "");
+        printf("%s%s", nm_spoken("\nsites\n"), small_count == 0 ? nm_spoken("  no difference\n") : "");
     diff_write_small(run, small_count, moment[0] != 0);
 }
 
 /* A new leak is told however small it is. */
 static void write_leaks(diff_run *run, sqlite3_stmt *rows)
 {
-    char change[NM_HUMAN_BYTES + 1], kind[32], before[32];
+    char change[NM_HUMAN_BYTES + 1], shown[2][32];
     int64_t row_count = 0, small_count = 0;
 
-    printf("\nleaks\n");
+    printf("%s", nm_spoken("\nleaks\n"));
     while (sqlite3_step(rows) == SQLITE_ROW) {
         if (nm_named_integer(rows, "base_bytes") > 0 && diff_is_small(run, nm_named_real(rows, "change_bytes"))) {
             small_count++;
@@ -157,22 +173,24 @@ static void write_leaks(diff_run *run, sqlite3_stmt *rows)
         run->difference_count++;
         if (row_count++ >= run->options->top)
             continue;
-        printf("  %-8s %11s  %-10s  ", nm_shown_text(kind, sizeof kind, nm_named_text(rows, "change")),
+        const char *kind = nm_shown_text(shown[0], sizeof shown[0], nm_named_text(rows, "change"));
+        const char *verdict = nm_shown_text(shown[1], sizeof shown[1], nm_named_text(rows, "verdict"));
+        printf("  %*s %11s  %*s  ", nm_spoken_width(-8, nm_spoken(kind)), nm_spoken(kind),
                diff_signed_bytes(change, nm_named_integer(rows, "change_bytes")),
-               nm_shown_text(before, sizeof before, nm_named_text(rows, "verdict")));
+               nm_spoken_width(-10, nm_spoken(verdict)), nm_spoken(verdict));
         write_site(rows);
     }
     diff_write_more(row_count - run->options->top);
     diff_write_small(run, small_count, row_count > 0);
     if (row_count == 0 && small_count == 0)
-        printf("  no difference\n");
+        printf("%s", nm_spoken("  no difference\n"));
 }
 
 /* "A  old.db  from run.zst: 64 processes, 64 ranks, 300 steps, complete" */
 static nm_status write_head(diff_run *run, sqlite3 *db, const char *letter, const char *path, int64_t *rank_count,
                             nm_error *err)
 {
-    char name[DIFF_TEXT_BYTES], from[DIFF_TEXT_BYTES];
+    char name[DIFF_TEXT_BYTES], from[DIFF_TEXT_BYTES], inputs[DIFF_TEXT_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_diff_heads_row row;
     nm_status status = nm_diff_heads_ask(db, &rows, err);
@@ -184,14 +202,15 @@ static nm_status write_head(diff_run *run, sqlite3 *db, const char *letter, cons
             diff_json_head(run->json, letter[0] == 'A' ? "a" : "b", path, &row);
             return nm_question_end(rows, status, err);
         }
-        printf("%s  %s  from %s: ", letter, nm_human_text(name, sizeof name, path, 200),
-               nm_human_text(from, sizeof from, row.name, 200));
-        printf("%lld process%s, ", (long long)row.process_count, row.process_count == 1 ? "" : "es");
-        printf("%lld rank%s, ", (long long)row.rank_count, row.rank_count == 1 ? "" : "s");
-        printf("%lld step%s, %s\n", (long long)row.step_count, row.step_count == 1 ? "" : "s",
-               row.partial_count > 0  ? "NOT COMPLETE: changes may be of what is missing"
-               : row.midway_count > 0 ? "whole, but it begins in the middle"
-                                      : "complete");
+        printf(nm_spoken("%s  %s  from %s: "), letter, nm_human_text(name, sizeof name, path, 200),
+               nm_human_text(from, sizeof from, nm_spoken_said(row.name, inputs, sizeof inputs), 200));
+        printf(nm_spoken("%lld process%s, "), (long long)row.process_count,
+               nm_spoken(row.process_count == 1 ? "" : "es"));
+        printf(nm_spoken("%lld rank%s, "), (long long)row.rank_count, nm_spoken(row.rank_count == 1 ? "" : "s"));
+        printf(nm_spoken("%lld step%s, %s\n"), (long long)row.step_count, nm_spoken(row.step_count == 1 ? "" : "s"),
+               nm_spoken(row.partial_count > 0  ? "NOT COMPLETE: changes may be of what is missing"
+                         : row.midway_count > 0 ? "whole, but it begins in the middle"
+                                                : "complete"));
     }
     return nm_question_end(rows, status, err);
 }
@@ -211,7 +230,7 @@ static nm_status check_choice(diff_run *run, sqlite3 *db, const char *path, nm_e
     run->subject = path;
     if (status == NM_OK)
         nm_diff_choices_next(rows, &row);
-    nm_human_text(marks, sizeof marks, row.has.mark_names ? row.mark_names : "none", 120);
+    nm_human_text(marks, sizeof marks, row.has.mark_names ? row.mark_names : nm_spoken("none"), 120);
     status = nm_question_end(rows, status, err);
     if (status != NM_OK)
         return status;
@@ -254,12 +273,12 @@ static void write_choice(const nm_compare_choice *choice)
     char level[DIFF_TEXT_BYTES];
 
     if (choice->has_rank && choice->level != NULL)
-        printf("Only rank %" PRId64 " and level %s are compared (--rank, --level).\n", choice->rank,
+        printf(nm_spoken("Only rank %" PRId64 " and level %s are compared (--rank, --level).\n"), choice->rank,
                nm_human_text(level, sizeof level, choice->level, VALUE_COLUMNS));
     else if (choice->has_rank)
-        printf("Only rank %" PRId64 " is compared (--rank).\n", choice->rank);
+        printf(nm_spoken("Only rank %" PRId64 " is compared (--rank).\n"), choice->rank);
     else if (choice->level != NULL)
-        printf("Only level %s is compared (--level).\n",
+        printf(nm_spoken("Only level %s is compared (--level).\n"),
                nm_human_text(level, sizeof level, choice->level, VALUE_COLUMNS));
 }
 
@@ -294,7 +313,8 @@ static nm_status open_all(diff_run *run, nm_error *err)
         status = write_head(run, run->db, "B", options->run_path, &run_ranks, err);
     if (status == NM_OK && run->json == NULL && base_ranks != run_ranks && !options->choice.has_rank &&
         !options->choice.is_by_rank)
-        printf("Bytes are sums over all ranks, of which there are not the same number: --rank N compares one.\n");
+        printf("%s", nm_spoken("Bytes are sums over all ranks, of which there are not the same number: --rank N "
+                               "compares one.\n"));
     if (status == NM_OK)
         write_choice(&options->choice);
     nm_foreign_close(base);
@@ -307,16 +327,17 @@ static nm_status compare(diff_run *run, nm_error *err)
 
     if (status != NM_OK)
         return status;
-    run->subject = "one of the two";
+    run->subject = nm_spoken("one of the two");
     status = diff_ask(run, NM_COMPARE_FIGURES, diff_write_figures, err);
     if (status == NM_OK)
         status = diff_ask(run, NM_COMPARE_ENVIRONMENT, write_environment, err);
     if (status == NM_OK && run->json != NULL)
         nm_json_bool(run->json, "has_sites", has_sites(run));
     else if (status == NM_OK && !has_sites(run))
-        printf("\nsites and leaks\n  not compared: A and B have sites by rules of different versions (%" PRId64
-               " and %" PRId64 "): load both with this one\n",
-               run->rules.base_version, run->rules.run_version);
+        printf(
+            nm_spoken("\nsites and leaks\n  not compared: A and B have sites by rules of different versions (%" PRId64
+                      " and %" PRId64 "): load both with this one\n"),
+            run->rules.base_version, run->rules.run_version);
     if (status == NM_OK && has_sites(run))
         status = diff_ask(run, NM_COMPARE_SITES, write_sites, err);
     if (status == NM_OK && has_sites(run))
@@ -333,8 +354,10 @@ static int run_diff(const void *context)
     diff_run run = {.options = options, .json = options->is_json ? &json : NULL};
     nm_status status;
 
-    if (options->is_json)
+    if (options->is_json) {
+        nm_spoken_in(NM_ENGLISH); /* for programs */
         diff_json_begin(&run);
+    }
     status = options->choice.from != NULL ? diff_moments(&run, &err) : compare(&run, &err);
     if (status == NM_OK && options->is_json)
         status = diff_json_end(&run, &err);

@@ -15,6 +15,7 @@
 
 #include "base/quantity.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "report/moment_names.sql.h"
 #include "tool/diff/diff_faults.sql.h"
 #include "tool/diff/diff_steps.sql.h"
@@ -63,7 +64,7 @@ static nm_status take_step(sqlite3 *db, asked_moment *moment, nm_error *err)
 
     if (status == NM_OK)
         nm_diff_steps_next(rows, &row);
-    nm_human_text(numbers, sizeof numbers, row.has.numbers ? row.numbers : "none", SHOWN_BYTES);
+    nm_human_text(numbers, sizeof numbers, row.has.numbers ? row.numbers : nm_spoken("none"), SHOWN_BYTES);
     status = nm_question_end(rows, status, err);
     if (status == NM_OK && row.has_step)
         return set_word(moment, "", moment->given, err);
@@ -116,7 +117,7 @@ static nm_status resolve(sqlite3 *db, asked_moment *moment, nm_error *err)
 
     if (status == NM_OK)
         nm_moment_names_next(rows, &row);
-    nm_human_text(marks, sizeof marks, row.has.mark_names ? row.mark_names : "none", SHOWN_BYTES);
+    nm_human_text(marks, sizeof marks, row.has.mark_names ? row.mark_names : nm_spoken("none"), SHOWN_BYTES);
     status = nm_question_end(rows, status, err);
     if (status != NM_OK)
         return status;
@@ -161,15 +162,18 @@ static void write_row(sqlite3_stmt *row)
            nm_human_bytes(stayed, nm_named_integer(row, "stayed_bytes")));
     if (nm_named_has(row, "rank"))
         printf("rank %-3lld ", (long long)nm_named_integer(row, "rank"));
-    nm_human_text(site, sizeof site, strcmp(name, "(all)") == 0 ? "all sites" : name, SITE_COLUMNS);
+    nm_human_text(site, sizeof site, strcmp(name, "(all)") == 0 ? nm_spoken("all sites") : nm_spoken(name),
+                  SITE_COLUMNS);
     printf("%-10s %s\n", nm_shown_text(level, sizeof level, nm_named_text(row, "level")), site);
 }
 
 static void write_sites(diff_run *run, sqlite3_stmt *rows)
 {
+    static const char *const titles[] = {"change", "from", "to", "came", "went", "stayed", NULL};
     int64_t row_counts[2] = {0}, left_count = 0, small_count = 0; /* of sums over all sites, and of sites */
 
-    printf("\n  %11s %10s %10s %11s %11s %10s\n", "change", "from", "to", "came", "went", "stayed");
+    printf("\n");
+    diff_write_titles(titles);
     while (sqlite3_step(rows) == SQLITE_ROW) {
         bool is_site = strcmp(nm_named_text(rows, "site"), "(all)") != 0;
 
@@ -186,7 +190,7 @@ static void write_sites(diff_run *run, sqlite3_stmt *rows)
     diff_write_more(left_count);
     diff_write_small(run, small_count, row_counts[0] + row_counts[1] > 0);
     if (row_counts[0] == 0 && small_count == 0)
-        printf("  nothing was live at either moment\n");
+        printf("%s", nm_spoken("  nothing was live at either moment\n"));
 }
 
 /* "run.db  from mark:warm to end: 63 of 64 processes" */
@@ -200,7 +204,7 @@ static nm_status write_head(diff_run *run, const asked_moment *from, const asked
 
     if (status == NM_OK && row.both_count == 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "no process%s has both moments",
-                       choice->has_rank ? " of that rank" : "");
+                       choice->has_rank ? nm_spoken(" of that rank") : "");
     if (status != NM_OK)
         return status;
     if (run->json != NULL) {
@@ -208,11 +212,13 @@ static nm_status write_head(diff_run *run, const asked_moment *from, const asked
         nm_json_int(run->json, "all_process_count", row.all_count);
         return NM_OK;
     }
-    printf("%s  from %s to %s: ", nm_human_text(name, sizeof name, run->options->run_path, 200),
+    printf(nm_spoken("%s  from %s to %s: "), nm_human_text(name, sizeof name, run->options->run_path, 200),
            nm_human_text(first, sizeof first, from->given, 60), nm_human_text(second, sizeof second, to->given, 60));
+    const char *plural = nm_spoken(row.all_count == 1 ? "" : "es");
     if (row.both_count < row.all_count)
-        printf("%lld of ", (long long)row.both_count);
-    printf("%lld process%s\n", (long long)row.all_count, row.all_count == 1 ? "" : "es");
+        printf(nm_spoken("%lld of %lld process%s\n"), (long long)row.both_count, (long long)row.all_count, plural);
+    else
+        printf(nm_spoken("%lld process%s\n"), (long long)row.all_count, plural);
     return NM_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/number.h"
 #include "base/quantity.h"
+#include "base/spoken.h"
 
 #define WARM_UP_NS    INT64_C(60000000000)
 #define WARM_UP_STEPS 2
@@ -136,6 +137,11 @@ nm_status record_alert_read(const char *text, record_alert_list *list, nm_error 
 
 /* ---- Saying --------------------------------------------------------------------------------------------------------- */
 
+__attribute__((format_arg(2))) static const char *in_language(bool is_spoken, const char *english)
+{
+    return is_spoken ? nm_spoken(english) : english;
+}
+
 static void print_bytes(char *out, size_t room, uint64_t bytes)
 {
     static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -162,13 +168,16 @@ static bool has_just_passed(record_alerts *alerts, size_t alert_index, uint64_t 
     return false;
 }
 
-static void tell(record_alerts *alerts, const char *who, const record_alert *alert, const char *figures)
+/* `spoken` are the figures in the reader's language. */
+static void tell(record_alerts *alerts, const char *who, const record_alert *alert, const char *figures,
+                 const char *spoken)
 {
-    char line[LINE_BYTES];
+    char line[LINE_BYTES], spoken_line[LINE_BYTES];
 
     snprintf(line, sizeof line, "alert: %s: %s: %s", who, alert->text, figures);
+    snprintf(spoken_line, sizeof spoken_line, nm_spoken("alert: %s: %s: %s"), who, alert->text, spoken);
     if (alerts->status == NM_OK)
-        alerts->status = alerts->say(alerts->context, line, alerts->err);
+        alerts->status = alerts->say(alerts->context, line, spoken_line, alerts->err);
 }
 
 /* ---- Heaps ---------------------------------------------------------------------------------------------------------- */
@@ -241,7 +250,7 @@ static void look_at_heap(void *context, const nm_watch_heap *heap)
         else
             print_bytes(figures, sizeof figures, value);
         describe_heap(heap, who);
-        tell(alerts, who, alert, figures);
+        tell(alerts, who, alert, figures, figures);
     }
 }
 
@@ -309,6 +318,22 @@ static void add_sample(void *context, const nm_watch_device *sample)
     use->said_total_bytes = sample->total_bytes;
 }
 
+/* "91.2 %, 29.2 GiB of 32.0 GiB (the device's word)"; `total` 0: it is not known. */
+static void describe_use(bool is_said, uint64_t used, uint64_t total, bool is_spoken, char figures[LINE_BYTES / 2])
+{
+    const char *source = is_said ? "the device's word" : "recorded driver memory";
+    char used_text[32], total_text[32];
+
+    print_bytes(used_text, sizeof used_text, used);
+    print_bytes(total_text, sizeof total_text, total);
+    source = is_spoken ? nm_spoken(source) : source;
+    if (total != 0)
+        snprintf(figures, LINE_BYTES / 2, in_language(is_spoken, "%.1f %%, %s of %s (%s)"),
+                 100 * (double)used / (double)total, used_text, total_text, source);
+    else
+        snprintf(figures, LINE_BYTES / 2, in_language(is_spoken, "%s (%s)"), used_text, source);
+}
+
 static void look_at_device(record_alerts *alerts, size_t index)
 {
     const device_use *use = &alerts->devices[index];
@@ -316,22 +341,17 @@ static void look_at_device(record_alerts *alerts, size_t index)
     uint64_t used = is_said ? use->said_used_bytes : use->recorded_bytes;
     uint64_t total = use->said_total_bytes != 0 ? use->said_total_bytes : use->capacity_bytes;
     double ratio = total != 0 ? (double)used / (double)total : 0;
-    const char *source = is_said ? "the device's word" : "recorded driver memory";
-    char who[32], figures[LINE_BYTES / 2], used_text[32], total_text[32];
+    char who[32], figures[LINE_BYTES / 2], spoken[LINE_BYTES / 2];
 
-    print_bytes(used_text, sizeof used_text, used);
-    print_bytes(total_text, sizeof total_text, total);
     snprintf(who, sizeof who, "NPU %" PRId64, use->ordinal);
-    if (total != 0)
-        snprintf(figures, sizeof figures, "%.1f %%, %s of %s (%s)", 100 * ratio, used_text, total_text, source);
-    else
-        snprintf(figures, sizeof figures, "%s (%s)", used_text, source);
+    describe_use(is_said, used, total, false, figures);
+    describe_use(is_said, used, total, true, spoken);
     for (size_t i = 0; i < alerts->list->count; i++) {
         const record_alert *alert = &alerts->list->items[i];
         bool is_past = alert->is_ratio ? total != 0 && ratio > alert->limit_ratio : used > alert->limit;
 
         if (alert->kind == RECORD_ALERT_DEVICE_USED && has_just_passed(alerts, i, index, is_past))
-            tell(alerts, who, alert, figures);
+            tell(alerts, who, alert, figures, spoken);
     }
 }
 

@@ -47,8 +47,8 @@ void record_alerts_free(record_alerts *alerts); /* NULL is fine */
 /* Is told all that goes into the trace: it needs the devices. */
 void record_alerts_take(record_alerts *alerts, const nm_record *record);
 
-/* Looks, and gives each line that is to be said to `say`. */
-typedef nm_status record_alert_say(void *context, const char *line, nm_error *err);
+/* Looks, and gives each line that is to be said to `say`: as it is marked in the trace, and in the reader's language. */
+typedef nm_status record_alert_say(void *context, const char *line, const char *spoken, nm_error *err);
 nm_status record_alerts_pass(record_alerts *alerts, int64_t now_ns, record_alert_say *say, void *context,
                              nm_error *err);
 

@@ -27,6 +27,7 @@
 #include "base/io.h"
 #include "base/own_path.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "tool/record/preload.h"
 #include "trace/ring.h"
 
@@ -287,7 +288,7 @@ void record_child_replace(char **program)
 {
     execvp(program[0], program);
     int failure = errno;
-    nm_shown_print(stderr, "npumem-record: %s: %s\n", program[0], strerror(failure));
+    nm_shown_print(stderr, "npumem-record: %s: %s\n", program[0], nm_spoken(strerror(failure)));
     _exit(exit_status_of(failure));
 }
 

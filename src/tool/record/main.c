@@ -120,9 +120,9 @@ static nm_status set_up(recording *work, pid_t pid)
         return NM_OK;
     nm_shown_print(stderr, "npumem-record: %s: %s%s\n",
                    work->name.len == 0 ? work->options->output : (const char *)work->name.data, err.text,
-                   is_to_run(work->options, status) ? UNRECORDED
-                   : status == NM_ERR_BUSY          ? ""
-                                                    : NOT_BEGUN);
+                   nm_spoken(is_to_run(work->options, status) ? UNRECORDED
+                             : status == NM_ERR_BUSY          ? ""
+                                                              : NOT_BEGUN));
     recording_discard_output(work);
     recording_tear_down(work);
     return status;
@@ -172,7 +172,7 @@ static int run_program(const record_options *options)
 
     watched.work = &work;
     if (record_child_fork(options->program, child, &err) != NM_OK) {
-        fprintf(stderr, "npumem-record: %s%s\n", err.text, options->is_best_effort ? UNRECORDED : NOT_BEGUN);
+        fprintf(stderr, "npumem-record: %s%s\n", err.text, nm_spoken(options->is_best_effort ? UNRECORDED : NOT_BEGUN));
         if (!options->is_best_effort)
             return EXIT_NO;
         record_child_replace(options->program);
@@ -184,7 +184,7 @@ static int run_program(const record_options *options)
 
     record_child_start(child, is_recorded ? work.folder.path : NULL, work.library, strcmp(options->output, "-") == 0);
     if (child->exec_errno != 0) {
-        nm_shown_print(stderr, "npumem-record: %s: %s\n", options->program[0], strerror(child->exec_errno));
+        nm_shown_print(stderr, "npumem-record: %s: %s\n", options->program[0], nm_spoken(strerror(child->exec_errno)));
         recording_discard_output(&work);
     } else if (is_recorded) {
         record_until_all_ended(&work, child);
@@ -311,7 +311,7 @@ static void say_recovered(const nm_recovery *recovery, const char *path)
     if (recovery->processes_unjoined > 0) {
         record_print_count(recovery->processes_unjoined);
         fprintf(stderr, nm_spoken(" process%s without a file in the ring folder, "),
-                recovery->processes_unjoined == 1 ? "" : "es");
+                nm_spoken(recovery->processes_unjoined == 1 ? "" : "es"));
     }
     nm_shown_print(stderr, "%s\n", path);
 }

@@ -121,7 +121,9 @@ static nm_status open_output(recording *work, pid_t pid, nm_error *err)
         work->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         if (work->fd < 0)
             return nm_fail_errno(err, errno, "cannot use standard output");
-        return nm_buffer_append(&work->name, "standard output", 16, err);
+
+        const char *name = nm_spoken("standard output");
+        return nm_buffer_append(&work->name, name, strlen(name) + 1, err);
     }
     nm_status status = record_expand_name(pattern, pid, &work->name, err);
     if (status == NM_OK && is_kept(work))
@@ -365,11 +367,11 @@ void recording_discard_output(recording *work)
 
 /* ---- Passes -------------------------------------------------------------------------------------------------------- */
 
-static nm_status say_alert(void *context, const char *line, nm_error *err)
+static nm_status say_alert(void *context, const char *line, const char *spoken, nm_error *err)
 {
     recording *work = context;
 
-    warn(NULL, line);
+    warn(NULL, spoken);
     record_answers_want(&work->answers, nm_clock_monotonic_ns());
     return recording_mark(work, line, err);
 }
@@ -444,7 +446,8 @@ bool recording_take_answers(recording *work, pid_t pid, int wait_status)
     if (wait_status != 0)
         record_oom_has_killed(&work->oom); /* that was none of the program's */
     if (work->answers.has_failed && !has_failed) {
-        snprintf(line, sizeof line, "--report %s: could not be written while the program runs", work->answers.file);
+        snprintf(line, sizeof line, nm_spoken("--report %s: could not be written while the program runs"),
+                 work->answers.file);
         warn(NULL, line);
     }
     return true;
@@ -465,15 +468,18 @@ static const char *size_text(char out[32], uint64_t bytes)
 
 void recording_killed(recording *work, pid_t pid, uint64_t peak_bytes)
 {
-    char line[192], limit[32], peak[32];
+    static const char format[] = "%s%lld was killed by the kernel; limit of its cgroup %s, its peak RSS %s";
+    char line[256], limit_room[32], peak_room[32];
 
     if (!record_oom_has_killed(&work->oom))
         return;
-    snprintf(line, sizeof line,
-             RECORD_OOM_MARK "%lld was killed by the kernel; limit of its cgroup %s, its peak RSS %s", (long long)pid,
-             work->oom.limit_bytes == RECORD_OOM_UNLIMITED ? "none" : size_text(limit, work->oom.limit_bytes),
-             peak_bytes == 0 ? "not known" : size_text(peak, peak_bytes));
+    const char *limit =
+        work->oom.limit_bytes == RECORD_OOM_UNLIMITED ? "none" : size_text(limit_room, work->oom.limit_bytes);
+    const char *peak = peak_bytes == 0 ? "not known" : size_text(peak_room, peak_bytes);
+    snprintf(line, sizeof line, nm_spoken(format), nm_spoken(RECORD_OOM_MARK), (long long)pid, nm_spoken(limit),
+             nm_spoken(peak));
     warn(NULL, line);
+    snprintf(line, sizeof line, format, RECORD_OOM_MARK, (long long)pid, limit, peak);
     if (work->drain != NULL && !work->has_failed)
         recording_mark(work, line, NULL);
 }

@@ -20,6 +20,7 @@
 #include "base/own_path.h"
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "say/spoken.h"
 #include "tool/record/answers.h"
 #include "tool/record/output.h"
 #include "tool/record/output_name.h"
@@ -49,16 +50,21 @@ typedef struct selfcheck {
 } selfcheck;
 
 /* The first thing that is wrong is the reason; the others follow from it, or stand in the figures. */
-__attribute__((format(printf, 2, 3))) static void wrong(selfcheck *check, const char *format, ...)
+/* False: something was wrong before. */
+__attribute__((format(printf, 2, 3))) static bool wrong(selfcheck *check, const char *format, ...)
 {
-    char *reason = check->result.reason;
+    selfcheck_result *result = &check->result;
     va_list values;
 
-    if (reason[0] != 0)
-        return;
+    if (result->reason[0] != 0)
+        return false;
     va_start(values, format);
-    vsnprintf(reason, sizeof check->result.reason, format, values);
+    vsnprintf(result->reason, sizeof result->reason, format, values);
     va_end(values);
+    va_start(values, format);
+    vsnprintf(result->spoken, sizeof result->spoken, nm_spoken(format), values);
+    va_end(values);
+    return true;
 }
 
 static const char *text_of(const nm_buffer *buffer)
@@ -92,6 +98,18 @@ static bool run(selfcheck *check, const char *const *arguments)
     return check->result.reason[0] == 0 && check->place.ended_by == 0;
 }
 
+/* A line with one text, in each language. */
+static void say_both(nm_buffer out[2], const char *format, const char *text)
+{
+    nm_language language = nm_spoken_language();
+    char spoken[SELFCHECK_LINE_BYTES];
+
+    selfcheck_say(&out[NM_CHINESE], format, nm_spoken_said(text, spoken, sizeof spoken));
+    nm_spoken_in(NM_ENGLISH);
+    selfcheck_say(&out[NM_ENGLISH], format, text);
+    nm_spoken_in(language);
+}
+
 /* ---- Which program ------------------------------------------------------------------------------------------------- */
 
 /* Does it run here at all? It is run without the recorder, once, and that is no measurement: what is loaded and compiled the
@@ -112,7 +130,7 @@ static bool try_program(selfcheck *check, const char *program, const char *argum
         snprintf(check->plain.why, sizeof check->plain.why, "%s ended with status %d: %s",
                  program == check->self ? "npumem's own program" : program, last->exit_status,
                  last_line(&last->err, line));
-    selfcheck_say(&check->result.notes, "not used: %s\n", check->plain.why);
+    say_both(check->result.notes, "not used: %s\n", check->plain.why);
     return false;
 }
 
@@ -173,7 +191,11 @@ static bool choose_program(selfcheck *check)
         result->program = "a pool of npumem's own on the stand-in for CANN of this build folder";
         return true;
     }
-    wrong(check, "there is nothing to record here: %s", check->plain.why);
+    static const char format[] = "there is nothing to record here: %s";
+    char why[SELFCHECK_LINE_BYTES];
+    if (wrong(check, format, check->plain.why))
+        snprintf(result->spoken, sizeof result->spoken, nm_spoken(format),
+                 nm_spoken_said(check->plain.why, why, sizeof why));
     return false;
 }
 
@@ -213,7 +235,9 @@ static void judge_end(selfcheck *check, bool is_recorded)
     if (is_recorded && strncmp(line, "npumem-record: ", 15) == 0)
         wrong(check, "%s", line + 15);
     else
-        wrong(check, "%s the program ended with status %d: %s", is_recorded ? "recorded," : "unrecorded,",
+        wrong(check,
+              is_recorded ? "recorded, the program ended with status %d: %s"
+                          : "unrecorded, the program ended with status %d: %s",
               last->exit_status, line);
 }
 
@@ -258,15 +282,21 @@ static void keep_versions(selfcheck *check)
     char text[SELFCHECK_TEXT_BYTES];
 
     while (selfcheck_next(&at, "version", text))
-        selfcheck_say(&check->result.versions, "  %s  (the program)\n", text);
+        say_both(check->result.versions, "  %s  (the program)\n", text);
 }
 
 static void compare_exports(selfcheck *check)
 {
     selfcheck_result *result = &check->result;
 
-    if (result->last.exit_status == 0)
-        result->new_function_count = selfcheck_say_exports(text_of(&result->last.out), &result->functions);
+    nm_language language = nm_spoken_language();
+
+    if (result->last.exit_status != 0)
+        return;
+    selfcheck_say_exports(text_of(&result->last.out), &result->functions[NM_CHINESE]);
+    nm_spoken_in(NM_ENGLISH);
+    result->new_function_count = selfcheck_say_exports(text_of(&result->last.out), &result->functions[NM_ENGLISH]);
+    nm_spoken_in(language);
 }
 
 /* *said: by the program of the last recording, which is the one that is compared. */
@@ -281,7 +311,7 @@ static bool run_all(selfcheck *check, selfcheck_said *said)
     if (goes_on && !check->options->is_quiet)
         nm_shown_print(stderr,
                        nm_spoken("npumem-record: --selfcheck: %s: %d times without the recorder, %d times with it\n"),
-                       check->result.program, SELFCHECK_ROUNDS, SELFCHECK_ROUNDS);
+                       nm_spoken(check->result.program), SELFCHECK_ROUNDS, SELFCHECK_ROUNDS);
     for (size_t round = 0; round < SELFCHECK_ROUNDS && goes_on; round++)
         goes_on = run_round(check, round, recorded, said);
     keep_versions(check);
@@ -308,7 +338,7 @@ static bool ingest(selfcheck *check)
 
     record_ingest_program(program);
     const char *const arguments[] = {program,     "--force",        "-o",       DATABASE_NAME, "--csv", "csv",
-                                     "--csv-all", "--csv-internal", TRACE_NAME, NULL};
+                                     "--csv-all", "--csv-internal", TRACE_NAME, "--lang",      "en",    NULL};
     if (selfcheck_run_program(&check->place, arguments, NULL, &loading, &err) != NM_OK)
         wrong(check, "npumem-ingest: %s", err.text);
     else if (loading.exit_status != 0 && loading.exit_status != STATUS_WITH_LOSS)
@@ -324,6 +354,7 @@ static bool ingest(selfcheck *check)
 
 static void compare(selfcheck *check, const selfcheck_said *said)
 {
+    static const char format[] = "%s: %s says %s, npumem %s";
     selfcheck_comparison *comparison = &check->result.comparison;
 
     check->result.is_compared = true;
@@ -336,8 +367,9 @@ static void compare(selfcheck *check, const selfcheck_said *said)
 
         selfcheck_digits(line->said, said_text);
         selfcheck_digits(line->seen, seen_text);
-        if (!selfcheck_agrees(line))
-            wrong(check, "%s: %s says %s, npumem %s", line->what, line->said_by, said_text, seen_text);
+        if (!selfcheck_agrees(line) && wrong(check, format, line->what, line->said_by, said_text, seen_text))
+            snprintf(check->result.spoken, sizeof check->result.spoken, nm_spoken(format), nm_spoken(line->what),
+                     nm_spoken(line->said_by), said_text, seen_text);
     }
 }
 
@@ -374,19 +406,25 @@ static nm_status write_file(int fd, const nm_buffer *brief, const nm_buffer *res
 
 static nm_status report(selfcheck *check, const char *name, int fd, nm_error *err)
 {
-    nm_buffer brief = {0}, rest = {0}, json = {0};
+    nm_buffer screen = {0}, brief = {0}, rest = {0}, json = {0};
+    nm_language language = nm_spoken_language();
     nm_status status = NM_OK;
 
+    selfcheck_write(&check->place, &check->result, &screen, &rest);
+    nm_spoken_in(NM_ENGLISH); /* the file is for whoever it is sent to */
+    rest.len = 0;
     selfcheck_write(&check->place, &check->result, &brief, &rest);
+    nm_spoken_in(language);
     if (check->options->is_json)
         status = selfcheck_write_json(&check->result, name, &json, err);
-    const nm_buffer *shown = check->options->is_json ? &json : &brief;
+    const nm_buffer *shown = check->options->is_json ? &json : &screen;
     if (!check->options->is_quiet)
         fwrite(shown->data, 1, shown->len, stdout);
     fflush(stdout);
     if (status == NM_OK)
         status = write_file(fd, &brief, &rest, err);
     nm_buffer_free(&json);
+    nm_buffer_free(&screen);
     nm_buffer_free(&brief);
     nm_buffer_free(&rest);
     return status;
@@ -394,9 +432,11 @@ static nm_status report(selfcheck *check, const char *name, int fd, nm_error *er
 
 static void free_result(selfcheck_result *result)
 {
-    nm_buffer_free(&result->notes);
-    nm_buffer_free(&result->versions);
-    nm_buffer_free(&result->functions);
+    for (int language = NM_ENGLISH; language <= NM_CHINESE; language++) {
+        nm_buffer_free(&result->notes[language]);
+        nm_buffer_free(&result->versions[language]);
+        nm_buffer_free(&result->functions[language]);
+    }
     nm_buffer_free(&result->answers);
     selfcheck_run_free(&result->last);
 }
@@ -411,13 +451,13 @@ static void end_by(int number, const char *file)
 
 static void say_verdict(const selfcheck *check, const char *name)
 {
-    const char *reason = check->result.reason;
+    const char *reason = check->result.spoken;
     size_t new_count = check->result.new_function_count;
     char more[96] = "";
 
     if (new_count > 0)
-        snprintf(more, sizeof more, "; %zu function%s of memory %s new in this CANN", new_count,
-                 new_count == 1 ? "" : "s", new_count == 1 ? "is" : "are");
+        snprintf(more, sizeof more, nm_spoken("; %zu function%s of memory %s new in this CANN"), new_count,
+                 nm_spoken(new_count == 1 ? "" : "s"), nm_spoken(new_count == 1 ? "is" : "are"));
     if (reason[0] != 0)
         nm_shown_print(stderr, nm_spoken("npumem-record: --selfcheck: %s; attach to a report: %s\n"), reason, name);
     else if (!check->options->is_quiet)

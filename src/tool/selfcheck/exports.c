@@ -15,6 +15,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "base/spoken.h"
 #include "tool/common/versions.h"
 #include "tool/selfcheck/figures.h"
 #include "tool/selfcheck/text.h"
@@ -267,7 +268,7 @@ static void say_new(exports *found, nm_buffer *out)
     name_list *names = &found->new_ones;
 
     selfcheck_say(out, "%zu not in the list: what %s with memory may be unseen\n", names->count,
-                  names->count == 1 ? "it does" : "they do");
+                  nm_spoken(names->count == 1 ? "it does" : "they do"));
     qsort(names->items, names->count, sizeof *names->items, compare_names);
     for (size_t i = 0; i < names->count && i < SHOWN_MAX; i++)
         selfcheck_say(out, "    new: %s\n", names->items[i]);
@@ -283,8 +284,8 @@ static void say_all(exports *found, nm_buffer *out)
     selfcheck_say(out, "\nFunctions of memory, against the list of CANN's %.*s\n", len,
                   sources == NULL ? "" : sources + strlen(SOURCES_LINE));
     if (found->library_count > 0)
-        selfcheck_say(out, "  installed: %.*s\n", found->versions.len > 0 ? (int)found->versions.len : 17,
-                      found->versions.len > 0 ? (const char *)found->versions.data : "version not known");
+        selfcheck_say(out, "  installed: %.*s\n", found->versions.len > 0 ? (int)found->versions.len : INT_MAX,
+                      found->versions.len > 0 ? (const char *)found->versions.data : nm_spoken("version not known"));
     else
         selfcheck_say(out, "  no library of CANN was seen\n");
     if (found->unreadable.len > 0)
@@ -292,7 +293,7 @@ static void say_all(exports *found, nm_buffer *out)
     if (found->library_count == 0)
         return;
     selfcheck_say(out, "  %zu exported by %zu librar%s, ", found->known.count + found->new_ones.count,
-                  found->library_count, found->library_count == 1 ? "y" : "ies");
+                  found->library_count, nm_spoken(found->library_count == 1 ? "y" : "ies"));
     if (found->new_ones.count == 0)
         selfcheck_say(out, "all of them in the list\n");
     else

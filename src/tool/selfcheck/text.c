@@ -13,6 +13,9 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/spoken.h"
+#include "say/spoken.h"
+
 #define NS_PER_MS  1e6
 #define TAIL_BYTES 4000 /* of what the program printed, where it failed */
 
@@ -23,7 +26,7 @@ void selfcheck_say(nm_buffer *out, const char *format, ...)
     int len;
 
     va_start(values, format);
-    len = vasprintf(&text, format, values);
+    len = vasprintf(&text, nm_spoken(format), values);
     va_end(values);
     if (len < 0)
         return;
@@ -62,6 +65,12 @@ const char *selfcheck_state(const selfcheck_line *line)
                                            : "about the same";
 }
 
+static void say_lines(const nm_buffer *lines, nm_buffer *out)
+{
+    if (lines->len > 0)
+        nm_buffer_append(out, lines->data, lines->len, NULL);
+}
+
 static void say_head(const selfcheck_result *result, nm_buffer *out)
 {
     struct utsname host = {0};
@@ -72,33 +81,36 @@ static void say_head(const selfcheck_result *result, nm_buffer *out)
     uname(&host);
     if (localtime_r(&now, &parts) != NULL)
         strftime(date, sizeof date, "%Y-%m-%d %H:%M %z", &parts);
-    selfcheck_say(out, "npumem self-check: %s%s%s\n", selfcheck_verdict(result), result->reason[0] == 0 ? "" : ": ",
-                  result->reason);
+    selfcheck_say(out, result->reason[0] == 0 ? "npumem self-check: %s\n" : "npumem self-check: %s: %s\n",
+                  nm_spoken(selfcheck_verdict(result)),
+                  nm_spoken_language() == NM_ENGLISH ? result->reason : result->spoken);
     if (result->is_standin)
         selfcheck_say(
             out, "This is no NPU: it was recorded on npumem's stand-in for CANN, which tells nothing of a device.\n");
     selfcheck_say(out, "%s, %s\n", host.nodename, date);
     if (result->program != NULL)
-        selfcheck_say(out, "recorded: %s\n", result->program);
-    if (result->notes.len > 0)
-        selfcheck_say(out, "%.*s", (int)result->notes.len, (const char *)result->notes.data);
+        selfcheck_say(out, "recorded: %s\n", nm_spoken(result->program));
+    say_lines(&result->notes[nm_spoken_language()], out);
 }
 
 static void say_figures(const selfcheck_result *result, nm_buffer *out)
 {
     const selfcheck_comparison *comparison = &result->comparison;
 
-    selfcheck_say(out, "\nFigures, in bytes and blocks%s%s%s\n", comparison->pool[0] == 0 ? "" : ": pool \"",
-                  comparison->pool, comparison->pool[0] == 0 ? ": the recorder saw no pool" : "\"");
+    selfcheck_say(out,
+                  comparison->pool[0] == 0 ? "\nFigures, in bytes and blocks%s: the recorder saw no pool\n"
+                                           : "\nFigures, in bytes and blocks: pool \"%s\"\n",
+                  comparison->pool);
     for (size_t i = 0; i < SELFCHECK_LINES; i++) {
         const selfcheck_line *line = &comparison->lines[i];
+        const char *what = nm_spoken(line->what), *said_by = nm_spoken(line->said_by);
         char said[32], seen[32], allowed[32];
 
         selfcheck_digits(line->said, said);
         selfcheck_digits(line->seen, seen);
         selfcheck_digits(line->allowed_bytes, allowed);
-        selfcheck_say(out, "  %-26s %22s %16s   npumem %16s   %s", line->what, line->said_by, said, seen,
-                      selfcheck_state(line));
+        selfcheck_say(out, "  %*s %*s %16s   npumem %16s   %s", nm_spoken_width(-26, what), what,
+                      nm_spoken_width(22, said_by), said_by, said, seen, nm_spoken(selfcheck_state(line)));
         selfcheck_say(out, line->allowed_bytes > 0 ? " (up to %s)\n" : "\n", allowed);
     }
 }
@@ -111,7 +123,7 @@ static double ms(int64_t ns)
 static void say_runs(const char *what, int64_t times[SELFCHECK_ROUNDS], nm_buffer *out)
 {
     qsort(times, SELFCHECK_ROUNDS, sizeof *times, compare_times);
-    selfcheck_say(out, "%s %.2f ms (%.2f to %.2f)", what, ms(times[SELFCHECK_ROUNDS / 2]), ms(times[0]),
+    selfcheck_say(out, "%s %.2f ms (%.2f to %.2f)", nm_spoken(what), ms(times[SELFCHECK_ROUNDS / 2]), ms(times[0]),
                   ms(times[SELFCHECK_ROUNDS - 1]));
 }
 
@@ -124,7 +136,8 @@ static void say_slowdown(const char *name, const int64_t *plain, const int64_t *
         return;
     memcpy(without, plain, sizeof without);
     memcpy(with, recorded, sizeof with);
-    selfcheck_say(out, "  %-13s %.2f times as long", name, (double)recorded_ns / (double)plain_ns);
+    selfcheck_say(out, "  %*s %.2f times as long", nm_spoken_width(-13, nm_spoken(name)), nm_spoken(name),
+                  (double)recorded_ns / (double)plain_ns);
     say_runs(":", without, out);
     say_runs(" without the recorder,", with, out);
     selfcheck_say(out, " with it\n");
@@ -160,7 +173,7 @@ static void say_loss(const selfcheck_table *whole, nm_buffer *out)
 
     if (whole->row_count < 2)
         return;
-    selfcheck_say(out, "  %s, %s of %s events loaded\n", selfcheck_cell(whole, 1, "verdict"),
+    selfcheck_say(out, "  %s, %s of %s events loaded\n", nm_spoken(selfcheck_cell(whole, 1, "verdict")),
                   selfcheck_cell(whole, 1, "events_ingested"), selfcheck_cell(whole, 1, "events_seen"));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (selfcheck_number(whole, 1, counts[i]) != 0)
@@ -194,15 +207,15 @@ static void say_versions(const selfcheck_place *place, const selfcheck_result *r
     uname(&host);
     selfcheck_say(out, "\nVersions and settings\n  npumem %s\n  %s %s %s\n  glibc %s\n", NPUMEM_PROJECT_VERSION,
                   host.sysname, host.release, host.machine, gnu_get_libc_version());
-    if (result->versions.len > 0)
-        selfcheck_say(out, "%.*s", (int)result->versions.len, (const char *)result->versions.data);
+    say_lines(&result->versions[nm_spoken_language()], out);
     if (!result->is_recorded)
         return;
     selfcheck_table_read(place, "z_environment", &environment);
     for (size_t row = 1; row < environment.row_count; row++)
         selfcheck_say(out, "  %s%s%s  (%s)\n", selfcheck_cell(&environment, row, "name"),
                       strcmp(selfcheck_cell(&environment, row, "source"), "version") == 0 ? " " : "=",
-                      selfcheck_cell(&environment, row, "value"), selfcheck_cell(&environment, row, "source"));
+                      selfcheck_cell(&environment, row, "value"),
+                      nm_spoken(selfcheck_cell(&environment, row, "source")));
     selfcheck_table_free(&environment);
 }
 
@@ -215,7 +228,7 @@ static void say_tail(const char *what, const nm_buffer *text, nm_buffer *out)
         return;
     if (len > TAIL_BYTES)
         from += len - TAIL_BYTES;
-    selfcheck_say(out, "\n%s, last run\n%s%s", what, from, from[strlen(from) - 1] == '\n' ? "" : "\n");
+    selfcheck_say(out, "\n%s, last run\n%s%s", nm_spoken(what), from, from[strlen(from) - 1] == '\n' ? "" : "\n");
 }
 
 void selfcheck_write(const selfcheck_place *place, const selfcheck_result *result, nm_buffer *brief, nm_buffer *rest)
@@ -227,8 +240,7 @@ void selfcheck_write(const selfcheck_place *place, const selfcheck_result *resul
     }
     if (result->is_recorded)
         say_unseen(place, brief);
-    if (result->functions.len > 0)
-        nm_buffer_append(brief, result->functions.data, result->functions.len, NULL);
+    say_lines(&result->functions[nm_spoken_language()], brief);
     say_versions(place, result, brief);
     if (result->answers.len > 1)
         selfcheck_say(rest, "\nAnswers of npumem-ingest\n%s", (const char *)result->answers.data);

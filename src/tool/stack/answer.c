@@ -38,20 +38,21 @@ typedef struct run {
 /* "rank 3, NPU 0, caching pool" */
 static void write_place(const nm_asked_stacks_row *row, char out[TEXT_BYTES])
 {
+    const char *comma = nm_spoken(", ");
     char heap[4 * HEAP_COLUMNS + 4];
     int length = 0;
 
     out[0] = 0;
     if (row->has.rank)
-        length = snprintf(out, TEXT_BYTES, ", rank %" PRId64, row->rank);
+        length = snprintf(out, TEXT_BYTES, "%srank %" PRId64, comma, row->rank);
     else if (row->has.pid)
-        length = snprintf(out, TEXT_BYTES, ", pid %" PRId64, row->pid);
+        length = snprintf(out, TEXT_BYTES, "%spid %" PRId64, comma, row->pid);
     if (row->has.device)
-        length += snprintf(out + length, TEXT_BYTES - (size_t)length, ", %.12s %" PRId64,
+        length += snprintf(out + length, TEXT_BYTES - (size_t)length, "%s%.12s %" PRId64, comma,
                            nm_say_device_kind(nm_spoken_language(), row->has.device_kind ? row->device_kind : ""),
                            row->device);
     nm_human_text(heap, sizeof heap, row->heap, HEAP_COLUMNS);
-    snprintf(out + length, TEXT_BYTES - (size_t)length, "%s%s", heap[0] == 0 ? "" : ", ", heap);
+    snprintf(out + length, TEXT_BYTES - (size_t)length, "%s%s", heap[0] == 0 ? "" : comma, nm_spoken(heap));
 }
 
 /* "1.5 KiB in 3 allocations, leaked (growing); stack 2, rank 0, NPU 2, caching pool" */

@@ -247,7 +247,7 @@ static void put_head(text_lines *text)
 static void put_heap(text_lines *text, const top_heap *heap)
 {
     char live[NM_HUMAN_BYTES], reserved[NM_HUMAN_BYTES], peak[NM_HUMAN_BYTES], growth[NM_HUMAN_BYTES + 1];
-    char device[40] = "", rank[40] = "", pid[40] = "";
+    char device[40] = "", rank[40] = "", pid[40] = "", name[LINE_BYTES];
     const nm_heap_gauge *now = &heap->heap.now;
 
     if (heap->heap.device_ordinal != NM_UNKNOWN_NUMBER)
@@ -256,11 +256,12 @@ static void put_heap(text_lines *text, const top_heap *heap)
         snprintf(rank, sizeof rank, "  rank %" PRId64, heap->rank);
     if (text->frame->look->process_count > 1)
         snprintf(pid, sizeof pid, "  pid %" PRId64, heap->heap.pid);
-    put(text, "%11s%11s%11s%12s  %-10s %.*s%s%s%s%s", nm_human_bytes(live, (int64_t)now->live_bytes),
+    snprintf(name, sizeof name, "%.*s", (int)heap->heap.name.len,
+             heap->heap.name.len == 0 ? "" : (const char *)heap->heap.name.data);
+    put(text, "%11s%11s%11s%12s  %-10s %s%s%s%s%s", nm_human_bytes(live, (int64_t)now->live_bytes),
         now->level == NM_LEVEL_POOL ? nm_human_bytes(reserved, (int64_t)now->reserved_bytes) : "",
         nm_human_bytes(peak, (int64_t)now->peak_bytes), signed_bytes(growth, heap->growth_bytes),
-        show_level(now->level), (int)heap->heap.name.len,
-        heap->heap.name.len == 0 ? "" : (const char *)heap->heap.name.data, device, rank, pid,
+        show_level(now->level), nm_spoken(name), device, rank, pid,
         heap->is_over && text->frame->look->over_count < text->frame->look->process_count ? nm_spoken("  (over)") : "");
 }
 

@@ -146,7 +146,7 @@ START_TEST(chinese_says_the_same)
     ck_assert_str_eq(
         screen, "run.zst  3 步，记录结束时仍在运行，无丢失\n"
                 "1 泄漏   1.5 MiB，每步 +512 KiB：data.py:41 collate\n"
-                "         3 个块，3 步中有 3 步产生，均未释放\n"
+                "         3 个块，每步都产生（3/3 步），均未释放\n"
                 "2 闲置   峰值时预留的 4.0 MiB 中 25 %（1.0 MiB）未使用，NPU 0 caching pool：用\n"
                 "         npumem whatif --suggest 试验设置\n"
                 "峰值     NPU 0  程序持有驱动内存 4.0 MiB / 8.0 MiB，时刻 0.0 ms = 程序 4.0 MiB；当时最多剩余 4.0 MiB\n"
