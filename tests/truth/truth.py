@@ -30,6 +30,17 @@ STYLES = ("python", "all")
 FLOORS = {"leak precision": 0.98, "leak recall": 0.97, "steps right": 0.98, "steps found": 0.90,
           "forecast precision": 1.0, "forecast recall": 0.83, "category precision": 0.95, "category coverage": 0.9}
 
+# Seeds of which something is not told, in both styles, and why. What else is wrong of them fails, and so does what is told by now.
+SCATTER = "what leaks is less than what the steps scatter by"
+KNOWN_MISSES = {
+    ("critic_more_often", 461510): {"no steps": "too few other places recur as often as the nearest one"},
+    ("leak_late", 461508): {"forecast": SCATTER}, ("leak_late", 461509): {"forecast": SCATTER}, ("leak_late", 461510): {"forecast": SCATTER},
+    ("leak_now_and_then", 461508): {"forecast": SCATTER},
+    ("leak_now_and_then", 461509): {"forecast": SCATTER, "missed": "22 blocks in 71 steps are not steady"},
+    ("leak_with_accumulation", 461509): {"forecast": SCATTER, "38 steps, not 19": "each of two micro-batches is taken for a step"},
+    ("loader_in_a_thread", 461509): {"no steps": "the distances of the nearest place are not alike enough"},
+    ("loader_in_a_thread", 461510): {"no steps": "what is live at the nearest place comes and goes, as in accumulation"}}
+
 
 class Figures(collections.Counter):
     def ratio(self, part, whole):
@@ -225,6 +236,24 @@ def run(options, name, style, seed):
     return wrong + headline, figures, reasons
 
 
+def judge_known(name, seed, wrong):
+    """What is not as KNOWN_MISSES says."""
+    said, known = {text.split(": ")[0] for text in wrong}, set(KNOWN_MISSES[name, seed])
+    return [f"not in KNOWN_MISSES: {text}" for text in sorted(said - known)] + \
+        [f"no longer missed, take it off the list: {text}" for text in sorted(known - said)]
+
+
+def run_known(options, pool):
+    """Prints what has changed of the known misses; whether nothing has."""
+    names = None if options.only is None else options.only.split(",")
+    runs = [(name, style, seed, pool.submit(run, options, name, style, seed))
+            for name, seed in KNOWN_MISSES if names is None or name in names for style in STYLES]
+    changed = [f"  {name}, {style}, seed {seed}: {text}" for name, style, seed, future in runs
+               for text in judge_known(name, seed, future.result()[0])]
+    print("\n".join([*changed, f"known misses: {len(runs)} runs, {len(changed)} changed"]))
+    return not changed
+
+
 def write_table(all_figures, reasons):
     """Whether it is good enough."""
     is_good = True
@@ -279,7 +308,8 @@ def main():
             reasons[style].update(why)
             for text in wrong:
                 print(f"  {name}, {style}, seed {seed}: {text}")
-    is_good = write_table(figures, reasons)
+        is_known = run_known(options, pool)
+    is_good = is_known & write_table(figures, reasons)
     is_good &= not judge_samples(options)
     return 0 if is_good or not options.floors else 1
 
