@@ -39,7 +39,7 @@ expect() {
     local wanted=$1 lines=$2
     shift 2
     "$ingest" --force -o made.db "$@" >out 2>said || fail "$*: ends with $?: $(cat said)"
-    [ "$(sed 's/^npumem-ingest: //; /tells them apart/d' said | sort)" = "$(echo "$lines" | sort)" ] || fail "$*: says $(cat said), not $lines"
+    [ "$(sed 's/^npumem-ingest: //; /tell them apart/d' said | sort)" = "$(echo "$lines" | sort)" ] || fail "$*: says $(cat said), not $lines"
     [ -e "$wanted.figures" ] || figures "$wanted" >"$wanted.figures"
     figures made.db >made.figures
     [ "$(wc -l <made.figures)" -gt 150 ] || fail "$*: only $(wc -l <made.figures) figures: $(head -3 made.figures)"
