@@ -113,7 +113,8 @@ def _own_prefixes() -> List[str]:
     """Of the tree that this file is installed in: PREFIX/share/npumem/python, a wheel's PREFIX/lib/python3.N/site-packages,
     or the folder itself (pip install --target)."""
     here = os.path.dirname(os.path.realpath(__file__))
-    return [os.path.normpath(os.path.join(here, "..", "..", "..")), here]
+    is_below = here.endswith("/share/npumem/python") or os.path.basename(here) in ("site-packages", "dist-packages")
+    return ([os.path.normpath(os.path.join(here, "..", "..", ".."))] if is_below else []) + [here]
 
 
 def _beside_programs() -> Iterator[str]:

@@ -12,6 +12,8 @@ node=$(command -v node nodejs | head -n 1)
 [ -n "$node" ] || { echo "skipped: no node here: the protocol's own tests are not run" && exit 77; }
 [ -d "$modules/@modelcontextprotocol/conformance" ] ||
     { echo "skipped: no @modelcontextprotocol/conformance in build/node (./test.sh installs it)" && exit 77; }
+"$node" -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20)' ||
+    { echo "skipped: this node is older than 20, which the protocol's own tests need" && exit 77; }
 rm -rf "$scratch"
 mkdir -p "$scratch/in"
 cd "$scratch" || exit 1
