@@ -67,7 +67,8 @@ static int report_results(const check_options *options, const check_result *resu
         if (!options->is_json)
             check_write_line(&results[i], stdout);
     }
-    fwrite(json->data, 1, json->len, stdout);
+    if (json->len > 0)
+        fwrite(json->data, 1, json->len, stdout);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         nm_shown_print(stderr, "npumem-check: %s: %s: %s\n", answer_name(), nm_spoken("cannot write"),
                        nm_spoken(strerror(errno)));
