@@ -1,6 +1,5 @@
--- check_fragmentation.sql: fragmentation at the moment that the finding is of, but for that when the pool held most, which the rule has never
--- looked at; as much as is sure. What is below a floor that is set passes whatever the limit is, where the same goes for each other moment.
--- Rows as: check_peaks.sql
+-- check_fragmentation.sql: fragmentation where it hurt most, at the peak, a growth or a failure, and as much as is sure. Below a floor that is set it
+-- passes whatever the limit is. Rows as: check_peaks.sql
 SELECT
     host,
     rank,
@@ -8,7 +7,7 @@ SELECT
     device,
     heap,
     level,
-    CASE WHEN min_unused_bytes < floor THEN 0.0 ELSE min_ratio END AS measured_value,
+    max(CASE WHEN min_unused_bytes < floor THEN 0.0 ELSE min_ratio END) AS measured_value,
     NULL AS limit_value,
     CASE
         WHEN min_unused_bytes < floor THEN printf('less than the floor of %.1f MiB is unused', floor / 1048576.0)
@@ -24,24 +23,6 @@ SELECT
         WHEN 'not all was recorded' THEN '; as far as is known'
         ELSE CASE WHEN min_ratio < max_ratio THEN '; at least: what is not sure is left out' ELSE '' END
     END AS note
-FROM (
-    SELECT
-        v.*,
-        row_number() OVER (
-            PARTITION BY v.heap_id
-            ORDER BY v.min_unused_bytes < v.floor, f.finding_id IS NULL, v.min_ratio DESC, v.moment DESC
-        ) AS place
-    FROM (SELECT *, coalesce(:floor_number, 0) AS floor FROM z_fragmentation_verdict WHERE moment <> 'reserve') AS v
-    LEFT JOIN finding AS f
-        ON f.kind = 'fragmentation'
-            AND f.moment = v.moment
-            AND f.host IS v.host
-            AND f.rank IS v.rank
-            AND f.pid IS v.pid
-            AND f.device IS v.device
-            AND f.heap IS v.heap
-            AND f.level IS v.level
-)
-WHERE place = 1
-    AND (:rank IS NULL OR rank IS :rank)
-    AND (:heap IS NULL OR heap IS :heap OR level IS :heap);
+FROM (SELECT *, coalesce(:floor_number, 0) AS floor FROM z_fragmentation_verdict WHERE moment <> 'reserve')
+WHERE (:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap)
+GROUP BY heap_id;

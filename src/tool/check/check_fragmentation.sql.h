@@ -9,21 +9,20 @@
 #include "store/question.h"
 
 #define NM_CHECK_FRAGMENTATION_SQL \
-    "SELECT host, rank, pid, device, heap, level, CASE WHEN min_unused_bytes < floor THEN 0.0 ELSE min_ratio END " \
-    "AS measured_value, NULL AS limit_value, CASE WHEN min_unused_bytes < floor THEN " \
+    "SELECT host, rank, pid, device, heap, level, max(CASE WHEN min_unused_bytes < floor THEN 0.0 ELSE min_ratio " \
+    "END) AS measured_value, NULL AS limit_value, CASE WHEN min_unused_bytes < floor THEN " \
     "printf('less than the floor of %.1f MiB is unused', floor / 1048576.0) ELSE CASE moment WHEN 'peak' THEN " \
     "'at the peak' WHEN 'growth' THEN 'when the pool grew' WHEN 'end' THEN 'at the end' ELSE " \
     "'when an allocation failed' END END || CASE reason WHEN 'other streams may use it' THEN " \
     "'; at least: what other streams still used is not known' WHEN 'sizes as requested alone' THEN " \
     "'; at least: only requested sizes are known' WHEN 'not all was recorded' THEN '; as far as is known' ELSE " \
     "CASE WHEN min_ratio < max_ratio THEN '; at least: what is not sure is left out' ELSE '' END END AS note FROM " \
-    "( SELECT v.*, row_number() OVER ( PARTITION BY v.heap_id ORDER BY v.min_unused_bytes < v.floor, f.finding_id " \
-    "IS NULL, v.min_ratio DESC, v.moment DESC ) AS place FROM (SELECT *, coalesce(:floor_number, 0) AS floor FROM " \
-    "z_fragmentation_verdict WHERE moment <> 'reserve') AS v LEFT JOIN finding AS f ON f.kind = 'fragmentation' " \
-    "AND f.moment = v.moment AND f.host IS v.host AND f.rank IS v.rank AND f.pid IS v.pid AND f.device IS v.device " \
-    "AND f.heap IS v.heap AND f.level IS v.level ) WHERE place = 1 AND (:rank IS NULL OR rank IS :rank) AND (:heap " \
-    "IS NULL OR heap IS :heap OR level IS :heap);"
+    "(SELECT *, coalesce(:floor_number, 0) AS floor FROM z_fragmentation_verdict WHERE moment <> 'reserve') WHERE " \
+    "(:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap) GROUP BY heap_id;"
+#define NM_CHECK_FRAGMENTATION_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) \
+    INTEGER(device) TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
 #define NM_CHECK_FRAGMENTATION_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(floor_number) INTEGER(rank) TEXT(heap)
+NM_QUESTION_ROW(check_fragmentation, NM_CHECK_FRAGMENTATION_COLUMNS)
 NM_QUESTION_ASK(check_fragmentation, NM_CHECK_FRAGMENTATION_SQL, NM_CHECK_FRAGMENTATION_PARAMETERS)
 
 #endif
