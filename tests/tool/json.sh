@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # json.sh BIN_FOLDER TEXT2TRACE NODE SCRATCH: --json of every program, of all text traces of tests/sql and tests/screens. Findings against table
-# finding, the views by each figure's key, CSV and screen (json_answers.py); all of it by the JSON Schema (json_schema.mjs); and that
+# finding and the views by each figure's key (json_answers.py); all of it by the JSON Schema (json_schema.mjs); and that
 # nothing else goes to standard output.
 set -u
 bin=$1 text2trace=$2 node=$3 scratch=$4
