@@ -43,6 +43,13 @@ for trace in "$here"/../sql/*/trace.txt "$here"/../screens/*/trace.txt; do
     say "$name.diff" npumem-diff --json leak_by_site.db "$name.db"
     say "$name.moments" npumem-diff --json "$name.db@peak" "$name.db@end"
 done
+export LC_ALL=zh_CN.UTF-8
+say zh.check npumem-check --json --no-leak --allow-partial leak.db
+say zh.stack npumem-stack --json leak.db
+say zh.whatif npumem-whatif --json --compare leak.db
+say zh.top npumem-top --json --once leak.zst
+export LC_ALL=C
+grep -q '"state_text":"已结束"' zh.top.json || fail "npumem-top has $(grep -o '"state_text":"[^"]*"' zh.top.json)"
 say pools npumem-whatif --json --list leak_by_site.db
 say export npumem-export --list --json
 [ -z "$("$bin/npumem-ingest" --json --quiet leak.db)" ] || fail "--quiet prints"
