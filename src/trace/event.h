@@ -529,6 +529,13 @@ typedef struct nm_definition {
     };
 } nm_definition;
 
+/* Of a device, as views say it: as the machine counts, or where that is not known, as its process does. */
+static inline int64_t nm_shown_device(const nm_definition *definition)
+{
+    return definition->device.physical_ordinal != NM_UNKNOWN_NUMBER ? definition->device.physical_ordinal
+                                                                    : definition->device.ordinal;
+}
+
 /* ---- Both, in one stream ----------------------------------------------------------------------------------------- */
 
 typedef enum nm_record_kind { NM_RECORD_DEFINITION = 1, NM_RECORD_EVENT = 2 } nm_record_kind;

@@ -233,12 +233,12 @@ static void visit_heap(void *context, const nm_heap_gauge *now)
     const nm_watch *watch = order->watch;
     const watched_definition *heap = find(watch, NM_DEFINE_HEAP, now->heap_id);
     const watched_definition *device = find(watch, NM_DEFINE_DEVICE, now->device_id);
-    nm_watch_heap shown = {.now = *now, .pid = pid_of(watch, now->process_id), .device_ordinal = NM_UNKNOWN_NUMBER};
+    nm_watch_heap shown = {.now = *now, .pid = pid_of(watch, now->process_id), .device_number = NM_UNKNOWN_NUMBER};
 
     if (heap != NULL)
         shown.name = nm_watch_string(watch, heap->definition.heap.name);
     if (device != NULL) {
-        shown.device_ordinal = device->definition.device.ordinal;
+        shown.device_number = nm_shown_device(&device->definition);
         shown.capacity_bytes = device->definition.device.capacity_bytes;
     }
     order->visit(order->context, &shown);

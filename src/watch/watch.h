@@ -19,7 +19,7 @@ typedef struct nm_watch_heap {
     nm_heap_gauge now;
     nm_bytes name; /* borrowed */
     int64_t pid;
-    int64_t device_ordinal;  /* as the process counts; NM_UNKNOWN_NUMBER: host memory */
+    int64_t device_number;   /* nm_shown_device; NM_UNKNOWN_NUMBER: host memory */
     uint64_t capacity_bytes; /* of the device; 0: unknown */
 } nm_watch_heap;
 

@@ -116,7 +116,7 @@ static nm_status take_device(nm_gather *gather, const nm_definition *row, nm_err
     const char *kind = text_of(gather, row->device.device_kind);
 
     device->device_id = row->id;
-    device->ordinal = row->device.ordinal;
+    device->number = nm_shown_device(row);
     device->capacity_bytes = row->device.capacity_bytes;
     device->is_npu = strcmp(kind, "npu") == 0;
     device->is_gpu = strcmp(kind, "gpu") == 0;

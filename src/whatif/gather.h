@@ -26,6 +26,7 @@ typedef struct nm_gather_process {
     bool has_pause;    /* a part of it was not recorded */
     bool is_partial;   /* of a database: part of its input is missing */
     bool is_kept;      /* of a database: only the newest part of its input was kept */
+    char host[256];    /* of a database; "": not known */
     /* As it was started with; "": not set. */
     char npu_conf[NM_GATHER_CONF_BYTES];  /* PYTORCH_NPU_ALLOC_CONF */
     char cuda_conf[NM_GATHER_CONF_BYTES]; /* PYTORCH_CUDA_ALLOC_CONF */
@@ -34,7 +35,7 @@ typedef struct nm_gather_process {
 
 typedef struct nm_gather_device {
     uint64_t device_id;
-    int64_t ordinal;         /* as the process counts */
+    int64_t number;          /* nm_shown_device */
     uint64_t capacity_bytes; /* 0: not known */
     bool is_npu, is_gpu;
     bool is_named; /* the input says of what kind it is, though it may be neither */

@@ -3,14 +3,14 @@
 #
 # json.sh BIN_FOLDER TEXT2TRACE NODE SCRATCH [short]: --json of every program, of all text traces of tests/sql and tests/screens; short: of
 # those alone that more is asked of below, where programs are slow (sanitizers). Findings against table
-# finding, the views by each figure's key, CSV and screen (json_answers.py); all of it by the JSON Schema (json_schema.mjs); and that
+# finding and the views by each figure's key (json_answers.py); all of it by the JSON Schema (json_schema.mjs); and that
 # nothing else goes to standard output.
 set -u
 bin=$1 text2trace=$2 node=$3 scratch=$4 short=${5:-}
 here=$(dirname "$(realpath "$0")")
 root=$here/../..
 modules=$root/build/node/node_modules
-failures=0
+language=C failures=0
 
 fail() {
     printf 'FAIL: %s\n' "$*" >&2
@@ -25,7 +25,7 @@ rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch" || exit 1
 say() {
     local name=$1 program=$2
     shift 2
-    "$bin/$program" "$@" >"$name.json" 2>"$name.err"
+    env "LC_ALL=$language" "$bin/$program" "$@" >"$name.json" 2>"$name.err"
     [ -s "$name.json" ] || [ -s "$name.err" ] || fail "$program $*: neither an answer nor an error"
     [ "$(wc -l <"$name.json")" -le 1 ] || fail "$program $*: more than a line"
 }
@@ -46,6 +46,13 @@ for trace in "${traces[@]}"; do
     say "$name.diff" npumem-diff --json leak_by_site.db "$name.db"
     say "$name.moments" npumem-diff --json "$name.db@peak" "$name.db@end"
 done
+language=zh_CN.UTF-8
+say zh.check npumem-check --json --no-leak --allow-partial leak.db
+say zh.stack npumem-stack --json leak.db
+say zh.whatif npumem-whatif --json --compare leak.db
+say zh.top npumem-top --json --once leak.zst
+language=C
+grep -q '"state_text":"已结束"' zh.top.json || fail "npumem-top has $(grep -o '"state_text":"[^"]*"' zh.top.json)"
 say pools npumem-whatif --json --list leak_by_site.db
 say export npumem-export --list --json
 [ -z "$("$bin/npumem-ingest" --json --quiet leak.db)" ] || fail "--quiet prints"

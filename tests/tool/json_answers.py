@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """json_answers.py PROGRAMS NAME.db...: holds `npumem-ingest --json` of each database to table finding, to what each figure's view
-says by its key, to the CSV file and the screen, and to what was said when it was loaded (NAME.first.json). Prints what differs, and how
-many figures were asked again."""
-import csv
+says by its key, and to what was said when it was loaded (NAME.first.json). Prints what differs, and how many figures were asked again;
+mouths.py holds the other mouths to the table."""
 import json
-import os
 import sqlite3
 import subprocess
 import sys
-import tempfile
 
 UNITS = {"bytes", "count", "ratio", "ns", "bytes a step", "bytes an hour"}
 SUBJECT = ["host", "rank", "pid", "device", "heap", "level", "site"]
@@ -88,34 +85,7 @@ def table_faults(db, answer):
         yield "inputs are %s, and the view has %s" % (told, wanted)
 
 
-def csv_faults(folder, answer):
-    with open(os.path.join(folder, "finding.csv"), encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    told = sorted(answer["findings"] + answer["not_judged"], key=lambda one: one["finding_id"])
-    for row, one in zip(rows, told):
-        amounts = [float(row[name]) for name in ("bytes", "count", "value") if row[name] != ""]
-        if first_code(row["sentence"]) != one["code"] or row["severity"] != one["severity"] or row["kind"] != one["kind"]:
-            yield "CSV has %s, JSON %s" % (row, one)
-        if any(abs(a - f["value"]) > 1e-9 * abs(a) for a, f in zip(amounts, one["figures"])):
-            yield "CSV has the figures %s, JSON %s" % (amounts, one["figures"])
-    if len(rows) != len(told):
-        yield "CSV has %d findings, JSON %d" % (len(rows), len(told))
-
-
-def screen_faults(screen, answer):
-    """A fault of one process stands on the screen in the same words, as far as a line goes; of several a group may stand for it."""
-    words = " ".join(screen.split())
-    for one in answer["findings"]:
-        if one["severity"] == "fault" and one["kind"] not in ("shared device", "uneven rank") and not answer["groups"]:
-            yield "no group of %s" % one["code"]
-    first = [one for one in answer["findings"] if one["severity"] == "fault"][:1]
-    for one in first:
-        heads = [" ".join(one["text"].split())[:24]] + [" ".join((g["text"] or "").split())[:24] for g in answer["groups"][:1]]
-        if not any(head in words for head in heads):
-            yield "the screen has neither of %s" % heads
-
-
-def database_faults(programs, path, folder):
+def database_faults(programs, path):
     text, status = run(programs + "/npumem-ingest", "--json", path)
     if status not in (0, 3):
         return ["no JSON, status %d" % status], 0
@@ -124,9 +94,8 @@ def database_faults(programs, path, folder):
         return ["not one object of the schema"], 0
     with open(path[:-3] + ".first.json", encoding="utf-8") as first:
         faults = [] if text == first.read() else ["as it was loaded it said another thing"]
-    screen, _ = run(programs + "/npumem-ingest", "--color", "never", "--lang", "en", "--force", "--csv", folder, path)
     db = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
-    faults += list(table_faults(db, answer)) + list(csv_faults(folder, answer)) + list(screen_faults(screen, answer))
+    faults += list(table_faults(db, answer))
     chinese = json.loads(run(programs + "/npumem-ingest", "--json", "--lang", "zh", path)[0])
     for here, there in zip(answer["findings"], chinese["findings"]):
         if here["said"] != there["said"] or here["figures"] != there["figures"] or here["text"] == there["text"]:
@@ -137,12 +106,11 @@ def database_faults(programs, path, folder):
 
 def main():
     programs, total, fault_count = sys.argv[1], 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        for path in sys.argv[2:]:
-            faults, count = database_faults(programs, path, os.path.join(folder, "csv"))
-            total, fault_count = total + count, fault_count + len(faults)
-            for fault in faults[:5]:
-                print("%s: %s" % (path, fault))
+    for path in sys.argv[2:]:
+        faults, count = database_faults(programs, path)
+        total, fault_count = total + count, fault_count + len(faults)
+        for fault in faults[:5]:
+            print("%s: %s" % (path, fault))
     print("%d figures of views" % total)
     return 1 if fault_count > 0 else 0
 

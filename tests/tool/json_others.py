@@ -4,6 +4,7 @@ write as CSV. Prints what differs."""
 import csv
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,11 @@ PROGRAMS, DATABASE, BASE = sys.argv[1:]
 def run(program, *arguments):
     done = subprocess.run([os.path.join(PROGRAMS, program), *arguments], capture_output=True, text=True)
     return done.stdout, done.returncode
+
+
+def in_chinese(program, *arguments):
+    done = subprocess.run([os.path.join(PROGRAMS, program), *arguments], capture_output=True, text=True, env=dict(os.environ, LC_ALL="zh_CN.UTF-8"))
+    return done.stdout
 
 
 def is_same(value, cell):
@@ -103,6 +109,57 @@ def check_faults():
         yield "check: %s, and %s is printed" % (answer["rules"], text)
 
 
+def figure_faults():
+    """What was recorded, in the view that each figure names."""
+    told, _ = run("npumem-whatif", "--json", DATABASE)
+    db = sqlite3.connect("file:%s?mode=ro" % DATABASE, uri=True)
+    for figure in json.loads(told)["whatif"]["recorded"]["figures"] if told else ():
+        where = " AND ".join("%s IS ?" % name for name in figure["key"])
+        rows = db.execute("SELECT %s FROM %s WHERE %s" % (figure["name"], figure["view"], where), list(figure["key"].values())).fetchall()
+        if rows != [(figure["value"],)] or len(figure["key"]) != 6:
+            yield "whatif: %s, and the view has %s" % (figure, rows)
+    count, = db.execute("SELECT count(*) FROM heap").fetchone()
+    for heap, chosen in (("pool", "level = 2 OR name = 'pool'"), ("nothing", "0")):
+        answer = json.loads(run("npumem-check", "--json", "--allow-partial", "--max-peak", "1GiB", "--heap", heap, DATABASE)[0] or "null")
+        wanted, = db.execute("SELECT count(*) FROM heap WHERE " + chosen).fetchone()
+        if answer and (answer["chosen_count"], answer["all_count"]) != (wanted, count):
+            yield "check: %d of %d heaps, not %d of %d" % (answer["chosen_count"], answer["all_count"], wanted, count)
+
+
+def without_words(value):
+    if isinstance(value, list):
+        return [without_words(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: without_words(one) for name, one in value.items() if name not in ("language", "note", "label", "text") and not name.endswith("_text")}
+
+
+def words_of(value, name):
+    for member, one in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if member == name and one:
+            yield one
+        else:
+            yield from words_of(one, name)
+
+
+def chinese_faults():
+    """Words for people are those of the lines in Chinese, and all else is as in English."""
+    for name, program, *arguments in (("note", "npumem-check", "--no-leak", "--min-hit-rate", "0.5", "--max-leak-rate", "1", "--allow-partial"),
+                                      ("what_text", "npumem-stack", "--top", "1000"), ("setting_text", "npumem-whatif", "--compare", "--device", "4MiB"),
+                                      ("cause_text", "npumem-whatif", "--compare", "--device", "4MiB")):
+        told, lines = in_chinese(program, "--json", *arguments, DATABASE), in_chinese(program, *arguments, DATABASE)
+        english, _ = run(program, "--json", *arguments, DATABASE)
+        if not english and not told:
+            continue
+        there, here = json.loads(told), json.loads(english)
+        if there["language"] != "zh" or here["language"] != "en" or without_words(there) != without_words(here):
+            yield "%s in Chinese is %s, in English %s" % (program, told[:400], english[:400])
+        words = list(words_of(there, name))
+        yield from ("%s: %s is not printed" % (program, word) for word in words if word not in lines)
+        if name == "what_text" and words == list(words_of(here, name)) != []:
+            yield "%s: %s is no Chinese" % (program, words)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         faults = list(diff_faults(os.path.join(folder, "two"), BASE, DATABASE))
@@ -111,6 +168,8 @@ def main():
         for what in ("leak", "peak", "oom", "reserve"):
             faults += stack_faults(what)
         faults += check_faults()
+        faults += figure_faults()
+        faults += chinese_faults()
     for fault in faults[:10]:
         print("%s: %s" % (DATABASE, fault))
     return 1 if faults else 0

@@ -38,22 +38,29 @@ def read(path):
     return [(kind, head, zlib.decompress(base64.b64decode(text), -15)) for kind, head, text in found if kind != "sql"]
 
 
-def main():
-    path, name, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
+def rows(path, name):
+    """Names of the columns of a table, and its rows."""
     blocks = read(path)
     strings = next(data for kind, _, data in blocks if kind == "strings").decode().split("\0")[:-1]
-    if name == "-":
-        for kind, head, data in blocks:
-            print(kind, head.get("name", head.get("heap", "")), head.get("rows", ""))
-        return
     head, data = next((head, data) for kind, head, data in blocks if kind == "table" and head["name"] == name)
     columns, offset = {}, 0
     for column in head["columns"]:
         columns[column["name"]] = column_values(column, data, offset, head["rows"], strings)
         offset += column["bytes"] * head["rows"]
-    for row in range(head["rows"]):
-        values = (columns[column][row] for column in wanted)
-        print(",".join("" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value) for value in values))
+    return list(columns), list(zip(*columns.values()))
 
 
-main()
+def main():
+    path, name, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
+    if name == "-":
+        for kind, head, data in read(path):
+            print(kind, head.get("name", head.get("heap", "")), head.get("rows", ""))
+        return
+    names, values = rows(path, name)
+    for row in values:
+        picked = (row[names.index(column)] for column in wanted)
+        print(",".join("" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value) for value in picked))
+
+
+if __name__ == "__main__":
+    main()

@@ -31,29 +31,37 @@ static int report_error(const char *subject, const nm_error *err)
 }
 
 /* What a filter hides. */
-static nm_status say_chosen(sqlite3 *db, const check_options *options, nm_error *err)
+static nm_status say_chosen(sqlite3 *db, const check_options *options, nm_json *json, nm_error *err)
 {
     int64_t chosen_count, all_count;
     nm_status status = check_count_heaps(db, &options->filter, &chosen_count, &all_count, err);
 
-    if (status == NM_OK && chosen_count < all_count && !options->is_json)
+    if (status != NM_OK)
+        return status;
+    if (json != NULL) {
+        nm_json_int(json, "chosen_count", chosen_count);
+        nm_json_int(json, "all_count", all_count);
+    } else if (chosen_count < all_count) {
         check_write_chosen(chosen_count, all_count, stdout);
-    return status;
+    }
+    return NM_OK;
 }
 
-/* With what else there is to say of the database. */
-static nm_status make_json(const check_options *options, const check_result *results, sqlite3 *db, nm_buffer *out,
-                           nm_error *err)
+/* What is said beside the lines of rules; as JSON, all there is to say of the database. */
+static nm_status say_rest(const check_options *options, const check_result *results, sqlite3 *db, nm_buffer *out,
+                          nm_error *err)
 {
-    const nm_findings_json_options findings = {.language = nm_language_of_environment(), .database = options->database};
+    const nm_findings_json_options findings = {.language = nm_spoken_language(), .database = options->database};
     nm_json json = {.out = out, .err = err};
-    nm_status status = NM_OK;
+    nm_status status;
 
     if (!options->is_json)
-        return NM_OK;
+        return say_chosen(db, options, NULL, err);
     nm_answer_json_begin(&json, "check", options->database, findings.language);
     check_write_rules(results, options->rules.count, &json);
-    status = nm_findings_json(db, &findings, &json, err);
+    status = say_chosen(db, options, &json, err);
+    if (status == NM_OK)
+        status = nm_findings_json(db, &findings, &json, err);
     return status == NM_OK ? nm_answer_json_end(&json) : status;
 }
 
@@ -92,9 +100,7 @@ static int run_check(const void *context)
         status = check_measure(nm_foreign_db(database), &options->rules.items[i], &options->filter, &results[i],
                                &subject, &err);
     if (status == NM_OK)
-        status = say_chosen(nm_foreign_db(database), options, &err);
-    if (status == NM_OK)
-        status = make_json(options, results, nm_foreign_db(database), &json, &err);
+        status = say_rest(options, results, nm_foreign_db(database), &json, &err);
     if (status == NM_OK && options->junit_path != NULL) {
         subject = options->junit_path;
         status = check_write_junit(subject, options->is_forced, options->database, results, options->rules.count, &err);
@@ -141,8 +147,6 @@ int main(int argc, char **argv)
 {
     check_options options = {0};
     options_outcome outcome = check_options_read(argc, argv, &options);
-    if (options.is_json)
-        nm_spoken_in(NM_ENGLISH); /* for programs */
     int result = outcome == OPTIONS_READ ? answer_check(&options) : options_end(outcome, EXIT_UNUSABLE);
 
     check_options_free(&options);

@@ -93,6 +93,8 @@ static void write_rule(const check_result *result, nm_json *json)
                                         [CHECK_COUNT] = "count",
                                         [CHECK_BYTES_PER_HOUR] = "bytes_per_hour"};
 
+    char note[2 * sizeof result->note];
+
     nm_json_begin(json, NULL, '{');
     nm_json_text(json, "rule", result->name);
     nm_json_bool(json, "is_ok", result->is_ok);
@@ -103,7 +105,7 @@ static void write_rule(const check_result *result, nm_json *json)
     nm_json_bool(json, "is_minimum", result->is_minimum);
     nm_json_int(json, "failed_count", result->failed_count);
     nm_json_text(json, "place", result->place);
-    nm_json_text(json, "note", result->note);
+    nm_json_text(json, "note", nm_spoken_said(result->note, note, sizeof note));
     nm_json_end(json, '}');
 }
 

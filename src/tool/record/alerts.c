@@ -186,8 +186,8 @@ static void describe_heap(const nm_watch_heap *heap, char who[LINE_BYTES / 2])
 {
     char device[32] = "";
 
-    if (heap->device_ordinal != NM_UNKNOWN_NUMBER)
-        snprintf(device, sizeof device, "NPU %" PRId64 " ", heap->device_ordinal);
+    if (heap->device_number != NM_UNKNOWN_NUMBER)
+        snprintf(device, sizeof device, "NPU %" PRId64 " ", heap->device_number);
     snprintf(who, LINE_BYTES / 2, "pid %" PRId64 " %s%.*s", heap->pid, device,
              heap->name.len < 64 ? (int)heap->name.len : 64, (const char *)heap->name.data);
 }

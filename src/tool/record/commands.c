@@ -96,9 +96,9 @@ static void append_heap(void *context, const nm_watch_heap *heap)
         list->status =
             append(list->out, list->err, "%s{\"pid\":%" PRId64 ",\"device\":", list->has_one ? "," : "", heap->pid);
     if (list->status == NM_OK)
-        list->status = heap->device_ordinal == NM_UNKNOWN_NUMBER
+        list->status = heap->device_number == NM_UNKNOWN_NUMBER
                            ? append(list->out, list->err, "null")
-                           : append(list->out, list->err, "%" PRId64, heap->device_ordinal);
+                           : append(list->out, list->err, "%" PRId64, heap->device_number);
     if (list->status == NM_OK)
         list->status = append(list->out, list->err, ",\"level\":\"%s\",\"heap\":", level_word(now->level));
     if (list->status == NM_OK)

@@ -91,10 +91,11 @@ static void begin_stack(nm_json *json, const nm_asked_stacks_row *row)
 
 static void write_head(nm_json *json, const nm_asked_stacks_row *row)
 {
-    char text[NM_HUMAN_BYTES];
+    char text[NM_HUMAN_BYTES], said[TEXT_BYTES];
 
     nm_json_begin(json, NULL, '{');
     nm_json_text(json, "what", row->words);
+    nm_json_text(json, "what_text", nm_spoken_said(row->words, said, sizeof said));
     write_int(json, "bytes", row->has.bytes, row->bytes);
     nm_json_text(json, "text", row->has.bytes ? nm_human_bytes(text, row->bytes) : NULL);
     write_int(json, "allocation_count", row->has.allocation_count, row->allocation_count);
@@ -266,7 +267,7 @@ static nm_status answer_json(run *r, nm_error *err)
     nm_status status;
 
     r->json = &json;
-    nm_answer_json_begin(&json, "stack", r->options->database, NM_ENGLISH);
+    nm_answer_json_begin(&json, "stack", r->options->database, nm_spoken_language());
     nm_json_begin(&json, "stacks", '[');
     status = ask_chosen(r, err);
     nm_json_end(&json, ']');

@@ -4,7 +4,9 @@
  */
 #include <stdlib.h>
 
+#include "base/spoken.h"
 #include "say/answer.h"
+#include "say/spoken.h"
 #include "tool/top/show.h"
 
 static void put_number(nm_json *json, const char *name, int64_t value)
@@ -49,7 +51,7 @@ static void put_heap(nm_json *json, const top_heap *heap)
     nm_json_begin(json, NULL, '{');
     put_number(json, "rank", heap->rank);
     put_number(json, "pid", heap->heap.pid);
-    put_number(json, "device", heap->heap.device_ordinal);
+    put_number(json, "device", heap->heap.device_number);
     nm_json_bytes(json, "heap", heap->heap.name);
     nm_json_text(json, "level", show_level(now->level));
     nm_json_bool(json, "is_over", heap->is_over);
@@ -105,9 +107,10 @@ nm_status show_json(const show_frame *frame, nm_buffer *out, nm_error *err)
     const top_look *look = frame->look;
     nm_json json = {.out = out, .err = err};
 
-    nm_answer_json_begin(&json, "top", NULL, NM_ENGLISH);
+    nm_answer_json_begin(&json, "top", NULL, nm_spoken_language());
     nm_json_text(&json, "trace", frame->name);
     nm_json_text(&json, "state", show_state(frame->state));
+    nm_json_text(&json, "state_text", nm_spoken(show_state_text(frame->state)));
     put_number(&json, "ns", look->time_ns);
     put_number(&json, "growth_ns", look->growth_ns == 0 ? NM_UNKNOWN_NUMBER : look->growth_ns);
     put_count(&json, "process_count", look->process_count);

@@ -63,7 +63,7 @@ static nm_status make_labels(const char *trace, const top_heap *heap, char **lab
     put_label(out, "trace", trace, strlen(trace));
     put_number(out, "rank", heap->rank);
     put_number(out, "pid", heap->heap.pid);
-    put_number(out, "device", heap->heap.device_ordinal);
+    put_number(out, "device", heap->heap.device_number);
     fputc(',', out);
     put_label(out, "heap", (const char *)heap->heap.name.data, heap->heap.name.len);
     fputc(',', out);

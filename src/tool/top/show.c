@@ -51,8 +51,7 @@ const char *show_state(nm_state state)
     return states[state];
 }
 
-/* Where its word alone would not say it. */
-static const char *state_text(nm_state state)
+const char *show_state_text(nm_state state)
 {
     return state == NM_STATE_UNSEEN       ? "recorded elsewhere"
            : state == NM_STATE_UNREADABLE ? "not known whether it runs (its rings belong to another user)"
@@ -234,7 +233,7 @@ static void put_head(text_lines *text)
     if (frame->is_behind)
         snprintf(state, sizeof state, nm_spoken("%.0f %% read"), 100 * (frame->progress < 1 ? frame->progress : 1));
     else
-        snprintf(state, sizeof state, "%s", nm_spoken(state_text(frame->state)));
+        snprintf(state, sizeof state, "%s", nm_spoken(show_state_text(frame->state)));
     put(text, nm_spoken("%s  %s, %s%s, %" PRIu64 " process%s%s, %s events%s"), frame->name, state,
         look->time_ns == NM_NO_TIME ? nm_spoken("no event yet") : nm_human_time(time, look->time_ns), steps,
         running > 0 ? running : look->process_count,
@@ -250,8 +249,8 @@ static void put_heap(text_lines *text, const top_heap *heap)
     char device[40] = "", rank[40] = "", pid[40] = "", name[LINE_BYTES];
     const nm_heap_gauge *now = &heap->heap.now;
 
-    if (heap->heap.device_ordinal != NM_UNKNOWN_NUMBER)
-        snprintf(device, sizeof device, nm_spoken("  device %" PRId64), heap->heap.device_ordinal);
+    if (heap->heap.device_number != NM_UNKNOWN_NUMBER)
+        snprintf(device, sizeof device, nm_spoken("  device %" PRId64), heap->heap.device_number);
     if (heap->rank != NM_UNKNOWN_NUMBER)
         snprintf(rank, sizeof rank, "  rank %" PRId64, heap->rank);
     if (text->frame->look->process_count > 1)

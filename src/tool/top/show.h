@@ -27,6 +27,8 @@ nm_status show_json(const show_frame *frame, nm_buffer *out, nm_error *err);
 
 /* "recording", "ended", ...: the word of JSON. */
 const char *show_state(nm_state state);
+/* The same for people, in English: more where its word alone would not say it. */
+const char *show_state_text(nm_state state);
 
 /* Of nm_heap_level: "pool"; "" for what is none. */
 const char *show_part(nm_gauge_part part); /* as in device_part.part */

@@ -5,6 +5,7 @@
  */
 #include "tool/whatif/database.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,8 @@ static nm_status take_process(database *base, const nm_whatif_processes_row *row
         return status;
     base->gather->processes.items[*index].is_partial = !row->is_whole;
     base->gather->processes.items[*index].is_kept = row->is_kept;
+    snprintf(base->gather->processes.items[*index].host, sizeof base->gather->processes.items[*index].host, "%s",
+             row->host);
     return NM_OK;
 }
 
@@ -95,6 +98,7 @@ static nm_status read_devices(database *base, nm_error *err)
         nm_definition definition = {.kind = NM_DEFINE_DEVICE, .id = (uint64_t)row.device_id};
 
         definition.device.ordinal = NM_NUMBER_OF(&row, ordinal);
+        definition.device.physical_ordinal = NM_NUMBER_OF(&row, physical_ordinal);
         definition.device.capacity_bytes = (uint64_t)row.capacity_bytes;
         status = give_text(base, NM_TEXT_OF(&row, kind), &definition.device.device_kind, err);
         if (status == NM_OK)

@@ -4,7 +4,11 @@
  */
 #include "tool/whatif/json.h"
 
+#include <string.h>
+
+#include "base/spoken.h"
 #include "say/answer.h"
+#include "say/spoken.h"
 
 static int64_t whole(uint64_t value)
 {
@@ -35,6 +39,11 @@ static void write_process(nm_json *json, const nm_gather_process *process)
     write_number(json, "pid", process == NULL ? NM_UNKNOWN_NUMBER : process->pid);
 }
 
+static double hit_rate_of(const nm_recorded *recorded)
+{
+    return 1 - (double)recorded->miss_count / (double)recorded->served_count;
+}
+
 static void write_place(nm_json *json, const whatif_answer *answer)
 {
     const whatif_place *place = answer->place;
@@ -44,7 +53,7 @@ static void write_place(nm_json *json, const whatif_answer *answer)
     nm_json_bool(json, "is_complete", place->is_complete);
     nm_json_bool(json, "is_end_known", !place->is_end_unknown);
     write_process(json, place->process);
-    write_number(json, "device", place->device_ordinal);
+    write_number(json, "device", place->device_number);
     nm_json_text(json, "heap", place->heap->name);
     nm_json_int(json, "heap_id", whole(place->heap->heap_id));
     write_count(json, "step_count", true, answer->workload->step_count);
@@ -53,7 +62,37 @@ static void write_place(nm_json *json, const whatif_answer *answer)
     nm_json_end(json, '}');
 }
 
-static void write_recorded(nm_json *json, const nm_recorded *recorded)
+static void write_figure(nm_json *json, const whatif_place *place, nm_figure figure)
+{
+    const char *host = place->process == NULL ? "" : place->process->host;
+
+    nm_figure_json_begin(json, &figure);
+    nm_json_text(json, "host", host[0] == 0 ? NULL : host);
+    write_process(json, place->process);
+    write_number(json, "device", place->device_number);
+    nm_json_text(json, "heap", place->heap->name[0] == 0 ? NULL : place->heap->name);
+    nm_json_text(json, "level", "pool");
+    nm_figure_json_end(json);
+}
+
+/* Those that views of the database have too. */
+static void write_figures(nm_json *json, const whatif_place *place, const nm_recorded *recorded)
+{
+    nm_json_begin(json, "figures", '[');
+    if (!place->is_kept) /* else only those of what was kept are simulated */
+        write_figure(json, place,
+                     (nm_figure){"allocation_count", "count", "heap_total", .count = whole(recorded->request_count)});
+    if (recorded->has_reserved)
+        write_figure(
+            json, place,
+            (nm_figure){"peak_reserved_bytes", "bytes", "peak", .count = whole(recorded->peak_reserved_bytes)});
+    if (recorded->served_count > 0)
+        write_figure(json, place,
+                     (nm_figure){"hit_rate", "ratio", "pool_summary", .is_real = true, .value = hit_rate_of(recorded)});
+    nm_json_end(json, ']');
+}
+
+static void write_recorded(nm_json *json, const whatif_place *place, const nm_recorded *recorded)
 {
     nm_json_begin(json, "recorded", '{');
     nm_json_text(json, "basis", "recorded");
@@ -61,9 +100,11 @@ static void write_recorded(nm_json *json, const nm_recorded *recorded)
     if (recorded->has_reserved)
         write_bytes(json, "peak_reserved", recorded->peak_reserved_bytes);
     if (recorded->served_count > 0)
-        nm_json_real(json, "hit_rate", 1 - (double)recorded->miss_count / (double)recorded->served_count);
+        nm_json_real(json, "hit_rate", hit_rate_of(recorded));
     write_count(json, "failed_count", true, recorded->failed_count);
     write_count(json, "flush_count", true, recorded->flush_count);
+    if (strcmp(place->kind, "database") == 0)
+        write_figures(json, place, recorded);
     nm_json_end(json, '}');
 }
 
@@ -77,6 +118,7 @@ static void write_failure(nm_json *json, const nm_sim_result *result)
     }
     nm_json_begin(json, "failure", '{');
     nm_json_text(json, "cause", whatif_cause_text(failure->cause));
+    nm_json_text(json, "cause_text", nm_spoken(whatif_cause_text(failure->cause)));
     write_count(json, "seq", failure->seq != NM_NO_SEQ, (uint64_t)failure->seq);
     write_bytes(json, "requested", failure->bytes);
     write_bytes(json, "reserved", failure->reserved_bytes);
@@ -90,9 +132,11 @@ static void write_failure(nm_json *json, const nm_sim_result *result)
 static void write_row(nm_json *json, const whatif_answer *answer, const whatif_row *row)
 {
     const nm_sim_result *result = &row->result;
+    char name[2 * sizeof row->name];
 
     nm_json_begin(json, NULL, '{');
     nm_json_text(json, "setting", row->name);
+    nm_json_text(json, "setting_text", nm_spoken_said(row->name, name, sizeof name));
     nm_json_text(json, "basis", "simulated");
     nm_json_bool(json, "is_fit", result->is_fit);
     write_bytes(json, "peak_reserved", result->peak_reserved_bytes);
@@ -150,10 +194,10 @@ static void write_advice(nm_json *json, const nm_advice *advice)
 
 nm_status whatif_write_json(const whatif_answer *answer, nm_json *json)
 {
-    nm_answer_json_begin(json, "whatif", answer->place->path, NM_ENGLISH);
+    nm_answer_json_begin(json, "whatif", answer->place->path, nm_spoken_language());
     nm_json_begin(json, "whatif", '{');
     write_place(json, answer);
-    write_recorded(json, &answer->workload->recorded);
+    write_recorded(json, answer->place, &answer->workload->recorded);
     write_bytes(json, "lower_bound", answer->packing->peak_live_bytes);
     write_bytes(json, "offline_packing", answer->packing->packed_bytes);
     nm_json_begin(json, "rows", '[');
@@ -169,7 +213,7 @@ nm_status whatif_write_json(const whatif_answer *answer, nm_json *json)
 
 nm_status whatif_write_heaps(const char *path, const nm_gather *gather, nm_json *json)
 {
-    nm_answer_json_begin(json, "whatif", path, NM_ENGLISH);
+    nm_answer_json_begin(json, "whatif", path, nm_spoken_language());
     nm_json_begin(json, "heaps", '[');
     for (size_t i = 0; i < gather->heaps.count; i++) {
         const nm_gather_heap *heap = &gather->heaps.items[i];

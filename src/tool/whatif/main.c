@@ -92,7 +92,7 @@ static nm_status make_workload(whatif *run, nm_error *err)
         .heap = heap,
         .process = process,
         .has_more_pools = count_pools(run->input.gather) > 1,
-        .device_ordinal = device == NULL ? NM_UNKNOWN_NUMBER : run->input.gather->devices.items[*device].ordinal,
+        .device_number = device == NULL ? NM_UNKNOWN_NUMBER : run->input.gather->devices.items[*device].number,
         .capacity_bytes = capacity == 0 || capacity > NM_WHATIF_UNLIMITED ? NM_WHATIF_UNLIMITED : capacity,
         .other_bytes = run->options->other_bytes,
         .is_end_unknown = run->workload->recorded.refused_bytes > 0 && !run->workload->recorded.is_refusal_replayed,

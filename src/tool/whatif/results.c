@@ -183,8 +183,8 @@ void whatif_print_head(const whatif_place *place, const nm_workload *workload, c
                                           : "whole"));
     fprintf(out, nm_spoken("pool          %s, heap %" PRIu64), nm_shown_text(name, sizeof name, place->heap->name),
             place->heap->heap_id);
-    if (place->device_ordinal != NM_UNKNOWN_NUMBER)
-        fprintf(out, nm_spoken(", device %" PRId64), place->device_ordinal);
+    if (place->device_number != NM_UNKNOWN_NUMBER)
+        fprintf(out, nm_spoken(", device %" PRId64), place->device_number);
     if (place->has_more_pools)
         print_process(place->process, ", ", out);
     fprintf(out, nm_spoken(": %s request%s, "), count(a, workload->recorded.request_count),

@@ -33,7 +33,7 @@ typedef struct whatif_place {
     const nm_gather_heap *heap;
     const nm_gather_process *process; /* of the heap; NULL: not known */
     bool has_more_pools;              /* the input has others: the process is said */
-    int64_t device_ordinal;
+    int64_t device_number;
     uint64_t capacity_bytes; /* of the device; NM_WHATIF_UNLIMITED */
     uint64_t other_bytes;
     bool is_end_unknown; /* what the run died of is not replayed: what would fit is not known */

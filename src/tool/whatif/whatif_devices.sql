@@ -2,6 +2,7 @@
 SELECT
     device_id,
     ordinal,
+    physical_ordinal,
     kind,
     capacity_bytes
 FROM device;

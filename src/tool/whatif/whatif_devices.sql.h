@@ -9,9 +9,9 @@
 #include "store/question.h"
 
 #define NM_WHATIF_DEVICES_SQL \
-    "SELECT device_id, ordinal, kind, capacity_bytes FROM device;"
-#define NM_WHATIF_DEVICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id) INTEGER(ordinal) TEXT(kind) \
-    INTEGER(capacity_bytes)
+    "SELECT device_id, ordinal, physical_ordinal, kind, capacity_bytes FROM device;"
+#define NM_WHATIF_DEVICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id) INTEGER(ordinal) \
+    INTEGER(physical_ordinal) TEXT(kind) INTEGER(capacity_bytes)
 NM_QUESTION_ROW(whatif_devices, NM_WHATIF_DEVICES_COLUMNS)
 NM_QUESTION_ASK(whatif_devices, NM_WHATIF_DEVICES_SQL, NM_QUESTION_NONE)
 

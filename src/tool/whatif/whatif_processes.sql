@@ -3,6 +3,7 @@ SELECT
     process_id,
     pid,
     rank,
+    host,
     baseline = 'unknown' AS is_late,
     is_complete AND events_late = 0 AS is_whole,
     events_unkept > 0 AS is_kept

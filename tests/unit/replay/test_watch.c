@@ -120,7 +120,7 @@ START_TEST(heaps_have_their_sums_and_names)
     ck_assert_uint_eq(all.heap_count, 3);
     ck_assert(is_text(all.heaps[1].name, "cache"));
     ck_assert_int_eq(all.heaps[1].pid, 100);
-    ck_assert_int_eq(all.heaps[1].device_ordinal, 3);
+    ck_assert_int_eq(all.heaps[1].device_number, 4);
     ck_assert_uint_eq(all.heaps[1].capacity_bytes, 1000);
     ck_assert_uint_eq(all.heaps[1].now.live_bytes, 128);
     ck_assert_uint_eq(all.heaps[1].now.live_count, 1);
@@ -128,7 +128,7 @@ START_TEST(heaps_have_their_sums_and_names)
     ck_assert_uint_eq(all.heaps[1].now.reserved_bytes, 512);
     ck_assert_uint_eq(all.heaps[1].now.allocation_count, 2);
     ck_assert_uint_eq(all.heaps[1].now.free_count, 1);
-    ck_assert_int_eq(all.heaps[2].device_ordinal, NM_UNKNOWN_NUMBER);
+    ck_assert_int_eq(all.heaps[2].device_number, NM_UNKNOWN_NUMBER);
     ck_assert_int_eq(all.heaps[2].pid, 200);
     ck_assert_uint_eq(all.definition_count, 8);
 }
