@@ -358,7 +358,7 @@ async function testNames(browser) {
     await picture(page, 'hostile');
     await close();
     const plain = await open(browser, 'hostile', '', {javaScriptEnabled: false});
-    assert.ok(await plain.page.isVisible('#summary'), 'without script the summary is there');
+    assert.ok(await plain.page.isVisible('.summary'), 'without script the summary is there');
     assert.equal(await plain.page.locator('img').count(), 0);
     await plain.close();
 }
