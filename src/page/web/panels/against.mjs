@@ -9,7 +9,7 @@ import {makeUsage, placeOf} from '../data/model.mjs';
 import {makeOverlay, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from '../pictures/overlay.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeTable} from '../pictures/table.mjs';
-import {say, sayPlace, sayWith} from '../state/words.mjs';
+import {say, sayName, sayPlace, sayWith} from '../state/words.mjs';
 
 const FORMATS = {bytes: formatBytes, ns: formatTime, ratio: formatPercent};
 const MOMENTS = {peak: 'live at the peaks of the heaps', end: 'live at the end', step: 'allocated per step'};
@@ -28,7 +28,7 @@ export function changeText(unit, change) {
 export function siteOfChange(row) {
     if (row.path === '(all)')
         return say('all sites');
-    return `${row.path ?? ''}${isKnown(row.line) ? `:${row.line}` : ''}${row.path && row.function ? ' ' : ''}${row.function ?? ''}`;
+    return sayName(`${row.path ?? ''}${isKnown(row.line) ? `:${row.line}` : ''}${row.path && row.function ? ' ' : ''}${row.function ?? ''}`);
 }
 
 /* The heap of the other run that a heap of this one is compared with: the same place as far as there is one. Pure. */

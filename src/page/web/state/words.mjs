@@ -21,9 +21,14 @@ export function say(text) {
     return (spoken.language === 'zh' && CHINESE[text]) || text;
 }
 
+/* Heaps that npumem named: what the database says in Chinese has these names as they are. */
+const OWN_HEAPS = ['device memory', 'pinned host memory', 'registered host memory', 'physical memory', 'memory of other processes', 'caching pool'];
+
 /* Of what the database says in both, the one in the language that was set. */
 export function inLanguage(english, chinese) {
-    return spoken.language === 'zh' ? chinese ?? english : english;
+    if (spoken.language === 'en' || chinese === null || chinese === undefined)
+        return english;
+    return OWN_HEAPS.reduce((text, name) => text.replaceAll(name, say(name)), chinese);
 }
 
 /* A sentence with values in it: sayWith('{count} blocks', {count: '7'}). Values are put in once, as they are. */
