@@ -80,6 +80,18 @@ static void write_title(const nm_page_options *options, FILE *out)
         fprintf(out, " and %zu more", options->database_count - 1);
 }
 
+/* Nobody knows which language a reader without script has. */
+static void write_summaries(const nm_page_options *options, FILE *out)
+{
+    const nm_language order[] = {options->language, options->language == NM_ENGLISH ? NM_CHINESE : NM_ENGLISH};
+
+    for (size_t i = 0; i < 2; i++) {
+        fprintf(out, "<pre class=\"summary\" lang=\"%s\">", order[i] == NM_ENGLISH ? "en" : "zh");
+        write_escaped(out, options->summaries[order[i]]);
+        fputs("</pre>\n", out);
+    }
+}
+
 static void write_frame(nm_page *page, const nm_page_options *options, bool has_sql)
 {
     fputs(has_sql ? policy_of_sql : policy, page->out);
@@ -90,9 +102,8 @@ static void write_frame(nm_page *page, const nm_page_options *options, bool has_
     write_file(page->out, "page.css");
     fputs("</style>\n</head>\n<body>\n", page->out);
     write_file(page->out, "body.html");
-    fputs("<pre id=\"summary\">", page->out);
-    write_escaped(page->out, options->summary);
-    fputs("</pre>\n<script id=\"uplot\">\n", page->out);
+    write_summaries(options, page->out);
+    fputs("<script id=\"uplot\">\n", page->out);
     write_file(page->out, "uplot.js");
     fputs("</script>\n<script type=\"module\">\n", page->out);
     write_file(page->out, "page.js");

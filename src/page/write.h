@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "say/sentence.h"
 
 #define NM_PAGE_BYTES_MAX   ((uint64_t)16 << 20)
 #define NM_PAGE_BYTES_LEAST ((uint64_t)1 << 20)
@@ -42,7 +43,8 @@ typedef struct nm_page_whatif {
 typedef struct nm_page_options {
     const char *database_path;      /* as it is shown; borrowed */
     size_t database_count;          /* so many were put together, of which that is the first; 0 is 1 */
-    const char *summary;            /* the screen as text, for who has no script; borrowed */
+    const char *summaries[2];       /* the screen as text, for who has no script, in each nm_language; borrowed */
+    nm_language language;           /* which of them comes first */
     uint64_t bytes_max;             /* the page is never larger; 0: NM_PAGE_BYTES_MAX */
     const nm_page_against *against; /* borrowed; NULL: none */
     const nm_page_whatif *whatif;   /* borrowed; NULL: the page says how to ask */

@@ -413,3 +413,15 @@ nm_status nm_screen_append(sqlite3 *db, const char *database_path, nm_language l
     free(text);
     return status;
 }
+
+nm_status nm_screen_texts(sqlite3 *db, const char *database_path, nm_buffer texts[2], nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < 2 && status == NM_OK; i++) {
+        status = nm_screen_append(db, database_path, (nm_language)i, &texts[i], err);
+        if (status == NM_OK)
+            status = nm_buffer_append(&texts[i], "", 1, err);
+    }
+    return status;
+}

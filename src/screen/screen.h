@@ -40,6 +40,9 @@ nm_status nm_screen_write(sqlite3 *db, const nm_screen_names *names, const nm_sc
 /* The same without colour, behind what stands in *out. `database_path` is borrowed; its folder is not shown. */
 nm_status nm_screen_append(sqlite3 *db, const char *database_path, nm_language language, nm_buffer *out, nm_error *err);
 
+/* The same in each language, by nm_language, with a 0 behind it. The buffers are empty; nm_buffer_free them even where it fails. */
+nm_status nm_screen_texts(sqlite3 *db, const char *database_path, nm_buffer texts[2], nm_error *err);
+
 /* ---- What the groups of lines use ---- */
 
 typedef enum nm_screen_kind { NM_LINE_PLAIN, NM_LINE_BAD, NM_LINE_WARNING, NM_LINE_FINE, NM_LINE_HEAD } nm_screen_kind;

@@ -358,7 +358,8 @@ async function testNames(browser) {
     await picture(page, 'hostile');
     await close();
     const plain = await open(browser, 'hostile', '', {javaScriptEnabled: false});
-    assert.ok(await plain.page.isVisible('#summary'), 'without script the summary is there');
+    assert.ok(await plain.page.isVisible('.summary'), 'without script the summary is there');
+    assert.deepEqual(await plain.page.locator('.summary:visible').evaluateAll((all) => all.map((one) => one.lang).sort()), ['en', 'zh']);
     assert.equal(await plain.page.locator('img').count(), 0);
     await plain.close();
 }
@@ -382,6 +383,8 @@ async function testOthers(browser) {
     await chinese.close();
     const reader = await open(browser, 'leak', '', {locale: 'zh-CN'});
     assert.equal(await reader.page.textContent('#leaks h2'), '\u6cc4\u6f0f', 'it opens in the language of the browser');
+    assert.equal(await reader.page.evaluate(() => document.documentElement.lang), 'zh');
+    assert.doesNotMatch(await reader.page.textContent('#map .tell'), /[A-Za-z]{2}/, 'what is said of the picture, which is not drawn without a browser');
     await reader.close();
     const dark = await open(browser, 'leak', '#theme=dark&group=stack');
     assert.ok((await dark.page.locator('.icicle .cell').count()) > 5);

@@ -3,6 +3,7 @@
  * Groups, differences and histograms of blocks: small ones by hand, random ones against a slow count of each block by itself.
  */
 import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 
 import {ageClass, ageName, agesOf} from '../../src/page/web/data/ages.mjs';
@@ -15,7 +16,7 @@ import {momentText, namedMoments} from '../../src/page/web/panels/moment.mjs';
 import {failureLevels, levelParts, stepLevels} from '../../src/page/web/panels/oom.mjs';
 import {settingRows} from '../../src/page/web/panels/settings.mjs';
 import {patternOf} from '../../src/page/web/data/search.mjs';
-import {sayPlace, sayWith, setLanguage} from '../../src/page/web/state/words.mjs';
+import {sayClauses, sayPlace, sayWith, setLanguage} from '../../src/page/web/state/words.mjs';
 
 await import(process.env.NPUMEM_PAGE_CHINESE);
 
@@ -266,9 +267,20 @@ test('powers without blocks are one row where they are many', () => {
 });
 
 test('names that are ours are said in Chinese, others stay', () => {
-    const names = ['(no stack)', 'within a step', '1 step', '4 to 7 steps', '1,000 to 9,999 events', 'stream 7', 'pool 0, 1', 'device 0 \u00b7 caching pool', 'train.py:9 stream 7'];
+    const names = ['(no stack)', 'within a step', '1 step', '4 to 7 steps', '1,000 to 9,999 events', 'stream 7', 'pool 0, 1', 'device 0 \u00b7 caching pool', 'device 0 \u00b7 ptaCaching', 'train.py:9 stream 7'];
     assert.deepEqual(names.map(sayPlace), names);
     setLanguage('zh');
-    assert.deepEqual(names.map(sayPlace), ['\uff08\u65e0\u8c03\u7528\u6808\uff09', '\u4e00\u6b65\u4e4b\u5185', '1 \u6b65', '4 \u81f3 7 \u6b65', '1,000 \u81f3 9,999 \u4e2a\u4e8b\u4ef6', '\u6d41 7', '\u5185\u5b58\u6c60 0, 1', '\u8bbe\u5907 0 \u00b7 caching pool', 'train.py:9 stream 7']);
+    assert.deepEqual(names.map(sayPlace), ['\uff08\u65e0\u8c03\u7528\u6808\uff09', '\u4e00\u6b65\u4e4b\u5185', '1 \u6b65', '4 \u81f3 7 \u6b65', '1,000 \u81f3 9,999 \u4e2a\u4e8b\u4ef6', '\u6d41 7', '\u5185\u5b58\u6c60 0, 1', '\u8bbe\u5907 0 \u00b7 \u7f13\u5b58\u5185\u5b58\u6c60', '\u8bbe\u5907 0 \u00b7 ptaCaching', 'train.py:9 stream 7']);
+    setLanguage('en');
+});
+
+test('each clause that view suspect_by_site is made of has its Chinese, of one and of many', () => {
+    const rows = [...readFileSync(new URL('../../docs/sentences.txt', import.meta.url), 'utf8').matchAll(/^suspect\.\w+\n {4}(.*)$/gm)].map(([, text]) => text), tails = rows.filter((text) => text.startsWith(', ')), heads = rows.filter((text) => !text.startsWith(', '));
+    const forms = (text) => ['$1', '$2'].map((word) => text.replace('[ and before them/]', ' and before them').replace(/\[([^/\]]*)\/([^\]]*)\]/g, word).replace(/\{n\}/g, '7').replace('{end}', '').replace(/^; /, ''));
+    const clauses = heads.flatMap(forms), kept = clauses.filter((text) => / freed\b/.test(text) && /^7 other/.test(text)).flatMap((text) => tails.map((tail) => text + tail));
+    assert.deepEqual([tails.length, clauses.length, kept.length], [1, 20, 4]);
+    setLanguage('zh');
+    assert.deepEqual([...clauses, ...kept].filter((text) => /[a-z]/.test(sayClauses(text))), []);
+    assert.equal(sayClauses('1 block born in 2 of 3 steps is live at the end; no other was freed'), '3 \u6b65\u4e2d\u6709 2 \u6b65\u4ea7\u751f\u7684 1 \u4e2a\u5757\u5728\u7ed3\u675f\u65f6\u5b58\u6d3b\uff1b\u6ca1\u6709\u5176\u4ed6\u5757\u91ca\u653e');
     setLanguage('en');
 });

@@ -20,13 +20,20 @@ import {makeState, readHash} from './state/state.mjs';
 import {makeSteps} from './panels/steps.mjs';
 import {makeTimeline} from './panels/timeline.mjs';
 import {makeVerdicts} from './panels/verdicts.mjs';
-import {say, setLanguage} from './state/words.mjs';
+import {say, sayWith, setLanguage} from './state/words.mjs';
 
 const PANELS = [makeVerdicts, makeAgainst, makeTimeline, makeMap, makeLive, makeSteps, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse, makeSql];
 
 /* That of the browser, if the page speaks it. */
 function readersLanguage() {
     return /^zh\b/i.test(navigator.languages?.[0] ?? navigator.language ?? '') ? 'zh' : 'en';
+}
+
+/* The page is marked as being in it: for who has it read aloud, and for the glyphs of Chinese. */
+function speak(language) {
+    setLanguage(language);
+    document.documentElement.lang = language === 'zh' ? 'zh' : 'en';
+    put(document.querySelector('.skip'), say('to the verdicts'));
 }
 
 function defaultsOf(model) {
@@ -84,10 +91,9 @@ const EARLY = new Set(['verdicts', 'timeline', 'map']);
 
 /* All of the page in one language: {head, panels}. */
 function buildPage(model, state) {
-    setLanguage(state.values.lang);
+    speak(state.values.lang);
     const head = makeHead(model, state), panels = PANELS.map((makePanel) => makePanel(model, state)).filter((panel) => panel !== null), frames = panels.map(framePanel);
-    document.documentElement.lang = state.values.lang === 'zh' ? 'zh' : 'en';
-    put(document.getElementById('top'), head.element, make('nav', {'aria-label': 'panels'}, frames.map((frame) => frame.link)));
+    put(document.getElementById('top'), head.element, make('nav', {'aria-label': say('panels')}, frames.map((frame) => frame.link)));
     put(document.getElementById('main'), frames.map((frame) => frame.section));
     return {head, panels};
 }
@@ -158,7 +164,7 @@ function makeProgress() {
 async function start(tell) {
     const began = performance.now(), page = await readPage(document), model = makeModel(page);
     if (model.best === null) {
-        put(document.getElementById('main'), make('p', {class: 'allgood'}, 'No memory was recorded: the summary below is all there is.'));
+        put(document.getElementById('main'), make('p', {class: 'allgood'}, say('No memory was recorded: the summary below is all there is.')));
         return;
     }
     document.documentElement.classList.add('scripted');
@@ -170,5 +176,6 @@ async function start(tell) {
     document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
 }
 
+speak(readersLanguage());
 const tellProgress = makeProgress();
-start(tellProgress).catch((error) => put(document.getElementById('main'), make('p', {class: 'broken', role: 'alert'}, `The page could not be shown: ${error.message}. The summary below holds what npumem ingest says.`))).finally(() => tellProgress(1));
+start(tellProgress).catch((error) => put(document.getElementById('main'), make('p', {class: 'broken', role: 'alert'}, sayWith('The page could not be shown: {error}. The summary below holds what npumem ingest says.', {error: error.message})))).finally(() => tellProgress(1));

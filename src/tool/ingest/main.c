@@ -348,8 +348,8 @@ static nm_status find_redacted(const ingest *run, bool *is_redacted, nm_error *e
 
 static nm_status write_page(ingest *run, nm_error *err)
 {
-    nm_page_options page = {.database_path = run->output_path};
-    nm_buffer summary = {0};
+    nm_page_options page = {.database_path = run->output_path, .language = language_of(run->options)};
+    nm_buffer summaries[2] = {{0}, {0}};
     bool is_redacted = false;
     nm_status status;
 
@@ -359,14 +359,14 @@ static nm_status write_page(ingest *run, nm_error *err)
     if (is_redacted)
         page.database_path = "FILE.db";
     if (status == NM_OK)
-        status = nm_screen_append(run->db, page.database_path, language_of(run->options), &summary, err);
-    if (status == NM_OK)
-        status = nm_buffer_append(&summary, "", 1, err);
-    page.summary = (const char *)summary.data;
+        status = nm_screen_texts(run->db, page.database_path, summaries, err);
+    page.summaries[NM_ENGLISH] = (const char *)summaries[NM_ENGLISH].data;
+    page.summaries[NM_CHINESE] = (const char *)summaries[NM_CHINESE].data;
     run->subject = run->page.path;
     if (status == NM_OK)
         status = ingest_page_write(&run->page, run->db, &page, err);
-    nm_buffer_free(&summary);
+    nm_buffer_free(&summaries[NM_ENGLISH]);
+    nm_buffer_free(&summaries[NM_CHINESE]);
     return status;
 }
 

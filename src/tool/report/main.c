@@ -96,26 +96,27 @@ static nm_status write_page(sources *from, const report_work *work, nm_error *er
     const report_options *options = work->options;
     sqlite3 *db = from->several == NULL ? nm_foreign_db(from->one) : nm_store_db(from->several);
     report_settings settings = {0};
-    nm_buffer summary = {0};
+    nm_buffer summaries[2] = {{0}, {0}};
     nm_status status;
 
     from->subject = options->databases[0];
-    status = nm_screen_append(db, options->databases[0], nm_language_of_environment(), &summary, err);
-    if (status == NM_OK)
-        status = nm_buffer_append(&summary, "", 1, err);
+    status = nm_screen_texts(db, options->databases[0], summaries, err);
     if (status == NM_OK && options->is_whatif)
         status = report_settings_ask(db, options->databases[0], &settings, err);
-    const nm_page_options page = {.database_path = options->databases[0],
-                                  .database_count = options->database_count,
-                                  .summary = (const char *)summary.data,
-                                  .bytes_max = options->bytes_max,
-                                  .against = from->other == NULL ? NULL : &from->against,
-                                  .whatif = settings.whatif.setting_count == 0 ? NULL : &settings.whatif,
-                                  .scratch_path = work->scratch_path};
+    const nm_page_options page = {
+        .database_path = options->databases[0],
+        .database_count = options->database_count,
+        .summaries = {(const char *)summaries[NM_ENGLISH].data, (const char *)summaries[NM_CHINESE].data},
+        .language = nm_language_of_environment(),
+        .bytes_max = options->bytes_max,
+        .against = from->other == NULL ? NULL : &from->against,
+        .whatif = settings.whatif.setting_count == 0 ? NULL : &settings.whatif,
+        .scratch_path = work->scratch_path};
     if (status == NM_OK)
         status = nm_page_write(db, &page, stdout, err);
     report_settings_free(&settings);
-    nm_buffer_free(&summary);
+    nm_buffer_free(&summaries[NM_ENGLISH]);
+    nm_buffer_free(&summaries[NM_CHINESE]);
     return nm_name_written(status, answer_written(work->path), err);
 }
 

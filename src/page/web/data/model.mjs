@@ -59,6 +59,16 @@ function heapLabel(heap, heaps) {
     return parts.join(' \u00b7 ');
 }
 
+/* What table finding says of a row of a view: of that place and kind, with the same in the columns `same`; undefined: nothing. Pure. */
+export function findingOf(model, kind, row, same) {
+    return (model.byPlace('finding').get(placeOf(row)) ?? []).find((finding) => finding.kind === kind && same.every((name) => finding[name] === row[name]));
+}
+
+/* Its texts of one language as one, those that are there; null: none is. Pure. */
+export function joinTexts(...texts) {
+    return texts.filter((text) => text !== null && text !== undefined).join('\n') || null;
+}
+
 /* Of each heap its buckets, as columns. */
 export function makeUsage(table) {
     const usage = new Map();

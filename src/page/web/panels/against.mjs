@@ -9,7 +9,7 @@ import {makeUsage, placeOf} from '../data/model.mjs';
 import {makeOverlay, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from '../pictures/overlay.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeTable} from '../pictures/table.mjs';
-import {say, sayWith} from '../state/words.mjs';
+import {say, sayName, sayPlace, sayWith} from '../state/words.mjs';
 
 const FORMATS = {bytes: formatBytes, ns: formatTime, ratio: formatPercent};
 const MOMENTS = {peak: 'live at the peaks of the heaps', end: 'live at the end', step: 'allocated per step'};
@@ -27,8 +27,8 @@ export function changeText(unit, change) {
 /* "torch/optim/adamw.py:61 step" of a row of diff.sql. Pure. */
 export function siteOfChange(row) {
     if (row.path === '(all)')
-        return 'all sites';
-    return `${row.path ?? ''}${isKnown(row.line) ? `:${row.line}` : ''}${row.path && row.function ? ' ' : ''}${row.function ?? ''}`;
+        return say('all sites');
+    return sayName(`${row.path ?? ''}${isKnown(row.line) ? `:${row.line}` : ''}${row.path && row.function ? ' ' : ''}${row.function ?? ''}`);
 }
 
 /* The heap of the other run that a heap of this one is compared with: the same place as far as there is one. Pure. */
@@ -83,7 +83,7 @@ function drawBoth(model, heap, other, across) {
 
 function showRuns(model) {
     return make('dl', {class: 'facts'}, model.rows('against_run').flatMap((run) => [make('dt', null, make('span', {class: `swatch ${run.letter === 'A' ? 'chosen' : 'other'}`}), ` ${run.letter}`),
-        make('dd', null, `${run.name}: ${formatCount(run.process_count)} process${run.process_count === 1 ? '' : 'es'}, ${formatCount(run.step_count ?? 0)} step${run.step_count === 1 ? '' : 's'}${run.lossy_count > 0 ? `, ${say('NOT COMPLETE')}` : ''}`)]));
+        make('dd', null, `${run.name}: ${run.process_count === 1 ? say('1 process') : sayWith('{count} processes', {count: formatCount(run.process_count)})}, ${run.step_count === 1 ? say('1 step') : sayWith('{count} steps', {count: formatCount(run.step_count ?? 0)})}${run.lossy_count > 0 ? `, ${say('NOT COMPLETE')}` : ''}`)]));
 }
 
 export function makeAgainst(model, state) {
@@ -94,7 +94,7 @@ export function makeAgainst(model, state) {
     const tables = moments.map((moment) => changedSites(sites.filter((row) => row.moment === moment), MOMENTS[moment])), picture = make('div', {id: 'against-picture'});
     const draw = () => {
         const heap = model.heapById.get(state.values.heap) ?? model.best, other = counterpartOf(heap, others), lay = state.values.lay === 'event' ? 'event' : 'step';
-        put(picture, make('div', {class: 'row'}, make('span', {class: 'note'}, `${heap.label}; ${say('across')}`), ['step', 'event'].map((across) => makeChoice(across, lay === across, () => state.set({lay: across})))), heap.usage && other ? drawBoth(model, heap, other, lay) : make('p', {class: 'note'}, say('The other run has no heap like this one.')));
+        put(picture, make('div', {class: 'row'}, make('span', {class: 'note'}, `${sayPlace(heap.label)}; ${say('across')}`), ['step', 'event'].map((across) => makeChoice(across, lay === across, () => state.set({lay: across})))), heap.usage && other ? drawBoth(model, heap, other, lay) : make('p', {class: 'note'}, say('The other run has no heap like this one.')));
     };
     const pictures = moments.map(() => make('div')), element = make('div', null, showRuns(model), figures.element, picture, moments.map((moment, i) => make('div', {id: `against-${moment}`}, make('h3', null, say(MOMENTS[moment])), pictures[i], tables[i].element)));
     return {id: 'against', title: 'Against another run', note: 'A is this run; what npumem diff A B says, and both curves', uses: ['search', 'heap', 'lay'], element, update: (values) => {

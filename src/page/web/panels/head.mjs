@@ -85,7 +85,7 @@ export function makeHead(model, state) {
     const update = (values) => {
         document.documentElement.dataset.theme = isDark(values) ? 'dark' : 'light';
         put(theme, isDark(values) ? '\u2600' : '\u263e');
-        theme.setAttribute('aria-label', isDark(values) ? 'light colours' : 'dark colours');
+        theme.setAttribute('aria-label', say(isDark(values) ? 'light colours' : 'dark colours'));
         put(language, values.lang === 'zh' ? 'EN' : '\u4e2d\u6587');
         if (search.value !== (values.search ?? ''))
             search.value = values.search ?? '';

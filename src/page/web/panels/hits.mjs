@@ -5,8 +5,9 @@
  */
 import {make, makeSparkline} from '../pictures/dom.mjs';
 import {formatBytes, formatCount, formatPercent, isKnown, NOTHING} from '../state/format.mjs';
+import {findingOf, joinTexts} from '../data/model.mjs';
 import {makeBar, makeNumbers, makeTable} from '../pictures/table.mjs';
-import {say, sayWith} from '../state/words.mjs';
+import {inLanguage, say, sayWith} from '../state/words.mjs';
 
 const CURVE_WIDTH = 620, CURVE_HEIGHT = 64;
 
@@ -102,9 +103,15 @@ function makeTried(rows, recorded) {
         make('p', {class: 'note'}, say('Replayed on a simulated allocator (npumem whatif --compare); saved: less reserved than in the replay of the recorded settings.'))), update: table.update};
 }
 
+/* In Chinese what table finding says of the measure. */
+export function adviceText(model, row) {
+    const finding = findingOf(model, row.measure, row, ['verdict']);
+    return inLanguage(row.advice, finding ? joinTexts(finding.text_zh, finding.evidence_zh, finding.remedy_zh) : null);
+}
+
 /* {element, update(filter)}: health's advice on the heap, the settings that were tried, and how others are. */
-export function makeAdvice(heap, health, settings, facts) {
-    const rows = health.filter((row) => row.advice), table = makeTable([{title: 'measure', key: 'measure', show: (row) => say(row.measure)}, {title: 'verdict', key: 'verdict', show: (row) => say(row.verdict)}, {title: 'advice', key: 'advice', className: 'words'}], rows, {caption: 'Other settings'}), tried = makeTried(settings, recordedRow(heap, facts));
+export function makeAdvice(model, heap, health, settings, facts) {
+    const rows = health.filter((row) => row.advice), table = makeTable([{title: 'measure', key: 'measure', show: (row) => say(row.measure)}, {title: 'verdict', key: 'verdict', show: (row) => say(row.verdict)}, {title: 'advice', key: 'advice', className: 'words', show: (row) => adviceText(model, row)}], rows, {caption: 'Other settings'}), tried = makeTried(settings, recordedRow(heap, facts));
     const element = make('div', {class: 'wide'}, make('div', {id: 'pool-whatif'}, make('h3', null, say('Other settings')), rows.length > 0 && table.element,
         make('p', {class: 'note'}, say('Which settings this run would have needed least with, this says:'), ' ', make('code', null, whatifCommand(heap.input)))), tried.element);
     return {element, update: (filter) => {

@@ -4,11 +4,11 @@
  */
 import {make, makeSparkline, put} from '../pictures/dom.mjs';
 import {formatBytes, formatCount, isKnown, NOTHING} from '../state/format.mjs';
-import {placeOf} from '../data/model.mjs';
+import {findingOf, placeOf} from '../data/model.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeTable} from '../pictures/table.mjs';
-import {say, sayPlace, sayWith} from '../state/words.mjs';
+import {inLanguage, say, sayClauses, sayPlace, sayWith} from '../state/words.mjs';
 
 /* Live bytes of each site at the ends of steps, by heap and site. */
 function growthOf(model) {
@@ -33,11 +33,16 @@ function sparkOf(growth, row) {
     const values = growth.get(`${placeOf(row)}\u0001${row.site}`);
     if (!values || values.length < 2)
         return NOTHING;
-    return makeSparkline(thin(values, 110), 116, 26, `live bytes at the ends of ${values.length} steps, from ${formatBytes(values[0])} to ${formatBytes(values[values.length - 1])}`);
+    return makeSparkline(thin(values, 110), 116, 26, sayWith('live bytes at the ends of {count} steps, from {first} to {last}', {count: String(values.length), first: formatBytes(values[0]), last: formatBytes(values[values.length - 1])}));
 }
 
 function heapText(model, row) {
     return model.heaps.find((heap) => heap.place === placeOf(row))?.label ?? row.heap ?? '';
+}
+
+/* What speaks for a verdict: in Chinese of a leak what table finding says, of what is none the clauses of the view. */
+export function evidenceText(model, row) {
+    return row.evidence === null ? '' : inLanguage(row.evidence, findingOf(model, 'leak', row, ['site', 'verdict'])?.evidence_zh ?? sayClauses(row.evidence));
 }
 
 function leakColumns(model, growth) {
@@ -45,7 +50,7 @@ function leakColumns(model, growth) {
         {title: 'site', key: 'site', className: 'site'}, {title: 'leaked', key: 'leak_bytes', isNumber: true, show: (row) => formatBytes(row.leak_bytes)},
         {title: 'blocks', key: 'leak_count', isNumber: true, show: (row) => formatCount(row.leak_count)},
         {title: 'a step', key: 'bytes_per_step', isNumber: true, show: (row) => (isKnown(row.bytes_per_step) ? formatBytes(row.bytes_per_step) : NOTHING)},
-        {title: 'live by step', key: 'leak_bytes', show: (row) => sparkOf(growth, row)}, {title: 'verdict', key: 'verdict', show: (row) => say(row.verdict)}, {title: 'evidence', key: 'evidence', className: 'words'},
+        {title: 'live by step', key: 'leak_bytes', show: (row) => sparkOf(growth, row)}, {title: 'verdict', key: 'verdict', show: (row) => say(row.verdict)}, {title: 'evidence', key: 'evidence', className: 'words', show: (row) => evidenceText(model, row)},
     ];
 }
 
@@ -53,12 +58,12 @@ function suspectColumns(model, growth) {
     return [
         {title: 'site', key: 'site', className: 'site'}, {title: 'size', key: 'size_bytes', isNumber: true, show: (row) => formatBytes(row.size_bytes)},
         {title: 'blocks', key: 'allocation_count', isNumber: true, show: (row) => formatCount(row.allocation_count)}, {title: 'live by step', key: 'size_bytes', show: (row) => sparkOf(growth, row)},
-        {title: 'why not', key: 'reason', show: (row) => sayWith('{verdict}: {reason}', {verdict: say(row.verdict), reason: row.reason ?? ''})}, {title: 'evidence', key: 'evidence', className: 'words'},
+        {title: 'why not', key: 'reason', show: (row) => sayWith('{verdict}: {reason}', {verdict: say(row.verdict), reason: say(row.reason ?? '')})}, {title: 'evidence', key: 'evidence', className: 'words', show: (row) => evidenceText(model, row)},
     ];
 }
 
 function makeSiteTable(model, state, rows, columns, caption) {
-    return makeTable(columns, rows, {caption, textOf: (row) => `${row.site} ${row.verdict} ${row.evidence ?? ''}`, isChosen: (row) => state.values.site === row.site,
+    return makeTable(columns, rows, {caption, textOf: (row) => `${row.site} ${row.verdict} ${evidenceText(model, row)}`, isChosen: (row) => state.values.site === row.site,
         onRow: (row) => {
             const heap = model.heaps.find((one) => one.place === placeOf(row));
             state.set({site: state.values.site === row.site ? null : row.site, ...(heap ? {heap: heap.heap_id} : {})});

@@ -17,7 +17,7 @@ import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeNumbers} from '../pictures/table.mjs';
 import {clockOf, drawCursor, drawPlaces, listenDrag, listenKeys, momentSeq, scaleFor, timeAt} from './timeline.mjs';
-import {say, sayName, sayWith} from '../state/words.mjs';
+import {say, sayName, sayPlace, sayWith} from '../state/words.mjs';
 
 const MAP_HEIGHT = 420, MAP_TOP = 8, MAP_BOTTOM = 26;
 export const EXACT_MAX = 100000; /* more blocks in view are drawn from cells */
@@ -240,17 +240,17 @@ export function blockFacts(model, heap, number) {
     const {blocks} = model, born = blocks.alloc_seq[number], freed = blocks.free_seq[number], clock = clockOf(heap);
     const bornStep = isKnown(born) ? stepAt(heap.steps, born) : null, freedStep = isKnown(freed) ? stepAt(heap.steps, freed) : null;
     const steps = bornStep && freedStep ? freedStep.number - bornStep.number : null;
-    const life = isKnown(born) && isKnown(freed) ? [`${formatCount(freed - born)} events`, steps !== null && `${formatCount(steps)} steps`, heap.input.clock && `about ${formatTime(timeAt(heap, freed) - timeAt(heap, born))}`].filter((part) => part).join(', ') : NOTHING;
-    const at = (seq, step) => (isKnown(seq) ? `event ${formatCount(seq)}${step ? `, step ${formatCount(step.number)}` : ''}${clock(seq) ? `, ${clock(seq)}` : ''}` : null);
-    return [['site', namerOf(model, 'site')(number)], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ['address', formatAddress(blocks.address[number])],
-        ['born', at(born, bornStep) ?? 'before the recording'], ['freed', at(freed, freedStep) ?? 'never'], ['lived', life], ['category', namerOf(model, 'category')(number)],
+    const life = isKnown(born) && isKnown(freed) ? [sayWith('{count} events', {count: formatCount(freed - born)}), steps !== null && sayWith('{count} steps', {count: formatCount(steps)}), heap.input.clock && sayWith('about {time}', {time: formatTime(timeAt(heap, freed) - timeAt(heap, born))})].filter((part) => part).join(', ') : NOTHING;
+    const at = (seq, step) => (isKnown(seq) ? [sayWith('event {event}', {event: formatCount(seq)}), step && sayWith('step {step}', {step: formatCount(step.number)}), clock(seq)].filter((part) => part).join(', ') : null);
+    return [['site', sayName(namerOf(model, 'site')(number))], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ['address', formatAddress(blocks.address[number])],
+        ['born', at(born, bornStep) ?? say('before the recording')], ['freed', at(freed, freedStep) ?? say('never')], ['lived', life], ['category', sayName(namerOf(model, 'category')(number))],
         ['stream', isKnown(blocks.stream[number]) ? String(blocks.stream[number]) : NOTHING], ['allocation', formatCount(blocks.allocation_id[number])]];
 }
 
 function showBlock(model, heap, number, state) {
     const facts = blockFacts(model, heap, number);
-    const buttons = make('div', {class: 'row'}, make('button', {class: 'plain', onclick: () => state.set({site: facts[0][1]})}, say('highlight its site')), make('button', {class: 'plain', onclick: () => state.set({block: null, site: null})}, say('let go')));
-    return make('div', {class: 'block'}, make('div', null, make('h3', null, `Block of ${formatBytes(model.blocks.size_bytes[number])}`), make('dl', null, facts.flatMap(([name, value]) => [make('dt', null, say(name)), make('dd', null, value)])), buttons),
+    const buttons = make('div', {class: 'row'}, make('button', {class: 'plain', onclick: () => state.set({site: namerOf(model, 'site')(number)})}, say('highlight its site')), make('button', {class: 'plain', onclick: () => state.set({block: null, site: null})}, say('let go')));
+    return make('div', {class: 'block'}, make('div', null, make('h3', null, sayWith('Block of {bytes}', {bytes: formatBytes(model.blocks.size_bytes[number])})), make('dl', null, facts.flatMap(([name, value]) => [make('dt', null, say(name)), make('dd', null, value)])), buttons),
         make('div', null, make('h4', null, say('Where it was allocated')), makeStack(model, model.blocks.stack_id[number])));
 }
 
@@ -312,7 +312,7 @@ function showLabels(box, model, heap, view, values) {
     put(box, places.sort((a, b) => a.top - b.top).map(({site, left, top}) => {
         const isRight = left < (view.scale.left + view.scale.right) / 2;
         taken = Math.max(taken + 20, Math.min(MAP_HEIGHT - MAP_BOTTOM - 18, MAP_TOP + top * (MAP_HEIGHT - MAP_TOP - MAP_BOTTOM) - 9));
-        return make('span', {class: 'maplabel', style: `top:${taken.toFixed(0)}px;${isRight ? `left:${(left + 6).toFixed(0)}px` : `right:calc(100% - ${(left - 6).toFixed(0)}px)`}`}, `${say('leak')}: ${site}`);
+        return make('span', {class: 'maplabel', style: `top:${taken.toFixed(0)}px;${isRight ? `left:${(left + 6).toFixed(0)}px` : `right:calc(100% - ${(left - 6).toFixed(0)}px)`}`}, `${say('leak')}: ${sayName(site)}`);
     }));
 }
 
@@ -342,7 +342,7 @@ function paintMap(context, width, ratio, model, heap, values) {
         outline(context, model, heap, view, plotHeight, chosen, colourOf('ink'));
     if (!how.isExact && !model.hasAllBlocks && model.blocks !== null)
         return say('Shares of what was in use: outside of the ranges above not every block is in this page.');
-    return how.isExact ? `${formatCount(how.count)} blocks in view, each drawn by itself.` : 'More blocks in view than pixels: shares of what was in use; a closer range draws each block.';
+    return how.isExact ? sayWith('{count} blocks in view, each drawn by itself.', {count: formatCount(how.count)}) : say('More blocks in view than pixels: shares of what was in use; a closer range draws each block.');
 }
 
 /* The box that is being dragged; a flat one is a range of time alone. */
@@ -357,7 +357,7 @@ function paintBox(context, drag) {
 /* Beside the pointer, on the side where there is room. */
 function showTip(tip, model, heap, number, at, width) {
     const facts = new Map(blockFacts(model, heap, number)), isRight = at.x > width / 2;
-    put(tip, make('b', null, `${formatBytes(model.blocks.size_bytes[number])}  ${facts.get('site')}`), make('br'), `born ${facts.get('born')}`, make('br'), `freed ${facts.get('freed')}`);
+    put(tip, make('b', null, `${formatBytes(model.blocks.size_bytes[number])}  ${facts.get('site')}`), make('br'), `${say('born')} ${facts.get('born')}`, make('br'), `${say('freed')} ${facts.get('freed')}`);
     tip.style.left = isRight ? 'auto' : `${at.x + 14}px`;
     tip.style.right = isRight ? `${width - at.x + 14}px` : 'auto';
     tip.style.top = `${Math.max(0, at.y - 20)}px`;
@@ -449,7 +449,7 @@ export function makeMap(model, state) {
         put(side, chosen >= 0 ? showBlock(model, heap, chosen, state) : make('p', {class: 'note'}, has ? say('Click a block: its stack and its life stand here.') : missingText(model, heap)));
         put(kept, has && showWindows(model, heap, state));
         put(numbers, has && makeNumbers('Largest blocks in view', BLOCK_COLUMNS, () => largestBlocks(model, heap, viewOf(heap, values, Math.max(200, picture.canvas.clientWidth)))));
-        picture.canvas.setAttribute('aria-label', `map of ${heap.label}: addresses down, time to the right; the largest blocks stand in the table below`);
+        picture.canvas.setAttribute('aria-label', sayWith('map of {heap}: addresses down, time to the right; the largest blocks stand in the table below', {heap: sayPlace(heap.label)}));
         picture.redraw();
     };
     return {id: 'map', title: 'Map', note: 'address \u00d7 time; drag for a closer look, click a block for its stack', uses: ['heap', 'from', 'to', 'low', 'high', 'at', 'since', 'axis', 'colour', 'site', 'search', 'block', 'theme'], element, update};

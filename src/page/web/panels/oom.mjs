@@ -5,10 +5,11 @@
 import {LEAK, PALETTE, REST} from '../pictures/colours.mjs';
 import {make, put} from '../pictures/dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime} from '../state/format.mjs';
+import {findingOf, joinTexts} from '../data/model.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeBar, makeTable} from '../pictures/table.mjs';
-import {say, sayMemoryPart, sayWith} from '../state/words.mjs';
+import {inLanguage, say, sayMemoryPart, sayName, sayWith} from '../state/words.mjs';
 
 const TOTAL = 'DEVICE USED', FREE = 'free on the device';
 
@@ -94,7 +95,7 @@ function showLevels(failure, rows) {
 }
 
 function siteTable(model, rows, state) {
-    return makeTable([{title: 'site', key: 'site', className: 'site', show: (row) => make('span', null, row.site, model.leakSites.has(row.site) && make('b', {class: 'leaks'}, say('leak')))}, {title: 'heap', key: 'heap'},
+    return makeTable([{title: 'site', key: 'site', className: 'site', show: (row) => make('span', null, sayName(row.site), model.leakSites.has(row.site) && make('b', {class: 'leaks'}, say('leak')))}, {title: 'heap', key: 'heap'},
         {title: 'live then', key: 'live_bytes', isNumber: true, show: (row) => formatBytes(row.live_bytes)}, {title: 'share', key: 'share_ratio', show: (row) => makeBar(row.share_ratio, formatPercent(row.share_ratio), model.leakSites.has(row.site) ? LEAK : PALETTE[0])},
         {title: 'blocks', key: 'live_count', isNumber: true, show: (row) => formatCount(row.live_count)}], rows, {caption: 'what was live when memory ran out', onRow: (row) => state.set({site: row.site})});
 }
@@ -104,13 +105,19 @@ function failureTitle(failure, asked) {
     return failure.first_ns === null ? text : sayWith('{text}, at {time}', {text, time: formatTime(failure.first_ns)});
 }
 
+/* Why memory ran out, in lines: in Chinese what table finding says of it. */
+export function explanationLines(model, failure) {
+    const finding = findingOf(model, 'out of memory', {...failure, source_id: failure.out_of_memory_id}, ['source_id']);
+    return inLanguage(failure.explanation ?? '', joinTexts(finding?.evidence_zh, finding?.remedy_zh)).split('\n');
+}
+
 function showFailure(model, state, failure, tables) {
     const own = (name) => model.rows(name).filter((row) => row.out_of_memory_id === failure.out_of_memory_id), sites = siteTable(model, own('oom_site'), state), parts = barParts(failure, own('oom_part'));
     const asked = failure.tried_bytes ?? failure.at_least_tried_bytes ?? 0, whole = Math.max(failure.total_bytes ?? 0, parts.reduce((sum, part) => sum + part.bytes, 0), 1);
     tables.push(sites);
     return make('article', {class: 'failure'},
         make('h3', null, failureTitle(failure, asked), make('span', {class: `chip ${failure.outcome === 'recovered' ? 'warning' : 'danger'}`}, [failure.verdict, failure.outcome].filter((word) => word).map(say).join(', '))),
-        make('p', null, failure.explanation ?? ''), showLevels(failure, own('oom_step')), make('h4', null, say('By component')), makeStackedBar(parts, whole, asked, whole),
+        explanationLines(model, failure).map((line) => make('p', null, line)), showLevels(failure, own('oom_step')), make('h4', null, say('By component')), makeStackedBar(parts, whole, asked, whole),
         make('div', {class: 'pair'}, make('div', null, make('h4', null, say('Who held it')), sites.element), make('div', null, make('h4', null, failure.thread ? sayWith('{text} (thread {thread})', {text: say('Who asked'), thread: failure.thread}) : say('Who asked')), makeStack(model, failure.stack_id))),
         failure.message && make('details', null, make('summary', null, say('in the words of torch_npu')), make('pre', null, failure.message)));
 }

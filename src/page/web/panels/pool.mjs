@@ -92,7 +92,7 @@ function poolFacts(row) {
 export function makePool(model, state) {
     const body = make('div'), histograms = make('div', {class: 'twin', id: 'pool-histograms'});
     let shown = null, gaps = [], tables = [], counted = '';
-    const chart = makeCanvas(GAP_HEIGHT, (context, width) => drawGaps(context, width, heapOf(), gaps, state.values), {class: 'chart', role: 'img', 'aria-label': 'reserved, free and stuck bytes of the pool over the run'});
+    const chart = makeCanvas(GAP_HEIGHT, (context, width) => drawGaps(context, width, heapOf(), gaps, state.values), {class: 'chart', role: 'img', 'aria-label': say('reserved, free and stuck bytes of the pool over the run')});
     const heapOf = () => model.heapById.get(state.values.heap) ?? model.best;
 
     function rebuild(heap) {
@@ -103,7 +103,7 @@ export function makePool(model, state) {
         add(MOMENT_COLUMNS, ownRows(model, heap, 'fragmentation'), 'At its moments');
         add(BUCKET_COLUMNS, ownRows(model, heap, 'pool_bucket'), 'Hit rate by size');
         add(CAUSE_COLUMNS, ownRows(model, heap, 'pool_cause'), 'Why the pool had to grow');
-        const [summary] = ownRows(model, heap, 'pool'), advice = makeAdvice(heap, ownRows(model, heap, 'health'), model.rows('whatif').filter((row) => row.heap_id === heap.heap_id), summary), facts = poolFacts(summary);
+        const [summary] = ownRows(model, heap, 'pool'), advice = makeAdvice(model, heap, ownRows(model, heap, 'health'), model.rows('whatif').filter((row) => row.heap_id === heap.heap_id), summary), facts = poolFacts(summary);
         put(body, facts, gaps.length > 0 && [chart.canvas, legendOf(), makeNumbers('Numbers of the picture', [figure('event', 'last_seq', formatCount), figure('reserved', 'reserved_bytes', formatBytes), figure('free', 'free_bytes', formatBytes), figure('stuck', 'stuck_bytes', formatBytes)], () => gaps)],
             make('div', {class: 'pair'}, tables.map((table) => make('div', {class: table.isWide ? 'wide' : null}, make('h3', null, say(table.caption)), table.element))),
             facts === null && tables.length === 0 && make('p', {class: 'note'}, say('This heap is no pool: pick one in the timeline.')),

@@ -14,7 +14,7 @@ import {findMost, firstFrom, mostByPixel, heldBy} from '../data/series.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeNumbers, makeTable} from '../pictures/table.mjs';
 import {GUTTER_LEFT, GUTTER_RIGHT} from './timeline.mjs';
-import {say} from '../state/words.mjs';
+import {say, sayPlace, sayWith} from '../state/words.mjs';
 
 const STEP_HEIGHT = 230, STEP_TOP = 10, STEP_BOTTOM = 24, STEP_PARTS = 100;
 
@@ -148,7 +148,7 @@ export function makeSteps(model, state) {
         put(numbers, makeNumbers('Numbers of the picture', [{title: 'since the begin', key: 'since', isNumber: true}, ...now.map((step, i) => ({title: stepText(step), key: i === 0 ? 'first' : 'second', isNumber: true, show: (row) => formatBytes(i === 0 ? row.first : row.second)}))], () => stepRows(heap, line, now)));
         table = makeDiffer(model, heap, line, now);
         put(body, make('h3', null, say('What differs between the steps')), table.element);
-        chart.element.setAttribute('aria-label', `live bytes of ${heap.label} in ${now.map((step) => `${stepText(step)}, at most ${formatBytes(step.peak_bytes)}`).join(' and ')}, by the time since each began`);
+        chart.element.setAttribute('aria-label', sayWith('live bytes of {heap} in {first}, at most {firstMost} and {second}, at most {secondMost}, by the time since each began', {heap: sayPlace(heap.label), first: stepText(now[0]), firstMost: formatBytes(now[0].peak_bytes), second: stepText(now[1]), secondMost: formatBytes(now[1].peak_bytes)}));
     };
     const update = (values) => {
         const heap = heapOf(), isKnown = isWithSteps(model, heap), wanted = JSON.stringify([heap.heap_id, values.stepa, values.stepb, model.blocks !== null]);

@@ -39,7 +39,7 @@ function placeText(scale, value) {
         return scale.textOf(value);
     if (scale.isTime)
         return formatTime(value);
-    return scale.clock ? `${formatCount(value)} \u00b7 ${formatTime(interpolate(scale.clock.seqs, scale.clock.times, value))}` : `event ${formatCount(value)}`;
+    return scale.clock ? `${formatCount(value)} \u00b7 ${formatTime(interpolate(scale.clock.seqs, scale.clock.times, value))}` : sayWith('event {event}', {event: formatCount(value)});
 }
 
 /* Round places of an axis with their texts; of steps whole ones. */
@@ -247,9 +247,9 @@ function partText(layer) {
         return say('others and unexplained');
     if (layer.part === 'group' || layer.part === 'rest')
         return layer.part === 'group' ? sayName(layer.name) : sayWith('{count} more', {count: formatCount(layer.count)});
-    const name = layer.heap.heap ?? layer.heap.level;
+    const name = sayName(layer.heap.heap ?? layer.heap.level);
     if (layer.heap.module && layer.heap.module !== 'APP')
-        return layer.heap.module;
+        return sayName(layer.heap.module);
     return layer.part === 'live' ? name : `${name}: ${say(layer.part === 'allocated' ? 'allocated' : layer.part === 'free' ? 'free' : 'outside of pools')}`;
 }
 
@@ -425,7 +425,7 @@ function makeProcessChoice(model, heap, state) {
         const own = model.heaps.filter((one) => one.usage && one.process_id === Number(event.target.value));
         state.set({heap: (own.find((one) => one.level === heap.level) ?? own[0]).heap_id, from: null, to: null, low: null, high: null, block: null});
     };
-    return make('select', {'aria-label': 'process', onchange: choose}, [...processes].map(([id, one]) => make('option', {value: id, selected: id === heap.process_id}, textOf(one))));
+    return make('select', {'aria-label': say('process'), onchange: choose}, [...processes].map(([id, one]) => make('option', {value: id, selected: id === heap.process_id}, textOf(one))));
 }
 
 /* ---- Figures beside the picture ---- */
@@ -436,7 +436,7 @@ function makeLegend(picture, colourOfLayer, seq, isCut, state) {
     const one = (colour, text, bytes, kind) => [make('span', {class: `swatch ${kind}`, style: `background:${colour}`}), make('span', null, text), bytes !== null && make('b', {title: `${formatCount(bytes)} B`}, formatBytes(bytes))];
     const hide = (layer, isShown) => state.set({hide: (isShown ? [...keys, keyOfLayer(layer)] : keys.filter((key) => key !== keyOfLayer(layer))).join('\n') || null});
     const toggle = (layer, isShown) => make('li', null, make('button', {class: `legend${isShown ? '' : ' off'}`, 'aria-pressed': String(isShown), disabled: isShown && picture.layers.length === 1, onclick: () => hide(layer, isShown)}, one(colourOfLayer(layer), partText(layer), isShown ? heldByLayer(picture, layer, at) : null, 'layer')));
-    const lines = picture.lines.slice(1).map((line, i) => make('li', {class: 'legend'}, one(looks[i + 1].stroke, line.heap.heap ?? line.heap.level, valueAt(line.curve, seq), 'line')));
+    const lines = picture.lines.slice(1).map((line, i) => make('li', {class: 'legend'}, one(looks[i + 1].stroke, sayName(line.heap.heap ?? line.heap.level), valueAt(line.curve, seq), 'line')));
     return [picture.layers.map((layer) => toggle(layer, true)), hidden.map((layer) => toggle(layer, false)), lines, picture.layers.length > 1 && make('li', {class: 'legend total'}, make('span', null, say('together')), make('b', null, formatBytes(at < 0 ? 0 : picture.total[at]))),
         isCut && make('li', {class: 'legend note'}, say('only the longest ranges are here')),
         make('li', {class: 'legend note'}, picture.isExact ? say('every event counts') : say('from buckets, whose maxima are exact for each heap'))];
@@ -466,7 +466,7 @@ function pictureColumns(picture) {
 }
 
 const DEVICE_COLUMNS = [
-    {title: 'moment', key: 'moment'}, {title: 'event', key: 'seq', isNumber: true, show: (row) => formatCount(row.seq)}, {title: 'what', key: 'component', show: sayMemoryPart},
+    {title: 'moment', key: 'moment', show: (row) => say(row.moment ?? '')}, {title: 'event', key: 'seq', isNumber: true, show: (row) => formatCount(row.seq)}, {title: 'what', key: 'component', show: sayMemoryPart},
     {title: 'size', key: 'bytes', isNumber: true, show: (row) => formatBytes(row.bytes)}, {title: 'certain', key: 'is_estimate', show: (row) => (row.is_estimate === 1 ? say('estimate') : '')},
 ];
 
@@ -506,7 +506,7 @@ function makeAxisChoice(model, heap, values, state) {
 
 function makeOverview(heapOf, state, lineOf) {
     let drag = null;
-    const overview = makeCanvas(OVERVIEW_HEIGHT, (context, width) => heapOf().usage && drawOverview(context, width, heapOf(), state.values, drag, lineOf(heapOf())), {class: 'chart', role: 'img', 'aria-label': 'the whole run: drag to pick a range'});
+    const overview = makeCanvas(OVERVIEW_HEIGHT, (context, width) => heapOf().usage && drawOverview(context, width, heapOf(), state.values, drag, lineOf(heapOf())), {class: 'chart', role: 'img', 'aria-label': say('the whole run: drag to pick a range')});
     listenDrag(overview.canvas, (from, to) => {
         drag = null;
         state.set(brushed(heapOf(), state.values, overview.canvas.clientWidth, true, from.x, to.x));
@@ -532,7 +532,7 @@ function makeMainChart(model, heapOf, state, rangesOf, show) {
 
 export function makeTimeline(model, state) {
     const heapOf = () => model.heapById.get(state.values.heap) ?? model.best, ranges = new Map();
-    const tell = make('p', {class: 'tell', 'aria-live': 'polite'}), heaps = make('div', {class: 'heaps', role: 'tablist', 'aria-label': 'heaps'}), legend = make('ul', {class: 'legends', id: 'timeline-legend'}), numbers = make('div'), tools = make('div', {class: 'row'});
+    const tell = make('p', {class: 'tell', 'aria-live': 'polite'}), heaps = make('div', {class: 'heaps', role: 'tablist', 'aria-label': say('heaps')}), legend = make('ul', {class: 'legends', id: 'timeline-legend'}), numbers = make('div'), tools = make('div', {class: 'row'});
     const rangesOf = (heap) => {
         if (!ranges.has(heap.process_id))
             ranges.set(heap.process_id, placeRanges(rangesOfProcess(model, heap.process_id), RANGE_ROWS));
@@ -562,7 +562,7 @@ export function makeTimeline(model, state) {
         if (what.some((one, i) => one !== shown[i]))
             putOpen(numbers, makeFigures(model, heap, picture, () => state.values));
         shown = what;
-        main.element.setAttribute('aria-label', `memory of ${heap.label} and of its device over the run; peak ${formatBytes(heap.peak?.peak_bytes)}. Arrows move the moment, plus and minus the range.`);
+        main.element.setAttribute('aria-label', sayWith('memory of {heap} and of its device over the run; peak {bytes}. Arrows move the moment, plus and minus the range.', {heap: sayPlace(heap.label), bytes: formatBytes(heap.peak?.peak_bytes)}));
         show(momentSeq(heap, values.at));
         main.redraw();
         overview.redraw();

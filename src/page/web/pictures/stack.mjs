@@ -10,5 +10,5 @@ export function makeStack(model, stackId) {
         return make('p', {class: 'note'}, say('No stack was recorded.'));
     const site = model.stacks.siteOf(stackId), frames = model.stacks.walk(stackId);
     const lines = frames.map((frame) => make('li', {class: frame.label === site ? 'site' : frame.isPlumbing ? 'plumbing' : null}, frame.label));
-    return make('ol', {class: 'stack', 'aria-label': 'call stack, innermost first'}, lines);
+    return make('ol', {class: 'stack', 'aria-label': say('call stack, innermost first')}, lines);
 }

@@ -4,7 +4,7 @@
  */
 import {make, put} from './dom.mjs';
 import {formatCount} from '../state/format.mjs';
-import {say, sayWith} from '../state/words.mjs';
+import {say, sayName, sayWith} from '../state/words.mjs';
 
 const ROWS_SHOWN = 12;
 
@@ -18,8 +18,9 @@ function compare(a, b) {
     return a < b ? -1 : 1;
 }
 
+/* Sites and heaps that nobody named have a name of ours. */
 function contentOf(column, row) {
-    const content = column.show ? column.show(row) : row[column.key];
+    const content = column.show ? column.show(row) : /(?:site|heap)$/.test(column.key) ? sayName(row[column.key] ?? '') : row[column.key];
     return content instanceof Node ? content : String(content ?? '');
 }
 
