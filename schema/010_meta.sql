@@ -91,7 +91,21 @@ CREATE TABLE input (
     -- Which recording it is: 32 hexadecimal digits, in all files of one recording and in every copy the same, and in no other. Of
     -- a trace its random Trace_Id; of a snapshot the XXH64 of the file and its size in bytes. No two inputs of a database have
     -- the same: npumem-ingest leaves out what is there again, and keeps of two the one with more events. NULL: not known.
-    recording_id TEXT
+    recording_id TEXT,
+    -- How far its kind goes towards an answer. 'exact'; 'estimate': it holds some of what is needed, so that no finding is firm;
+    -- 'curve': amounts from time to time alone; 'none': it says nothing of it. A recording and a memory snapshot: all exact. Here:
+    -- what leaks.
+    leak_basis TEXT NOT NULL,
+    -- What the peak is made of.
+    peak_basis TEXT NOT NULL,
+    -- How fragmented the pools are.
+    fragmentation_basis TEXT NOT NULL,
+    -- What the pools served by themselves.
+    hit_basis TEXT NOT NULL,
+    -- What the device held, of other programs too.
+    device_basis TEXT NOT NULL,
+    -- Why an allocation failed.
+    failure_basis TEXT NOT NULL
 );
 
 CREATE TABLE heap_level (

@@ -8,14 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include "base/buffer.h"
 #include "base/io.h"
 #include "base/spoken.h"
-
-#define LOOK_BYTES_MAX ((size_t)256 << 10) /* of a file, and of what is inside of a compressed one */
+#include "source/input.h"
 
 typedef enum form_kind { FORM_SQLITE, FORM_TEXT, FORM_BINARY } form_kind;
 
@@ -105,21 +103,6 @@ static bool is_named(size_t kind)
     return kind < KIND_COUNT && (kinds[kind].begins[0] != 0 || kinds[kind].has[0] != NULL);
 }
 
-/* The first bytes of what a gzip file holds, as many as its first bytes give. */
-static size_t look_into_gzip(nm_bytes bytes, uint8_t *out, size_t size)
-{
-    z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes.data,
-                       .avail_in = (uInt)bytes.len,
-                       .next_out = out,
-                       .avail_out = (uInt)size};
-
-    if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK)
-        return 0;
-    inflate(&stream, Z_SYNC_FLUSH); /* what is cut or damaged gives what is in front */
-    inflateEnd(&stream);
-    return size - stream.avail_out;
-}
-
 static size_t look_into_zstd(nm_bytes bytes, uint8_t *out, size_t size)
 {
     ZSTD_DStream *stream = ZSTD_createDStream();
@@ -147,10 +130,10 @@ static nm_status say(const char *text, nm_error *err)
 static nm_status refuse_packed(nm_bytes bytes, const char *text, nm_error *err)
 {
     nm_buffer inner = {0};
-    bool is_gzip = bytes.data[0] == 0x1f, is_zstd = bytes.data[0] == 0x28;
+    bool is_gzip = nm_input_is_gzip(bytes), is_zstd = bytes.data[0] == 0x28;
 
-    if ((is_gzip || is_zstd) && nm_buffer_reserve(&inner, LOOK_BYTES_MAX, NULL) == NM_OK)
-        inner.len = (is_gzip ? look_into_gzip : look_into_zstd)(bytes, inner.data, LOOK_BYTES_MAX);
+    if ((is_gzip || is_zstd) && nm_buffer_reserve(&inner, NM_INPUT_LOOK_BYTES_MAX, NULL) == NM_OK)
+        inner.len = (is_gzip ? nm_input_look_into_gzip : look_into_zstd)(bytes, inner.data, NM_INPUT_LOOK_BYTES_MAX);
     nm_bytes seen = {inner.data, inner.len};
     size_t kind = seen.len > 0 && form_of(seen) == FORM_TEXT ? kind_of(seen) : KIND_COUNT;
     if (is_named(kind))
@@ -181,10 +164,10 @@ nm_status nm_source_refuse(int fd, nm_bytes head, nm_error *err)
     if (head.len == 0)
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "the file is empty");
     if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
-        nm_buffer_reserve(&more, LOOK_BYTES_MAX, NULL) != NM_OK)
+        nm_buffer_reserve(&more, NM_INPUT_LOOK_BYTES_MAX, NULL) != NM_OK)
         return refuse_bytes(head, err);
     memcpy(more.data, head.data, head.len);
-    if (nm_io_read(fd, more.data + head.len, LOOK_BYTES_MAX - head.len, &got, NULL) != NM_OK)
+    if (nm_io_read(fd, more.data + head.len, NM_INPUT_LOOK_BYTES_MAX - head.len, &got, NULL) != NM_OK)
         got = 0;
     nm_status status = refuse_bytes((nm_bytes){more.data, head.len + got}, err);
     nm_buffer_free(&more);

@@ -20,16 +20,12 @@
  * Where blocks of a device lie outside of all its segments, the file contradicts itself: the blocks are delivered, and of
  * segments nothing is, so that what is made of both (reserved memory, fragmentation, misses) is not known.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/io.h"
+#include "source/input.h"
 #include "source/snapshot_baseline.h"
 #include "source/snapshot_reader.h"
 #include "source/source.h"
@@ -63,9 +59,7 @@ typedef struct merged_entry {
 
 typedef struct snapshot_source {
     nm_source base;
-    int fd;
-    int spool_fd; /* owned, or -1 */
-    uint64_t size_bytes;
+    nm_input *input;
 
     nm_snapshot_tables tables;
     nm_snapshot_state_list list;
@@ -449,7 +443,7 @@ static nm_status read_entry(snapshot_source *source, nm_error *err)
     nm_status status = next_in_order(source, err);
 
     if (status == NM_END && source->seq != source->entry_count)
-        return nm_fail(err, NM_ERR_FORMAT, source->size_bytes, "the file changed while it was read");
+        return nm_fail(err, NM_ERR_FORMAT, nm_input_size(source->input), "the file changed while it was read");
     if (status != NM_OK)
         return status == NM_END ? NM_OK : status;
     if (source->seq >= source->entry_count || source->tables.stacks.count != source->stack_count ||
@@ -722,8 +716,8 @@ static nm_status first_pass(snapshot_source *source, nm_error *err)
 {
     nm_snapshot_entry entry;
     bool has_workspace = false;
-    nm_status status =
-        nm_snapshot_reader_new(source->fd, source->size_bytes, &source->tables, &source->list, &source->reader, err);
+    nm_status status = nm_snapshot_reader_new(nm_input_fd(source->input), nm_input_size(source->input), &source->tables,
+                                              &source->list, &source->reader, err);
 
     while (status == NM_OK && (status = nm_snapshot_reader_next(source->reader, &entry, err)) == NM_OK) {
         source->entry_count++;
@@ -807,35 +801,6 @@ static bool source_matches(nm_bytes head)
     return head.len >= 2 && head.data[0] == PROTOCOL_BYTE && head.data[1] >= 2 && head.data[1] < PROTOCOLS_LATER;
 }
 
-/* What comes through a pipe is copied, since it is needed twice. */
-static nm_status spool(snapshot_source *source, int fd, nm_bytes head, nm_error *err)
-{
-    uint64_t rest_bytes = 0;
-    nm_status status = nm_io_open_temporary(&source->spool_fd, err);
-
-    if (status == NM_OK)
-        status = nm_io_write(source->spool_fd, head.data, head.len, err);
-    if (status == NM_OK)
-        status = nm_io_copy(fd, source->spool_fd, UINT64_MAX, &rest_bytes, err);
-    nm_name_written(status, nm_io_temporary_folder(), err);
-    source->size_bytes = head.len + rest_bytes;
-    source->fd = source->spool_fd;
-    return status;
-}
-
-static nm_status find_input(snapshot_source *source, int fd, nm_bytes head, nm_error *err)
-{
-    struct stat info;
-
-    if (fstat(fd, &info) != 0)
-        return nm_fail_errno(err, errno, "cannot read");
-    if (!S_ISREG(info.st_mode))
-        return spool(source, fd, head, err);
-    source->fd = fd;
-    source->size_bytes = (uint64_t)info.st_size;
-    return NM_OK;
-}
-
 static void source_close(nm_source *base)
 {
     snapshot_source *source = (snapshot_source *)base;
@@ -846,7 +811,7 @@ static void source_close(nm_source *base)
     nm_snapshot_baseline_free(&source->baseline);
     free(source->devices.items);
     free(source->merged.items);
-    nm_io_close(source->spool_fd);
+    nm_input_close(source->input);
     free(source);
 }
 
@@ -858,9 +823,10 @@ static nm_status source_open(int fd, nm_bytes head, nm_source **out, nm_error *e
     if (source == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     source->base.type = &nm_snapshot_source_type;
-    source->spool_fd = -1;
 
-    nm_status status = find_input(source, fd, head, err);
+    nm_status status = nm_input_open(fd, head, &source->input, err);
+    if (status == NM_OK)
+        status = nm_input_unpack(source->input, err);
     if (status == NM_OK)
         status = nm_snapshot_tables_init(&source->tables, err);
     if (status == NM_OK)
@@ -872,7 +838,8 @@ static nm_status source_open(int fd, nm_bytes head, nm_source **out, nm_error *e
     if (status == NM_OK)
         status = order_annotations(source, err);
     if (status == NM_OK)
-        status = nm_snapshot_reader_new(source->fd, source->size_bytes, &source->tables, NULL, &source->reader, err);
+        status = nm_snapshot_reader_new(nm_input_fd(source->input), nm_input_size(source->input), &source->tables, NULL,
+                                        &source->reader, err);
     if (status != NM_OK) {
         source_close(&source->base);
         return status;
@@ -894,7 +861,8 @@ static nm_status source_rewind(nm_source *base, nm_error *err)
     source->merged_at = 0;
     source->blocks_outside = 0;
     source->has_entry = source->is_second_half = false;
-    return nm_snapshot_reader_new(source->fd, source->size_bytes, &source->tables, NULL, &source->reader, err);
+    return nm_snapshot_reader_new(nm_input_fd(source->input), nm_input_size(source->input), &source->tables, NULL,
+                                  &source->reader, err);
 }
 
 /* Of one stream of several devices the one that has most to tell. */
@@ -917,6 +885,7 @@ static void source_summary(const nm_source *base, nm_source_summary_data *out)
     *out = (nm_source_summary_data){
         .kind = source->dialect == DIALECT_NPU ? "torch_npu snapshot" : "torch snapshot",
         .order_kind = source->is_merged ? NM_ORDER_CLOCK : NM_ORDER_FILE,
+        .carries = NM_CARRIES_ALL,
         .step_device_id = busiest_device(source),
         .start_realtime_ns = source->has_times ? source->base_us * 1000 : NM_NO_TIME,
         .events_seen = source->entry_count,
@@ -927,7 +896,7 @@ static void source_summary(const nm_source *base, nm_source_summary_data *out)
         .blocks_outside = source->blocks_outside,
     };
     snprintf(out->recording_id, sizeof out->recording_id, "%016" PRIx64 "%016" PRIx64,
-             nm_checksum_end(&source->list.sum), source->size_bytes);
+             nm_checksum_end(&source->list.sum), nm_input_size(source->input));
 }
 
 static uint64_t source_position(const nm_source *base)
@@ -937,6 +906,7 @@ static uint64_t source_position(const nm_source *base)
 
 const nm_source_type nm_snapshot_source_type = {
     .name = "snapshot",
+    .is_unpacking = true,
     .matches = source_matches,
     .open = source_open,
     .next = source_next,

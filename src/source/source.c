@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "source/input.h"
 #include "source/refuse.h"
 
 /* To add a format: one line here. The first that matches reads the input. */
@@ -19,8 +20,13 @@ static const nm_source_type *const types[] = {
 
 static const nm_source_type *type_of(nm_bytes head)
 {
+    uint8_t begin[NM_SOURCE_HEAD_BYTES];
+    bool is_packed = nm_input_is_gzip(head);
+
+    if (is_packed)
+        head = (nm_bytes){begin, nm_input_look_into_gzip(head, begin, sizeof begin)};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (types[i]->matches(head))
+        if ((types[i]->is_unpacking || !is_packed) && types[i]->matches(head))
             return types[i];
     return NULL;
 }

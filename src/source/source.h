@@ -32,10 +32,30 @@ typedef enum nm_order_kind {
 
 #define NM_RECORDING_ID_BYTES 33 /* 32 hexadecimal digits and the zero byte */
 
+/* How far a kind of input goes towards an answer. */
+typedef enum nm_grade {
+    NM_GRADE_NONE = 0,     /* it says nothing of it */
+    NM_GRADE_CURVE = 1,    /* amounts from time to time, of nothing by itself */
+    NM_GRADE_ESTIMATE = 2, /* some of what is needed: an answer is never firm */
+    NM_GRADE_EXACT = 3,
+    NM_GRADE_COUNT
+} nm_grade;
+
+typedef struct nm_carries {
+    nm_grade leak, peak, fragmentation, hits, device, failure;
+} nm_carries;
+
+#define NM_CARRIES_ALL                                                                                                 \
+    (nm_carries)                                                                                                       \
+    {                                                                                                                  \
+        NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT                 \
+    }
+
 /* What is known of the input. Final after NM_END. events_seen = ingested + dropped + damaged + unrecovered + unkept. */
 typedef struct nm_source_summary_data {
     const char *kind; /* "trace", "torch snapshot", ...; static */
     nm_order_kind order_kind;
+    nm_carries carries;
     char recording_id[NM_RECORDING_ID_BYTES]; /* the same of all that is of one recording; "": not known */
     uint64_t
         step_device_id; /* several devices tell of one loop, and no thread does: that which says where steps begin; 0: all */
@@ -70,6 +90,8 @@ typedef struct nm_source_summary_data {
 
 typedef struct nm_source_type {
     const char *name;
+    bool
+        is_unpacking; /* what it reads may be inside of a gzip file: `matches` is asked of that, `open` gets the file as it lies */
     /* Does the input begin like this format? `head` is its first bytes: at most NM_SOURCE_HEAD_BYTES, fewer if it is shorter. */
     bool (*matches)(nm_bytes head);
     /* `fd` is borrowed, at its start; it may be a pipe, so `head` is what has been read from it already. */

@@ -683,6 +683,7 @@ static void trace_summary(const nm_source *base, nm_source_summary_data *out)
     add(&lost, summary->events_damaged);
     add(&lost, summary->events_unrecovered);
     *out = *summary;
+    out->carries = NM_CARRIES_ALL;
     out->events_seen = summary->events_ingested;
     add(&out->events_seen, lost);
     add(&out->events_seen, summary->events_unkept);

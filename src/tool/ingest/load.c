@@ -259,6 +259,13 @@ static void report_loss(const ingest *run, const nm_source_summary_data *summary
     fprintf(out, "\n");
 }
 
+static const char *basis_word(nm_grade grade)
+{
+    static const char *const words[NM_GRADE_COUNT] = {"none", "curve", "estimate", "exact"};
+
+    return words[grade];
+}
+
 static nm_status finish_input(ingest *run, const nm_source_summary_data *summary, nm_error *err)
 {
     nm_input_row input = {
@@ -288,6 +295,12 @@ static nm_status finish_input(ingest *run, const nm_source_summary_data *summary
         .is_late_begin = summary->is_late_begin,
         .detail_begin_seq = run->first_seq,
         .detail_begin_ns = summary->detail_begin_ns,
+        .leak_basis = basis_word(summary->carries.leak),
+        .peak_basis = basis_word(summary->carries.peak),
+        .fragmentation_basis = basis_word(summary->carries.fragmentation),
+        .hit_basis = basis_word(summary->carries.hits),
+        .device_basis = basis_word(summary->carries.device),
+        .failure_basis = basis_word(summary->carries.failure),
     };
 
     if (summary->recording_id[0] != 0)

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The same bytes come out of a file, a pipe and a gzip file, in pieces of any size, and again after the beginning was gone back to.
+ */
+#include "source/input.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "support/suites.h"
+
+#define TEXT_BYTES 300000
+
+static uint8_t text[TEXT_BYTES], got[TEXT_BYTES + 1];
+static nm_error err;
+
+static void begin(void)
+{
+    uint32_t state = 1;
+
+    for (size_t i = 0; i < TEXT_BYTES; i++) { /* does not compress below a chunk */
+        state = state * 1664525 + 1013904223;
+        text[i] = (uint8_t)(state >> 24);
+    }
+}
+
+static FILE *file_of(const void *data, size_t len)
+{
+    FILE *file = tmpfile();
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(data, 1, len, file), len);
+    fflush(file);
+    return file;
+}
+
+/* A gzip file of as many members; its bytes in *out. */
+static size_t gzip(unsigned member_count, uint8_t *out, size_t size)
+{
+    size_t len = 0;
+
+    for (unsigned i = 0; i < member_count; i++) {
+        size_t from = TEXT_BYTES * i / member_count, to = TEXT_BYTES * (i + 1) / member_count;
+        z_stream stream = {.next_in = text + from,
+                           .avail_in = (uInt)(to - from),
+                           .next_out = out + len,
+                           .avail_out = (uInt)(size - len)};
+
+        ck_assert_int_eq(deflateInit2(&stream, 1, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+        ck_assert_int_eq(deflate(&stream, Z_FINISH), Z_STREAM_END);
+        len = size - stream.avail_out;
+        deflateEnd(&stream);
+    }
+    return len;
+}
+
+/* What is read in pieces of `piece` bytes; how it ends in *status. */
+static size_t read_all(nm_input *input, size_t piece, nm_status *status)
+{
+    size_t len = 0, part = piece;
+
+    for (*status = NM_OK; *status == NM_OK && part == piece; len += part) {
+        size_t room = piece < sizeof got - len ? piece : sizeof got - len;
+
+        *status = nm_input_read(input, got + len, room, &part, &err);
+    }
+    return len;
+}
+
+static nm_input *open_input(FILE *file)
+{
+    uint8_t head[64];
+    ssize_t len = pread(fileno(file), head, sizeof head, 0);
+    nm_input *input = NULL;
+
+    ck_assert_int_eq(nm_input_open(fileno(file), (nm_bytes){head, (size_t)len}, &input, &err), NM_OK);
+    return input;
+}
+
+static void expect_text(nm_input *input)
+{
+    static const size_t pieces[] = {TEXT_BYTES + 1, 65536, 4097};
+    nm_status status;
+
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        ck_assert_uint_eq(read_all(input, pieces[i], &status), TEXT_BYTES);
+        ck_assert_int_eq(status, NM_OK);
+        ck_assert_mem_eq(got, text, TEXT_BYTES);
+        ck_assert(!nm_input_is_cut(input));
+        ck_assert_uint_eq(nm_input_position(input), nm_input_size(input));
+        ck_assert_int_eq(nm_input_rewind(input, &err), NM_OK);
+        ck_assert_uint_eq(nm_input_position(input), 0);
+    }
+}
+
+START_TEST(a_file_and_a_gzip_file_of_it_are_the_same)
+{
+    static uint8_t packed[TEXT_BYTES * 2];
+
+    for (unsigned members = 0; members <= 3; members++) {
+        size_t len = members == 0 ? TEXT_BYTES : gzip(members, packed, sizeof packed);
+        FILE *file = file_of(members == 0 ? text : packed, len);
+        nm_input *input = open_input(file);
+
+        expect_text(input);
+        ck_assert_int_eq(nm_input_unpack(input, &err), NM_OK);
+        ck_assert_uint_eq(nm_input_size(input), TEXT_BYTES);
+        expect_text(input);
+        nm_input_close(input);
+        fclose(file);
+    }
+}
+END_TEST
+
+START_TEST(a_pipe_can_be_gone_back_in)
+{
+    int ends[2];
+    nm_input *input = NULL;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(write(ends[1], text, 5000), 5000);
+    close(ends[1]);
+    ck_assert_int_eq(read(ends[0], got, 100), 100); /* the head */
+    ck_assert_int_eq(nm_input_open(ends[0], (nm_bytes){text, 100}, &input, &err), NM_OK);
+    for (int i = 0; i < 2; i++) {
+        nm_status status;
+
+        ck_assert_uint_eq(read_all(input, 777, &status), 5000);
+        ck_assert_mem_eq(got, text, 5000);
+        ck_assert_int_eq(nm_input_rewind(input, &err), NM_OK);
+    }
+    nm_input_close(input);
+    close(ends[0]);
+}
+END_TEST
+
+START_TEST(what_is_cut_gives_what_is_in_front_and_what_is_damaged_its_byte)
+{
+    static uint8_t packed[TEXT_BYTES * 2];
+    size_t len = gzip(1, packed, sizeof packed);
+    FILE *file = file_of(packed, len / 2);
+    nm_input *input = open_input(file);
+    nm_status status;
+
+    size_t there = read_all(input, 1000, &status);
+    ck_assert_int_eq(status, NM_OK);
+    ck_assert(nm_input_is_cut(input));
+    ck_assert_uint_gt(there, TEXT_BYTES / 4);
+    ck_assert_mem_eq(got, text, there);
+    nm_input_close(input);
+    fclose(file);
+
+    packed[len - 8] ^= 0xff; /* its checksum */
+    file = file_of(packed, len);
+    input = open_input(file);
+    read_all(input, 1000, &status);
+    ck_assert_int_eq(status, NM_ERR_FORMAT);
+    ck_assert_str_eq(err.text, "the gzip file is damaged");
+    nm_input_close(input);
+    fclose(file);
+}
+END_TEST
+
+TEST_SUITE(test_input)
+{
+    Suite *suite = suite_create("input");
+    TCase *tcase = tcase_create("input");
+
+    tcase_add_checked_fixture(tcase, begin, NULL);
+    tcase_add_test(tcase, a_file_and_a_gzip_file_of_it_are_the_same);
+    tcase_add_test(tcase, a_pipe_can_be_gone_back_in);
+    tcase_add_test(tcase, what_is_cut_gives_what_is_in_front_and_what_is_damaged_its_byte);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
