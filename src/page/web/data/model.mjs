@@ -167,6 +167,11 @@ function makeBlocks(table, births, ends) {
     return Object.defineProperties({alloc_seq: births, free_seq: ends}, columns);
 }
 
+/* A column of blocks; null: it is NULL in each row, or not there. */
+export function columnOf(blocks, name) {
+    return blocks.unknown?.has(name) ? null : blocks[name] ?? null;
+}
+
 const SEGMENTS_MAX = 200000; /* rows of table segment_block: of so many some may be missing */
 
 /* Of each heap where its rows begin and end: they lie together. */
@@ -332,6 +337,11 @@ function joinColumns(first, firstRange, second, secondRange) {
         joined[name] = TEXT_COLUMNS.includes(name) ? values.map((text) => (typeof text === 'string' ? text : null)) : Float64Array.from(values);
     }
     return joined;
+}
+
+/* The events round one of which every block of a heap is here: {from, to}; null: of that one not every block is. */
+export function knownAround(model, heapId, seq) {
+    return model.hasAllBlocks ? {from: -Infinity, to: Infinity} : (model.windows.get(heapId) ?? []).find((window) => seq >= window.from && seq <= window.to) ?? null;
 }
 
 /* The model as far as blocks of the heap go, with segments among them: what the driver gave to pools is live like all else it gave. */
