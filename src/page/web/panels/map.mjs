@@ -13,6 +13,7 @@ import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, liveBlocks, remember, stepAt} f
 import {rolesOf} from './ranks.mjs';
 import {partWord} from '../state/opening.mjs';
 import {distanceTo, drawCells, drawRectangle, drawStripes, offsetOf} from '../data/raster.mjs';
+import {segmentOf, segmentsAt} from '../data/segments.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeNumbers} from '../pictures/table.mjs';
@@ -247,14 +248,23 @@ export function blockFacts(model, heap, number) {
         ['stream', isKnown(blocks.stream[number]) ? String(blocks.stream[number]) : NOTHING], ['allocation', formatCount(blocks.allocation_id[number])]];
 }
 
-function showBlock(model, heap, number, state) {
+/* Opens the segment of a block, at the moment that is looked at, or else at its birth. */
+function openSegment(model, heap, number, state) {
+    const {alloc_seq: births, free_seq: ends, address: addresses} = model.blocks, now = momentSeq(heap, state.values.at), isLive = now !== null && !(births[number] > now) && !(ends[number] <= now);
+    const seq = isLive ? now : isKnown(births[number]) ? births[number] : 0, segment = segmentOf(segmentsAt(model, heap, seq), addresses[number]);
+    state.set({segment: segment?.id ?? null, block: model.blocks.allocation_id[number], ...(isLive ? {} : {at: String(seq)})});
+    document.getElementById('segments')?.querySelector('tr.chosen')?.scrollIntoView({block: 'start'});
+}
+
+/* A block with its stack and life. */
+export function showBlock(model, heap, number, state) {
     const facts = blockFacts(model, heap, number);
-    const buttons = make('div', {class: 'row'}, make('button', {class: 'plain', onclick: () => state.set({site: namerOf(model, 'site')(number)})}, say('highlight its site')), make('button', {class: 'plain', onclick: () => state.set({block: null, site: null})}, say('let go')));
+    const buttons = make('div', {class: 'row'}, model.segments.has(heap.heap_id) && make('button', {class: 'plain', onclick: () => openSegment(model, heap, number, state)}, say('its segment')), make('button', {class: 'plain', onclick: () => state.set({site: namerOf(model, 'site')(number)})}, say('highlight its site')), make('button', {class: 'plain', onclick: () => state.set({block: null, site: null})}, say('let go')));
     return make('div', {class: 'block'}, make('div', null, make('h3', null, sayWith('Block of {bytes}', {bytes: formatBytes(model.blocks.size_bytes[number])})), make('dl', null, facts.flatMap(([name, value]) => [make('dt', null, say(name)), make('dd', null, value)])), buttons),
         make('div', null, make('h4', null, say('Where it was allocated')), makeStack(model, model.blocks.stack_id[number])));
 }
 
-function numberOfBlock(model, allocationId) {
+export function numberOfBlock(model, allocationId) {
     return allocationId === null ? -1 : model.blocks?.allocation_id.indexOf(allocationId) ?? -1;
 }
 
@@ -274,7 +284,7 @@ export function legendNames(names, leaks) {
     return [...all.filter((name) => leaks.has(name)).slice(0, PALETTE.length), ...all.filter((name) => !leaks.has(name) && ([BASELINE, NO_STACK].includes(name) || left-- > 0))];
 }
 
-function makeSwatch(model, colour, name) {
+export function makeSwatch(model, colour, name) {
     return make('span', {class: `swatch${model.leakSites.has(name) ? ' striped' : ''}`, style: `background-color:${colour}`});
 }
 
