@@ -33,7 +33,7 @@ export function placeOf(row) {
     return PLACE.map((name) => row[name] ?? '').join('\u0001');
 }
 
-function groupBy(rows, keyOf) {
+export function groupBy(rows, keyOf) {
     const groups = new Map();
     for (const row of rows) {
         const key = keyOf(row);

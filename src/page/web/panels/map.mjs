@@ -13,7 +13,7 @@ import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, liveBlocks, remember, stepAt} f
 import {rolesOf} from './ranks.mjs';
 import {partWord} from '../state/opening.mjs';
 import {distanceTo, drawCells, drawRectangle, drawStripes, offsetOf} from '../data/raster.mjs';
-import {segmentOf, segmentsAt} from '../data/segments.mjs';
+import {givenUpSeq, roundingOf, segmentOf, segmentsAt} from '../data/segments.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeNumbers} from '../pictures/table.mjs';
@@ -238,13 +238,13 @@ function outline(context, model, heap, view, plotHeight, number, colour) {
 
 /* Facts about a block, in words. Pure. */
 export function blockFacts(model, heap, number) {
-    const {blocks} = model, born = blocks.alloc_seq[number], freed = blocks.free_seq[number], clock = clockOf(heap);
+    const {blocks} = model, born = blocks.alloc_seq[number], freed = blocks.free_seq[number], givenUp = givenUpSeq(blocks, number), clock = clockOf(heap);
     const bornStep = isKnown(born) ? stepAt(heap.steps, born) : null, freedStep = isKnown(freed) ? stepAt(heap.steps, freed) : null;
     const steps = bornStep && freedStep ? freedStep.number - bornStep.number : null;
     const life = isKnown(born) && isKnown(freed) ? [sayWith('{count} events', {count: formatCount(freed - born)}), steps !== null && sayWith('{count} steps', {count: formatCount(steps)}), heap.input.clock && sayWith('about {time}', {time: formatTime(timeAt(heap, freed) - timeAt(heap, born))})].filter((part) => part).join(', ') : NOTHING;
     const at = (seq, step) => (isKnown(seq) ? [sayWith('event {event}', {event: formatCount(seq)}), step && sayWith('step {step}', {step: formatCount(step.number)}), clock(seq)].filter((part) => part).join(', ') : null);
-    return [['site', sayName(namerOf(model, 'site')(number))], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ['address', formatAddress(blocks.address[number])],
-        ['born', at(born, bornStep) ?? say('before the recording')], ['freed', at(freed, freedStep) ?? say('never')], ['lived', life], ['category', sayName(namerOf(model, 'category')(number))],
+    return [['site', sayName(namerOf(model, 'site')(number))], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ...(isKnown(roundingOf(blocks, number)) ? [['rounding', formatBytes(roundingOf(blocks, number))]] : []), ['address', formatAddress(blocks.address[number])],
+        ['born', at(born, bornStep) ?? say('before the recording')], ...(isKnown(givenUp) ? [['given up', at(givenUp, stepAt(heap.steps, givenUp))]] : []), ['freed', at(freed, freedStep) ?? say('never')], ['lived', life], ['category', sayName(namerOf(model, 'category')(number))],
         ['stream', isKnown(blocks.stream[number]) ? String(blocks.stream[number]) : NOTHING], ['allocation', formatCount(blocks.allocation_id[number])]];
 }
 
