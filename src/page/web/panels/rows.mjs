@@ -50,7 +50,7 @@ function blockColumns(model, heap) {
 export function wantedBlocks(model, heap, which, values) {
     const {blocks} = model, seq = momentSeq(heap, values.at), from = values.from ?? -Infinity, to = values.to ?? Infinity;
     if (which === 'range')
-        return (i) => !(blocks.alloc_seq[i] >= to) && !(blocks.free_seq[i] <= from);
+        return (i) => !(blocks.alloc_seq[i] > to) && !(blocks.free_seq[i] < from);
     if (which === 'kept')
         return (i) => !isKnown(blocks.free_seq[i]);
     if (seq === null || !isCounted(model, heap, seq))
