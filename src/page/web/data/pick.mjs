@@ -4,7 +4,7 @@
  */
 import {isKnown} from '../state/format.mjs';
 import {keysOf, texterOf} from './groups.mjs';
-import {knownAround, remember} from './model.mjs';
+import {columnOf, knownAround, remember} from './model.mjs';
 import {givenUpSeq} from './segments.mjs';
 
 const SPARE = 1024; /* so many more are kept before what is too many is dropped */
@@ -75,16 +75,34 @@ export function passerBy(model, kinds, filter) {
 export const EVENT_KINDS = ['freed', 'given up', 'allocated', 'segment given back', 'segment got', 'step', 'moment'];
 const [FREED, GIVEN_UP, ALLOCATED, RETURNED, GOT, STEP, MOMENT] = EVENT_KINDS.keys();
 
-/* Calls each(seq, number, kind) for what happened to the blocks that pass, to segments, and for steps and moments: numbers are of blocks, or of the list of that kind. */
-function eachEvent(model, heap, passes, isAll, each) {
-    const {blocks} = model, range = model.blockRanges.get(heap.heap_id), segments = model.segments.get(heap.heap_id) ?? [];
-    for (let i = range?.begin ?? 0; range && i < range.end; i++) {
-        if (!passes(i))
-            continue;
-        each(blocks.alloc_seq[i], i, ALLOCATED);
-        each(givenUpSeq(blocks, i), i, GIVEN_UP);
-        each(blocks.free_seq[i], i, FREED);
+/* Of blocks by their births the first that is born behind an event. */
+function firstBornAfter(blocks, begin, end, seq) {
+    let low = begin, high = end;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (blocks.alloc_seq[middle] > seq)
+            high = middle;
+        else
+            low = middle + 1;
     }
+    return low;
+}
+
+/* What is nearest to `seq` comes first, as a rule: what is further is dropped at once. Calls each(seq, number, kind) for what happened to the blocks that pass, to segments, and for steps and moments: numbers are of blocks, or of the list of that kind. */
+function eachEvent(model, heap, seq, passes, isAll, each) {
+    const {blocks} = model, {begin, end} = model.blockRanges.get(heap.heap_id) ?? {begin: 0, end: 0}, segments = model.segments.get(heap.heap_id) ?? [], hasGivenUp = columnOf(blocks, 'given_up') !== null, middle = firstBornAfter(blocks, begin, end, seq);
+    const visit = (i) => {
+        if (!passes(i))
+            return;
+        each(blocks.alloc_seq[i], i, ALLOCATED);
+        each(blocks.free_seq[i], i, FREED);
+        if (hasGivenUp)
+            each(givenUpSeq(blocks, i), i, GIVEN_UP);
+    };
+    for (let i = middle - 1; i >= begin; i--)
+        visit(i);
+    for (let i = middle; i < end; i++)
+        visit(i);
     if (!isAll)
         return;
     segments.forEach((row, i) => {
@@ -99,6 +117,8 @@ function eachEvent(model, heap, passes, isAll, each) {
 function liveAfter(model, heap, seqs) {
     const {blocks} = model, range = model.blockRanges.get(heap.heap_id), change = new Float64Array(seqs.length + 1);
     const placeOfSeq = (seq) => {
+        if (seq <= seqs[0] || seq > seqs[seqs.length - 1])
+            return seq <= seqs[0] ? 0 : seqs.length;
         let low = 0, high = seqs.length;
         while (low < high) {
             const middle = (low + high) >> 1;
@@ -125,7 +145,7 @@ export function eventsAround(model, heap, seq, most, passes, isAll) {
     const known = knownAround(model, heap.heap_id, seq), before = makeFirst(most), after = makeFirst(most);
     if (known === null)
         return null;
-    eachEvent(model, heap, passes, isAll, (at, i, kind) => {
+    eachEvent(model, heap, seq, passes, isAll, (at, i, kind) => {
         if (at <= seq && at >= known.from)
             before.put(-at, i, -kind);
         else if (at > seq && at <= known.to)
