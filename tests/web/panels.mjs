@@ -518,6 +518,22 @@ async function testSegments(browser, tools) {
     await close();
 }
 
+/* Without colour: what is free is low, and what is pending has lines of another lightness across it. */
+async function checkBar(page, ask) {
+    const [one] = askSegments(ask, 'leak', 1, 3745).filter((row) => row.pending > 0), places = ask('leak', `SELECT (a.address - s.address) * 1.0 / s.size_bytes AS from_share, (a.address + a.block_bytes - s.address) * 1.0 / s.size_bytes AS to_share, a.free_requested_seq <= 3745 AS pending FROM allocation AS a JOIN allocation AS s ON s.allocation_id = a.segment_id WHERE s.allocation_id = ${one.id} AND ${LIVE_AT(3745)} ORDER BY a.address`);
+    const pixels = await page.$eval(`#segments tr:has-text("${one.address}") canvas`, (canvas) => {
+        const {data, width} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), row = (y) => [...data.slice(4 * y * width, 4 * (y + 1) * width)];
+        return {width, high: row(3), low: row(15)};
+    }), at = (row, share) => pixels[row].slice(4 * Math.floor(share * pixels.width)).slice(0, 4);
+    const pending = places.find((row) => row.pending), plain = places.filter((row) => !row.pending && row.to_share - row.from_share > 0.02), gaps = places.slice(1).map((row, i) => [places[i].to_share, row.from_share]).filter(([from, to]) => to - from > 0.02), coloursOf = (row) => new Set(Array.from({length: 40}, (_, k) => at('high', row.from_share + (row.to_share - row.from_share) * (0.1 + k / 50)).join()));
+    assert.ok(plain.length > 5 && gaps.length > 5);
+    for (const [from, to] of gaps)
+        assert.deepEqual([at('high', (from + to) / 2)[3], at('low', (from + to) / 2)[3]], [0, 255], 'free is low');
+    for (const row of plain)
+        assert.deepEqual([at('high', (row.from_share + row.to_share) / 2)[3], coloursOf(row).size], [255, 1], 'a block is high and of one colour');
+    assert.ok(coloursOf(pending).size > 1, 'lines across what is pending');
+}
+
 /* A click on a bar is the block that lies there; keys open a segment and a block in it, and stay where they are. */
 async function testBars(browser, {ask, open}) {
     const {page, close} = await open(browser, 'leak', '#at=3745'), [one] = ask('leak', `SELECT a.allocation_id AS id, (a.address + a.block_bytes / 2 - s.address) * 1.0 / s.size_bytes AS share, printf('0x%x', s.address) AS segment, f.label AS site FROM allocation AS a JOIN allocation AS s ON s.allocation_id = a.segment_id JOIN stack AS k ON k.stack_id = a.stack_id JOIN frame AS f ON f.frame_id = k.site_frame_id WHERE a.heap_id = 1 AND ${LIVE_AT(3745)} AND a.block_bytes > s.size_bytes / 50 ORDER BY a.address DESC LIMIT 1`);
@@ -530,6 +546,7 @@ async function testBars(browser, {ask, open}) {
     assert.ok((await page.textContent('#segments .opened .block')).includes(`allocation${formatCount(one.id)}`), 'its stack and life stand below it');
     assert.ok((await page.textContent('#map .side')).includes(`allocation${formatCount(one.id)}`), 'and beside the map');
     await page.waitForFunction(() => /segment=\d+/.test(location.hash) && /block=\d+/.test(location.hash));
+    await checkBar(page, ask);
     await page.click('#segments .opened .block >> text=let go');
     await page.focus('#segments > div > div > .tablebox > table > tbody > tr:nth-child(1) .open');
     const focused = () => page.evaluate(() => [document.activeElement.textContent, document.activeElement.getAttribute('aria-expanded')]), [text, isOpen] = await focused();
@@ -648,11 +665,12 @@ async function testWhy(browser, {ask, open, cellsOf}) {
     await page.click(`${selector} tbody tr >> nth=1`);
     assert.equal(await page.textContent(`${selector} .below .stack .site`), blockers[1].site);
     await close();
+    const names = {weights: 'model weights', 'KV cache': 'KV cache', activations: 'activations and temporaries', communication: 'communication buffers', rest: 'the rest in use', free: 'free on the device'};
     const serving = await open(browser, 'serving'), rows = ask('serving', 'SELECT part, bytes FROM serving_budget'), bytes = Object.fromEntries(rows.map((row) => [row.part, row.bytes])), parts = rows.filter((row) => !/KV cache./.test(row.part) && row.part !== 'largest KV cache' && row.part !== 'said KV cache' && row.bytes > 0), whole = parts.reduce((sum, row) => sum + row.bytes, 0);
     const shown = await serving.page.$$eval('#oom-serving .stacked span', (spans) => spans.map((span) => [span.title, span.getBoundingClientRect().width / span.parentElement.clientWidth]));
-    assert.deepEqual(sorted(shown.map(([title]) => [title])), sorted(parts.map((row) => [`${row.part === 'free' ? 'free on the device' : row.part}: ${formatBytes(row.bytes)}`])));
+    assert.deepEqual(sorted(shown.map(([title]) => [title])), sorted(parts.map((row) => [`${names[row.part]}: ${formatBytes(row.bytes)}`])));
     for (const [title, share] of shown)
-        assert.ok(Math.abs(share - bytes[title.startsWith('free') ? 'free' : title.split(':')[0]] / whole) < 0.004, title);
+        assert.ok(Math.abs(share - bytes[Object.keys(names).find((part) => names[part] === title.split(':')[0])] / whole) < 0.004, title);
     assert.ok((await serving.page.textContent('#oom-serving .note')).includes(`at most ${formatBytes(bytes['largest KV cache'])} would fit`));
     await serving.close();
 }

@@ -200,7 +200,7 @@ test('why memory ran out has the labels of the screen, in both languages', () =>
 
 test('a budget is a bar for each device', () => {
     const row = (device, part, bytes) => ({host: 'h', rank: null, pid: 1, device, part, bytes}), [first, second] = servingBars([row(0, 'KV cache', 8), row(0, 'free', 4), row(0, 'largest KV cache', 12), row(0, 'said KV cache', 9), row(0, 'weights', 5), row(0, 'rest', 0), row(1, 'KV cache', 1), row(1, 'free', null), row(1, 'largest KV cache', null)]);
-    assert.deepEqual([first.device, first.parts.map((part) => [part.name, part.bytes]), first.most, first.said], [0, [['weights', 5], ['KV cache', 8], ['free on the device', 4]], 12, 9]);
+    assert.deepEqual([first.device, first.parts.map((part) => [part.name, part.bytes]), first.most, first.said], [0, [['model weights', 5], ['KV cache', 8], ['free on the device', 4]], 12, 9]);
     assert.deepEqual([second.parts.length, second.most, second.said], [1, null, null]);
     assert.equal(new Set(first.parts.map((part) => part.colour)).size, 3);
 });

@@ -135,14 +135,15 @@ function showFailure(model, state, failure, tables) {
         failure.message && make('details', null, make('summary', null, say('in the words of torch_npu')), make('pre', null, failure.message)));
 }
 
-const SERVING_PARTS = ['weights', 'KV cache', 'activations', 'graphs', 'workspaces', 'communication', 'other', 'rest', 'free'], DEVICES_MAX = 8;
+const SERVING_PARTS = new Map([['weights', 'model weights'], ['KV cache', 'KV cache'], ['activations', 'activations and temporaries'], ['graphs', 'captured graphs'], ['workspaces', 'workspaces of operators'], ['communication', 'communication buffers'], ['other', 'other or not known'], ['rest', 'the rest in use'], ['free', FREE]]), DEVICES_MAX = 8;
+const SERVING_COLOURS = {rest: REST, free: 'var(--empty)'};
 
 /* What a server's devices are full of: [{place, parts, most, said}], of each device the parts of its bar, the largest KV cache that would fit, and what the program says of it. Pure. */
 export function servingBars(rows) {
     const devices = groupBy(rows, (row) => [row.host, row.rank, row.pid, row.device].join());
     return [...devices.values()].map((own) => {
         const bytesOf = (part) => own.find((row) => row.part === part)?.bytes ?? null;
-        const parts = SERVING_PARTS.filter((part) => bytesOf(part) > 0).map((part) => ({name: part === 'free' ? FREE : part, bytes: bytesOf(part), colour: part === 'free' ? 'var(--empty)' : part === 'rest' ? REST : PALETTE[SERVING_PARTS.indexOf(part)]}));
+        const parts = [...SERVING_PARTS].map(([part, name], i) => ({name, bytes: bytesOf(part), colour: SERVING_COLOURS[part] ?? PALETTE[i]})).filter((part) => part.bytes > 0);
         return {device: own[0].device, rank: own[0].rank, parts, most: bytesOf('largest KV cache'), said: bytesOf('said KV cache')};
     });
 }

@@ -16,7 +16,7 @@ import {makeTable} from '../pictures/table.mjs';
 import {momentSeq} from './timeline.mjs';
 import {say, sayName, sayPlace, sayWith} from '../state/words.mjs';
 
-const BAR_HEIGHT = 18, REACH_BAR = 4; /* pixels */
+const BAR_HEIGHT = 18, FREE_HEIGHT = 6, REACH_BAR = 4; /* pixels */
 
 /* What is drawn of a part of a segment on a bar: [left, right, where its rounding begins], a pixel wide at least. Pure. */
 export function barPlace(segment, part, width, rounding) {
@@ -54,13 +54,15 @@ function hatch(context, left, right, colour, isSteep) {
     context.restore();
 }
 
-/* Free is the ground; what is rounded up is paler; a line parts what is wide enough. */
+/* Free is low, so that it is seen without colour; what is rounded up is paler; a line parts what is wide enough. */
 function paintBar(context, width, model, heap, segment, values, seq) {
     const {blocks, leakSites} = model, colours = siteColours(model, heap), nameOf = namerOf(model, 'site'), filter = makeFilter(values.search), chosen = numberOfBlock(model, values.block);
-    context.fillStyle = colourOf('unused');
-    context.fillRect(0, 0, width, BAR_HEIGHT);
+    context.clearRect(0, 0, width, BAR_HEIGHT);
+    context.fillStyle = colourOf('reserved');
+    context.fillRect(0, BAR_HEIGHT - FREE_HEIGHT, width, FREE_HEIGHT);
     for (const part of segment.parts.filter((one) => one.block >= 0)) {
         const site = nameOf(part.block), isPending = givenUpSeq(blocks, part.block) <= seq, [left, right, paleFrom] = barPlace(segment, part, width, roundingOf(blocks, part.block));
+        context.clearRect(left, 0, right - left, BAR_HEIGHT);
         context.globalAlpha = filter(site) && (!values.site || values.site === site) ? 1 : 0.2;
         context.fillStyle = isPending ? colourOf('stuck') : leakSites.has(site) ? LEAK : colours.of(site);
         context.fillRect(left, 0, paleFrom - left, BAR_HEIGHT);
@@ -156,7 +158,7 @@ function wordOf(segments) {
 }
 
 function barLegend() {
-    return make('p', {class: 'legends'}, [['unused', '', 'free'], ['stuck', ' pending', 'pending: given up, still used by another stream'], ['accent', ' pale', 'paler: rounded up beyond what was asked for']]
+    return make('p', {class: 'legends'}, [['reserved', ' low', 'low: free'], ['stuck', ' pending', 'lines: pending, given up but still used by another stream'], ['accent', ' pale', 'paler: rounded up beyond what was asked for']]
         .map(([name, look, text]) => make('span', {class: 'legend'}, make('span', {class: `swatch${look}`, style: `background-color:var(--${name})`}), say(text))));
 }
 
