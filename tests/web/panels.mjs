@@ -508,6 +508,7 @@ async function testSegments(browser, tools) {
     const {page, close} = await open(browser, 'leak', '#at=3745'), [one] = askSegments(ask, 'leak', 1, 3745).filter((row) => row.pending > 0), live = `a.segment_id = ${one.id} AND ${LIVE_AT(3745)}`;
     await page.click(`#segments tr:has-text("${one.address}") .open`);
     const blocks = ask('leak', `SELECT a.address AS begin, a.address + a.block_bytes AS above, a.block_bytes AS size, a.block_bytes - a.requested_bytes AS rounding, f.label AS site, a.alloc_seq AS born, coalesce(a.free_requested_seq <= 3745, 0) AS pending FROM allocation AS a JOIN stack AS s USING (stack_id) JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE ${live} ORDER BY a.address`);
+    await page.locator('#segments').screenshot({path: `${process.argv[2]}/segments.png`});
     const contents = await allCells(page, tools, '#segments .opened > .tablebox:last-of-type'), begin = Number(one.address);
     assert.deepEqual(contents.filter((row) => row[1] !== 'free'), blocks.map((row) => [formatBytes(row.begin - begin), row.pending ? 'pending' : 'block', formatBytes(row.size), formatBytes(row.rounding), row.site, formatCount(row.born)]));
     const ends = [begin, ...blocks.map((row) => row.above)], free = ends.map((end, i) => [end - begin, (blocks[i]?.begin ?? begin + one.size) - end]).filter(([, size]) => size > 0);
@@ -617,6 +618,7 @@ async function testBlocks(browser, tools) {
     assert.equal((await allCells(page, tools, '#rows-blocks')).length, found.length);
     await page.fill('#search', '');
     await page.click('#rows-blocks tbody tr >> nth=2');
+    await page.locator('#rows').screenshot({path: `${process.argv[2]}/rows.png`});
     const below = await page.textContent('#rows-blocks .below .block'), [, id] = below.match(/allocation([\d,]+)/), frames = ask('leak', `WITH RECURSIVE up(depth, stack_id) AS (SELECT 0, stack_id FROM allocation WHERE allocation_id = ${id.replaceAll(',', '')} UNION ALL SELECT depth + 1, parent_id FROM up JOIN stack USING (stack_id) WHERE parent_id IS NOT NULL) SELECT f.label FROM up JOIN stack USING (stack_id) JOIN frame AS f USING (frame_id) ORDER BY depth`).map((row) => row.label);
     assert.deepEqual(await page.$$eval('#rows-blocks .below .stack li', (lines) => lines.map((line) => line.textContent)), frames);
     await close();
