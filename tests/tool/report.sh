@@ -128,7 +128,7 @@ cells() {
 [ -n "$(cells run.html)" ] && [ "$(cells run.html)" = "$(cells long.html)" ] || fail "the map's size depends on the run: $(cells run.html) $(cells long.html)"
 "$report" --no-sql --force long.db -o long.bare.html || fail "no page without SQL of a long run"
 [ "$(wc -c <long.bare.html)" -lt 700000 ] || fail "20,000 allocations take $(wc -c <long.bare.html) bytes without SQL"
-[ "$(wc -c <long.html)" -lt 1250000 ] || fail "20,000 allocations take $(wc -c <long.html) bytes"
+[ "$(wc -c <long.html)" -lt 1270000 ] || fail "20,000 allocations take $(wc -c <long.html) bytes"
 
 # What answers SQL is in the page as far as half of it has the room, and its copy of the database is nowhere any more.
 parts() {
