@@ -42,11 +42,13 @@ static bool is_database(const char *path)
 /* "runs/", "run.zst.003" -> "runs", "run.zst" */
 static char *name_of(const char *path)
 {
-    size_t len = nm_trace_files_stem(path);
+    char named[PATH_MAX];
+    const char *name = nm_door_name(path, named);
+    size_t len = nm_trace_files_stem(name);
 
-    while (len > 1 && path[len - 1] == '/')
+    while (len > 1 && name[len - 1] == '/')
         len--;
-    return strndup(path, len);
+    return strndup(name, len);
 }
 
 static nm_status add_path(tool_input *input, const char *path, nm_error *err)
@@ -249,7 +251,7 @@ nm_status tool_input_open(const tool_input *input, int *fd, nm_trace_files *file
     }
     if (input->is_trace && input->path_count > 1)
         return nm_trace_files_open((const char *const *)input->paths, input->path_count, O_RDONLY, files, err);
-    return nm_io_open(input->paths[0], O_RDONLY, 0, fd, err);
+    return nm_io_open(input->paths[0], O_RDONLY | nm_door_read_flags(input->paths[0]), 0, fd, err);
 }
 
 nm_status tool_input_source(int fd, const nm_trace_files *files, nm_source **out, nm_error *err)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "analysis/passes.h"
+#include "base/door.h"
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
@@ -35,7 +36,7 @@ char *ingest_part_path(const ingest *run, size_t index)
 
 const char *ingest_input_name(const tool_input *input)
 {
-    return input->path_count == 1 ? input->paths[0] : input->name;
+    return input->path_count == 1 && !nm_door_is_handed(input->paths[0]) ? input->paths[0] : input->name;
 }
 
 nm_status ingest_open_input(ingest *run, nm_error *err)

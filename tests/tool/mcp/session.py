@@ -246,6 +246,74 @@ def test_places(client):
     alone.end()
 
 
+EXCHANGER = """
+import ctypes, os, sys
+names = [name.encode() for name in sys.argv[1:]]
+while True:
+    if ctypes.CDLL(None).renameat2(-100, names[0], -100, names[1], 2) != 0:
+        sys.exit(1)
+"""
+
+
+def attack(client, name, link, path, ranks_of):
+    """For some seconds; how many ranks were seen how often. What is loaded is loaded anew each time."""
+    seen = {}
+    with open("race/" + path, "rb") as file:
+        attacker = subprocess.Popen([sys.executable, "-c", EXCHANGER, name, link])
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            os.utime(file.fileno())
+            try:
+                opened = client.open(path)
+                for count in (opened["ranks"], ranks_of(opened["handle"])) if opened["state"] == "ready" else ():
+                    seen[count] = seen.get(count, 0) + 1
+            except Refused:
+                pass
+    expect("an attack on %s that lasts" % name, attacker.poll(), None)
+    attacker.kill()
+    attacker.wait()
+    return seen
+
+
+def test_exchanged():
+    """What a name leads to is exchanged for a link that leads out, between two calls of the server and between any two of its steps: nothing
+    of what lies there, a run of RANKS ranks, is ever seen. A refusal is fine; the run of 2 ranks is what may be read."""
+    for folder in ("out/d", "race/d", "race/parts", "race/whole"):
+        os.makedirs(folder)
+    subprocess.run([BIN + "/npumem-ingest", "--quiet", "-o", "race/run.db", "in/base.zst"], check=True)
+    shutil.copy("in/base.zst", "race/new.zst")
+    shutil.copy("race/run.db", "race/d/run.db")
+    shutil.copy("in/base.zst", "race/d/new.zst")
+    shutil.copy("in/base.zst", "race/whole/run.zst.000")
+    shutil.copy("in/run.db", "out/d/run.db")
+    shutil.copy("in/run.zst", "out/d/new.zst")
+    for name, target in (("run.db.link", "out/d/run.db"), ("new.zst.link", "out/d/new.zst"), ("d.link", "out/d"), ("parts/run.zst.000", "out/d/new.zst")):
+        os.symlink(os.path.abspath(target), "race/" + name)
+    client = Client(MCP, "--folder", "race", "--write", "race/d")
+    ranks_of = lambda handle: client.call("query", handle=handle, sql="SELECT count(DISTINCT rank) AS n FROM process")["rows"][0][0]
+    expect("a folder of parts that leads out", client.open("parts")["state"], "failed")
+    whole = client.open("whole")
+    expect("one that does not", (whole["ranks"], [row["path"] for row in whole["inputs"]]), (2, [os.path.realpath("race/whole")]))
+    handles = {path: client.open(path)["handle"] for path in ("run.db", "d/run.db", "new.zst")}
+    expect("before", [ranks_of(handle) for handle in handles.values()], [2, 2, 2])
+    for name in ("run.db", "d"):
+        os.rename("race/" + name, "race/away")
+        os.rename("race/%s.link" % name, "race/" + name)
+        path = name if name == "run.db" else "d/run.db"
+        client.refused("no such file", "query", handle=handles[path], sql="SELECT 1 AS x")
+        client.refused("no such file", "report", handle=handles[path], path="none.html")
+        client.refused("no such file", "compare", a=handles[path], b=handles["new.zst"])
+        client.refused("no such file", "open", path=path)
+        client.call("report", handle=handles["new.zst"], path=name + ".html")
+        os.rename("race/" + name, "race/%s.link" % name)
+        os.rename("race/away", "race/" + name)
+    expect("where the pages are", [sorted(file for file in os.listdir(folder) if file.endswith(".html")) for folder in ("out/d", "race/d")], [[], ["d.html", "run.db.html"]])
+    for name, path in (("run.db", "run.db"), ("d", "d/run.db"), ("new.zst", "new.zst"), ("d", "d/new.zst")):
+        seen = attack(client, "race/" + name, "race/%s.link" % name, path, ranks_of)
+        expect("ranks seen while %s is attacked" % path, (sorted(seen), sum(seen.values()) > 2), ([2], True))
+    expect("it ends well", client.end(), (0, b"", ""))
+
+
 def compare_rows(what, said, wanted):
     """Rows of a tool, which leave NULL out and cut long texts, against those of SQL."""
     cut = lambda value: value if not isinstance(value, str) or len(value) <= 200 else value[:199] + "\u2026"
@@ -478,6 +546,7 @@ def main():
     expect("the end", client.end(), (0, b"", ""))
     expect("what is left", os.listdir("tmp"), [])
     test_changed()
+    test_exchanged()
     test_loading()
     test_progress()
     test_hostile()
