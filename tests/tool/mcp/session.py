@@ -359,8 +359,18 @@ def test_findings(client, handle):
         page = client.call("findings", handle=handle, kind=kind, severity="not judged")
         expect("not judged of " + kind, sum(row["finding_count"] for row in page["not_judged"]),
                ask("SELECT count(*) AS n FROM finding WHERE severity = 'not judged' AND kind = ?", kind)[0]["n"])
-    client.refused("kind must be one of: out of memory", "findings", handle=handle, kind="leaks")
-    client.refused("severity must be one of", "findings", handle=handle, severity="bad")
+    for name in ("kind", "severity"):  # test_query holds its words to those of the schema
+        words = client.tools["findings"]["inputSchema"]["properties"][name]["enum"]
+        for word in words:
+            client.call("findings", handle=handle, **{name: word})
+        for word in ("bad", "", ", ", words[0] + "s", words[0][1:], '"', words[0] + '", "' + words[1], "good" if name == "kind" else "leak", "x" * 100):
+            client.refused(name + " must be one of", "findings", handle=handle, **{name: word})
+    of_rank = client.pages("findings", handle=handle, rank=7)
+    expect("of one rank", [row["finding_id"] for name in ("findings", "good") for page in of_rank for row in page.get(name, [])],
+           [row["finding_id"] for row in said["findings"] + said["good"] if row.get("rank") == 7])
+    expect("without groups", [page["groups"] for page in of_rank if "groups" in page], [])
+    expect("not judged of one rank", sum(row["finding_count"] for page in of_rank for row in page.get("not_judged", [])),
+           ask("SELECT count(*) AS n FROM finding WHERE severity = 'not judged' AND rank = 7")[0]["n"])
     for cursor in ("", "x1", "g", "f-1", "f1x", "g99999999999999999999"):
         client.refused("more must be", "findings", handle=handle, more=cursor)
     client.refused("no such handle", "findings", handle="h99")
@@ -391,6 +401,16 @@ def test_explain(client, handle, finding):
     expect("live at the end", [row for page in live for row in page["live"]["rows"]],
            [[rank, 100 + rank, rank, "pool", "pool", "keep.py:7 keep", 8, 8192] for rank in range(RANKS)])
     expect("a mark", client.call("explain", handle=handle, moment="m0")["live"]["rows"][0][5:], ["keep.py:7 keep", 1, 1024])
+    one = client.call("explain", handle=handle, site="keep.py:7", rank=7)
+    expect("a site of one rank", [[row[0] for row in one[name]["rows"]] for name in ("leaks", "peaks")], [[7], [7]])
+    expect("what it allocated there", [dict(zip(one["stacks"]["columns"], row))["allocated_bytes"] for row in one["stacks"]["rows"]], [8 * 1024])
+    expect("and in all", [dict(zip(site["stacks"]["columns"], row))["allocated_bytes"] for row in site["stacks"]["rows"]], [RANKS * 8 * 1024])
+    expect("a moment of one rank", client.call("explain", handle=handle, moment="end", rank=7)["live"]["rows"], [[7, 107, 7, "pool", "pool", "keep.py:7 keep", 8, 8192]])
+    (rank,), = rows_of("in/run.db", "SELECT rank FROM allocation_detail WHERE allocation_id = ?", block)
+    expect("a block of its rank", len(client.call("explain", handle=handle, block=str(block), rank=rank)["blocks"]), 1)
+    client.refused("no such block", "explain", handle=handle, block=str(block), rank=rank + 1)
+    client.refused("nothing was allocated", "explain", handle=handle, site="keep.py:7", rank=RANKS)
+    client.refused("rank goes with", "explain", handle=handle, finding=finding, rank=1)
     for words, arguments in (("needs one of", {}), ("needs one of", {"site": "keep", "block": "1"}), ("no finding", {"finding": 999999}),
                              ("no stack", {"stack": 999999}), ("no such block", {"block": "999999999"}), ("block must be", {"block": "0x"}),
                              ("block must be", {"block": "x"}), ("nothing was allocated", {"site": "nowhere"}), ("moment", {"moment": "nowhere"}),
