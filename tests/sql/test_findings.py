@@ -573,9 +573,12 @@ def hold_groups(db, name):
     for kind, severity, verdict, site, host, rank, pid, value, nbytes, count in db.execute(
             "SELECT kind, severity, verdict, site, host, rank, pid, value, bytes, count FROM finding WHERE severity IN ('fault', 'warning') AND kind NOT IN ('shared device', 'uneven rank')"):
         parts[kind, severity, verdict, site if kind == "leak" else None][host, rank, pid].append((value, nbytes, count))
-    ranks = db.execute("SELECT count(DISTINCT rank) FROM process").fetchone()[0]
+    name_of = lambda host, rank, pid: ("rank", rank) if rank is not None else (host, pid)
+    places = db.execute("SELECT DISTINCT process_id, host, rank, pid FROM z_rank_summary").fetchall()
+    known = {("rank", rank) for rank, in db.execute("SELECT DISTINCT rank FROM process WHERE rank IS NOT NULL")}
+    all_count = len(known or places) + len({name_of(*holder) for holders in parts.values() for holder in holders} - (known or {name_of(*place[1:]) for place in places}))
     have = {}
-    for row in db.execute("SELECT kind, severity, verdict, site, holder_count, total_bytes, total_count, least_amount, median_amount, most_amount, worst_rank, worst_pid, worst_host FROM finding_group"):
+    for row in db.execute("SELECT kind, severity, verdict, site, holder_count, total_bytes, total_count, least_amount, median_amount, most_amount, worst_rank, worst_pid, worst_host, all_count FROM finding_group"):
         have[row[0], row[1], row[2], row[3] if row[0] == "leak" else None] = row[4:]
     if set(have) != set(parts):
         fail(name, f"groups are {set(have)}, not {set(parts)}")
@@ -593,11 +596,13 @@ def hold_groups(db, name):
         worst = (min if key[0] in ("pool hit rate", "zero copy") else max)(ordered)
         all_bytes = [nbytes for found in holders.values() for _, nbytes, _ in found if nbytes is not None]
         all_counts = [count for found in holders.values() for *_, count in found if count is not None]
-        count = len({rank for _, rank, _ in holders if rank is not None}) if ranks and key[0] == "leak" else len({("r", rank) if rank is not None else (host, pid) for host, rank, pid in holders})
+        count = len({name_of(*holder) for holder in holders})
         want = (count, sum(all_bytes) if all_bytes else None, sum(all_counts) if all_counts else None, ordered[0], ordered[(len(ordered) - 1) // 2], ordered[-1])
         if have[key][:6] != want:
             fail(name, f"group {key} has {have[key][:6]}, not {want}")
-        rank, pid, host = have[key][6:]
+        if have[key][9] != all_count:
+            fail(name, f"group {key} is of {have[key][9]}, not {all_count}")
+        rank, pid, host = have[key][6:9]
         if amounts.get((host, rank, pid)) != worst:
             fail(name, f"group {key}: {host} {rank} {pid} is not the worst")
 
