@@ -20,6 +20,7 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 
 #define RANK_MAX 100000000 /* a larger number is a date, or chance */
 
@@ -215,14 +216,15 @@ nm_status tool_inputs_find(const char *const *operands, size_t operand_count, to
 void tool_say_repeat(const char *program, const char *name, const char *kept, int64_t recording_count, int64_t of_count,
                      FILE *out)
 {
-    char left_out[PATH_MAX], stays[PATH_MAX];
+    char named[PATH_MAX], left_out[PATH_MAX], stays[PATH_MAX];
 
-    fprintf(out, "%s: %s: ", program, nm_shown_text(left_out, sizeof left_out, name));
+    nm_shown_text(left_out, sizeof left_out, nm_door_name(name, named));
+    nm_shown_text(stays, sizeof stays, nm_door_name(kept, named));
     if (of_count == 1)
-        fprintf(out, "is the recording of %s again; left out\n", nm_shown_text(stays, sizeof stays, kept));
+        fprintf(out, nm_spoken("%s: %s: is the recording of %s again; left out\n"), program, left_out, stays);
     else
-        fprintf(out, "%" PRId64 " of its %" PRId64 " recordings left out: in %s again\n", recording_count, of_count,
-                nm_shown_text(stays, sizeof stays, kept));
+        fprintf(out, nm_spoken("%s: %s: %" PRId64 " of its %" PRId64 " recordings left out: in %s again\n"), program,
+                left_out, recording_count, of_count, stays);
 }
 
 void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FILE *out)
@@ -235,7 +237,7 @@ void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FIL
         if (input->repeat_count == 1)
             tool_say_repeat(program, input->repeat_path, input->kept_path, 1, 1, out);
         else if (input->repeat_count > 1)
-            fprintf(out, "%s: %s and %zu more: are files of the recording %s again; left out\n", program,
+            fprintf(out, nm_spoken("%s: %s and %zu more: are files of the recording %s again; left out\n"), program,
                     nm_shown_text(left_out, sizeof left_out, input->repeat_path), input->repeat_count - 1,
                     nm_shown_text(name, sizeof name, input->name));
     }
