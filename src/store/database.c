@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/door.h"
+#include "base/spoken.h"
 
 #define INSERT_SQL_BYTES 1024
 
@@ -48,6 +49,18 @@ static nm_status fail_write(sqlite3 *db, int cause, nm_error *err)
     return sqlite3_db_readonly(db, "main") == 1 ? nm_name_written(status, temporary_folder(), err) : status;
 }
 
+/* SQLite speaks English; what it says of a file that is none has its Chinese. */
+const char *nm_db_words(sqlite3 *db)
+{
+    static const char *const texts[] = {"database disk image is malformed", "file is not a database"};
+    const char *said = sqlite3_errmsg(db);
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(said, texts[i]) == 0)
+            return nm_spoken(texts[i]);
+    return said;
+}
+
 nm_status nm_db_fail(sqlite3 *db, nm_error *err)
 {
     int cause = write_errno(db);
@@ -61,7 +74,7 @@ nm_status nm_db_fail(sqlite3 *db, nm_error *err)
                        "given up: more work than a sound database of its size can need");
     if ((sqlite3_errcode(db) & 0xff) == SQLITE_TOOBIG)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "a text in it is too long");
-    return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "%s", sqlite3_errmsg(db));
+    return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "%s", nm_db_words(db));
 }
 
 /* ---- What was handed over (base/door.h) ---- */

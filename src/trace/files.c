@@ -19,6 +19,7 @@
 #include "base/checksum.h"
 #include "base/door.h"
 #include "base/io.h"
+#include "base/spoken.h"
 #include "trace/block.h"
 
 #define NUMBER_DIGITS_MIN 3
@@ -290,10 +291,10 @@ static nm_status add_path(nm_trace_files *files, const char *path, int flags, nm
     status = add_folder(files, path, NULL, flags, err);
     if (status == NM_OK && files->count == before)
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%s",
-                       is_of_profiler(path)
-                           ? "this is a folder of the Ascend PyTorch Profiler, which is not read; record the "
-                             "program (npumem record)"
-                           : "there is no trace in this folder");
+                       nm_spoken(is_of_profiler(path)
+                                     ? "this is a folder of the Ascend PyTorch Profiler, which is not read; record the "
+                                       "program (npumem record)"
+                                     : "there is no trace in this folder"));
     return status;
 }
 
