@@ -637,6 +637,17 @@ def hold_holes(db, name):
             fail(name, f"out of memory: {explanation!r}, {message!r}")
 
 
+def hold_steps(db, name):
+    """Of a process that has too few steps its own are told, not those of another."""
+    for reason, sentence, host, rank, pid in db.execute("SELECT reason, sentence, host, rank, pid FROM finding WHERE kind = 'leak' AND reason IN ('no steps', 'too few steps')"):
+        counts = {count for count, in db.execute("SELECT (SELECT count(*) FROM step AS s WHERE s.process_id = p.process_id) FROM process AS p WHERE host IS ? AND rank IS ? AND pid IS ?", (host, rank, pid))}
+        code, *words = json.loads(sentence)
+        told = words[0]["seen"] if code == "screen.unjudged.early" else 0
+        seen["steps"] += 1
+        if told not in counts or (told == 0) != (reason == "no steps") or (told > 0 and words[0]["more"] != words[0]["needed"] - told):
+            fail(name, f"of {host} {rank} {pid} {sentence} is told, which has {counts} steps")
+
+
 def load(name, *texts):
     traces = []
     for i, text in enumerate(texts):
@@ -650,7 +661,7 @@ def load(name, *texts):
 
 def hold(name, *texts):
     db = load(name, *texts)
-    for check in (hold_rows, hold_kept, hold_parts, hold_cut, hold_host, hold_growth, hold_uneven, hold_order, hold_whole_run, hold_evidence, hold_texts, hold_groups, hold_holes):
+    for check in (hold_rows, hold_kept, hold_parts, hold_cut, hold_host, hold_growth, hold_uneven, hold_order, hold_whole_run, hold_evidence, hold_texts, hold_groups, hold_steps, hold_holes):
         check(db, name)
     count = db.execute("SELECT count(*) FROM finding").fetchone()[0]
     db.close()
