@@ -3,8 +3,9 @@
 #
 # report.sh BUILD [--quick] [FOLDER]: what a page of npumem report costs, as a Markdown table: writing it, with what answers SQL and
 # without, and looking at it in Debian's Chromium, beside an empty page in the same run. Of a million allocations and, without
-# --quick, of 4.6 million events (1.7 million allocations) and of ten million allocations. Seconds of processors are those to compare on a busy machine. FOLDER keeps the databases, and has them the next time
-# (million.db, events.db, ten.db); without it they are made anew and go. What a browser needs is found as in tests/web/browser.sh.
+# --quick, of 4.6 million events (1.7 million allocations) and of ten million allocations. Seconds of processors are those to
+# compare on a busy machine. FOLDER keeps the databases, and has them the next time (million.db, events.db, ten.db); without it
+# they are made anew and go. What a browser needs is found as in tests/web/browser.sh.
 set -eu
 here=$(cd "${0%/*}" && pwd)
 build=$(realpath "${1:?usage: report.sh BUILD [--quick] [FOLDER]}")
