@@ -113,7 +113,7 @@ CREATE TABLE z_step_sum (
 ) WITHOUT ROWID;
 
 CREATE TABLE z_stack_sum (
-    -- Allocations of one heap by stack, over the whole recording, without the baseline. Shown by the view z_site_total.
+    -- Allocations of one heap by stack, over the whole recording, without the baseline.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -215,7 +215,7 @@ CREATE TABLE z_allocation_kind_sum (
 );
 
 CREATE TABLE z_operation_sum (
-    -- Runs of one name in one process, and their workspaces. Shown by the view z_workspace_by_operator.
+    -- Runs of one name in one process, and their workspaces.
     --
     -- The process. NULL: not known.
     process_id INTEGER REFERENCES process (process_id),

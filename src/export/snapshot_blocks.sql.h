@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of snapshot_blocks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of snapshot_blocks.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_SNAPSHOT_BLOCKS_SQL_H
 #define NM_EXPORT_SNAPSHOT_BLOCKS_SQL_H
@@ -35,8 +32,6 @@
     FLAG(is_rounded)
 #define NM_SNAPSHOT_BLOCKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_block) INTEGER(padding_bytes) \
     INTEGER(round_bytes)
-NM_QUESTION_ROW(snapshot_blocks, NM_SNAPSHOT_BLOCKS_COLUMNS)
-NM_QUESTION_ASK(snapshot_blocks, NM_SNAPSHOT_BLOCKS_SQL, NM_SNAPSHOT_BLOCKS_PARAMETERS)
-NM_QUESTION_GET(snapshot_blocks, NM_SNAPSHOT_BLOCKS_PARAMETERS)
+NM_QUESTION(snapshot_blocks, NM_SNAPSHOT_BLOCKS_SQL, NM_SNAPSHOT_BLOCKS_COLUMNS, NM_SNAPSHOT_BLOCKS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of block_rows.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of block_rows.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_BLOCK_ROWS_SQL_H
 #define NM_PAGE_BLOCK_ROWS_SQL_H
@@ -21,8 +18,6 @@
     INTEGER(end_code) FLAG(is_segment) INTEGER(stream) INTEGER(category_id) INTEGER(private_pool_id) \
     INTEGER(spare_bytes) INTEGER(given_up_seq) INTEGER(operation_id) INTEGER(source_code)
 #define NM_BLOCK_ROWS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_whole) INTEGER(first_id) INTEGER(last_id)
-NM_QUESTION_ROW(block_rows, NM_BLOCK_ROWS_COLUMNS)
-NM_QUESTION_ASK(block_rows, NM_BLOCK_ROWS_SQL, NM_BLOCK_ROWS_PARAMETERS)
-NM_QUESTION_GET(block_rows, NM_BLOCK_ROWS_PARAMETERS)
+NM_QUESTION(block_rows, NM_BLOCK_ROWS_SQL, NM_BLOCK_ROWS_COLUMNS, NM_BLOCK_ROWS_PARAMETERS)
 
 #endif

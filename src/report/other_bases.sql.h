@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of other_bases.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of other_bases.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_REPORT_OTHER_BASES_SQL_H
 #define NM_REPORT_OTHER_BASES_SQL_H
@@ -21,7 +18,6 @@
     "(SELECT level, size_basis FROM a) ORDER BY a.level LIMIT 1;"
 #define NM_OTHER_BASES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(level) TEXT(base_basis) TEXT(run_basis)
 #define NM_OTHER_BASES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(level)
-NM_QUESTION_ROW(other_bases, NM_OTHER_BASES_COLUMNS)
-NM_QUESTION_ASK(other_bases, NM_OTHER_BASES_SQL, NM_OTHER_BASES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(other_bases, NM_OTHER_BASES_SQL, NM_OTHER_BASES_COLUMNS, NM_OTHER_BASES_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of site_births.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of site_births.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_VERDICTS_SITE_BIRTHS_SQL_H
 #define NM_STORE_VERDICTS_SITE_BIRTHS_SQL_H
@@ -23,8 +20,6 @@
 #define NM_SITE_BIRTHS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(site_id) INTEGER(generation) \
     INTEGER(born_bytes) INTEGER(born_count) INTEGER(step_count) INTEGER(longest_step_count) FLAG(is_by_births) \
     FLAG(is_lost) INTEGER(unseen_count) FLAG(is_cut)
-NM_QUESTION_ROW(site_births, NM_SITE_BIRTHS_COLUMNS)
-NM_QUESTION_ASK(site_births, NM_SITE_BIRTHS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(site_births, NM_QUESTION_NONE)
+NM_QUESTION(site_births, NM_SITE_BIRTHS_SQL, NM_SITE_BIRTHS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

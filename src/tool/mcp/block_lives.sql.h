@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of block_lives.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of block_lives.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_BLOCK_LIVES_SQL_H
 #define NM_TOOL_MCP_BLOCK_LIVES_SQL_H
@@ -22,7 +19,6 @@
     TEXT(category) INTEGER(stack_id)
 #define NM_BLOCK_LIVES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(allocation_id) INTEGER(address_number) \
     INTEGER(rank)
-NM_QUESTION_ROW(block_lives, NM_BLOCK_LIVES_COLUMNS)
-NM_QUESTION_ASK(block_lives, NM_BLOCK_LIVES_SQL, NM_BLOCK_LIVES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(block_lives, NM_BLOCK_LIVES_SQL, NM_BLOCK_LIVES_COLUMNS, NM_BLOCK_LIVES_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of listed_findings.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of listed_findings.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_LISTED_FINDINGS_SQL_H
 #define NM_TOOL_MCP_LISTED_FINDINGS_SQL_H
@@ -20,7 +17,6 @@
     TEXT(verdict) TEXT(basis) FLAG(is_bound) TEXT(value) TEXT(unit) INTEGER(bytes) INTEGER(count) TEXT(source_view)
 #define NM_LISTED_FINDINGS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_good) TEXT(kind) TEXT(severity) \
     INTEGER(rank)
-NM_QUESTION_ROW(listed_findings, NM_LISTED_FINDINGS_COLUMNS)
-NM_QUESTION_ASK(listed_findings, NM_LISTED_FINDINGS_SQL, NM_LISTED_FINDINGS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(listed_findings, NM_LISTED_FINDINGS_SQL, NM_LISTED_FINDINGS_COLUMNS, NM_LISTED_FINDINGS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of moment_sites.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of moment_sites.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_MOMENT_SITES_SQL_H
 #define NM_TOOL_MCP_MOMENT_SITES_SQL_H
@@ -29,7 +26,6 @@
 #define NM_MOMENT_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) \
     TEXT(level) TEXT(site) INTEGER(live_count) INTEGER(live_bytes)
 #define NM_MOMENT_SITES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment) FLAG(has_rows) INTEGER(rank)
-NM_QUESTION_ROW(moment_sites, NM_MOMENT_SITES_COLUMNS)
-NM_QUESTION_ASK(moment_sites, NM_MOMENT_SITES_SQL, NM_MOMENT_SITES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(moment_sites, NM_MOMENT_SITES_SQL, NM_MOMENT_SITES_COLUMNS, NM_MOMENT_SITES_PARAMETERS)
 
 #endif

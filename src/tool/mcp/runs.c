@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A load says how far it is in lines (tool/ingest/progress.h) into a file without a name, which is read when somebody asks: no pipe
+ * A load says how far it is in lines (tool/common/progress.h) into a file without a name, which is read when somebody asks: no pipe
  * can fill, and nothing has to be read in between.
  */
 #include "tool/mcp/runs.h"

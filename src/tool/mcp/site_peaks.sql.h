@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of site_peaks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of site_peaks.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_SITE_PEAKS_SQL_H
 #define NM_TOOL_MCP_SITE_PEAKS_SQL_H
@@ -14,7 +11,6 @@
 #define NM_SITE_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) \
     TEXT(site) INTEGER(live_count) INTEGER(live_bytes) INTEGER(top_stack_id)
 #define NM_SITE_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(site) INTEGER(rank)
-NM_QUESTION_ROW(site_peaks, NM_SITE_PEAKS_COLUMNS)
-NM_QUESTION_ASK(site_peaks, NM_SITE_PEAKS_SQL, NM_SITE_PEAKS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(site_peaks, NM_SITE_PEAKS_SQL, NM_SITE_PEAKS_COLUMNS, NM_SITE_PEAKS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of site_stacks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of site_stacks.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_SITE_STACKS_SQL_H
 #define NM_TOOL_MCP_SITE_STACKS_SQL_H
@@ -19,7 +16,6 @@
 #define NM_SITE_STACKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) TEXT(site) INTEGER(allocated_bytes) \
     INTEGER(allocation_count) INTEGER(older_bytes)
 #define NM_SITE_STACKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(site) INTEGER(rank) INTEGER(most_count)
-NM_QUESTION_ROW(site_stacks, NM_SITE_STACKS_COLUMNS)
-NM_QUESTION_ASK(site_stacks, NM_SITE_STACKS_SQL, NM_SITE_STACKS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(site_stacks, NM_SITE_STACKS_SQL, NM_SITE_STACKS_COLUMNS, NM_SITE_STACKS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of asked_stacks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of asked_stacks.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_STACK_ASKED_STACKS_SQL_H
 #define NM_TOOL_STACK_ASKED_STACKS_SQL_H
@@ -30,7 +27,6 @@
     TEXT(source)
 #define NM_ASKED_STACKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(has_allocated) FLAG(has_live) FLAG(has_leaked) \
     FLAG(has_reserve) INTEGER(stack_id) INTEGER(rank) TEXT(site)
-NM_QUESTION_ROW(asked_stacks, NM_ASKED_STACKS_COLUMNS)
-NM_QUESTION_ASK(asked_stacks, NM_ASKED_STACKS_SQL, NM_ASKED_STACKS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(asked_stacks, NM_ASKED_STACKS_SQL, NM_ASKED_STACKS_COLUMNS, NM_ASKED_STACKS_PARAMETERS)
 
 #endif

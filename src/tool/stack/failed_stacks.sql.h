@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of failed_stacks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of failed_stacks.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_STACK_FAILED_STACKS_SQL_H
 #define NM_TOOL_STACK_FAILED_STACKS_SQL_H
@@ -27,7 +24,6 @@
     TEXT(heap) TEXT(heap_name) TEXT(level) TEXT(what) TEXT(verdict) INTEGER(out_of_memory_id) INTEGER(heap_id) \
     TEXT(source)
 #define NM_FAILED_STACKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank)
-NM_QUESTION_ROW(failed_stacks, NM_FAILED_STACKS_COLUMNS)
-NM_QUESTION_ASK(failed_stacks, NM_FAILED_STACKS_SQL, NM_FAILED_STACKS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(failed_stacks, NM_FAILED_STACKS_SQL, NM_FAILED_STACKS_COLUMNS, NM_FAILED_STACKS_PARAMETERS)
 
 #endif

@@ -3,9 +3,8 @@
  * One line, written over itself. Its owner calls every some ten thousand records and the clock decides, so that a load with
  * a progress line takes no longer than one without; whoever writes anything else to standard error ends the line first.
  */
-#include "tool/ingest/progress.h"
+#include "tool/common/progress.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -44,11 +43,24 @@ static bool is_time(nm_progress *progress)
     return true;
 }
 
-static uint64_t percent(uint64_t done_bytes, uint64_t total_bytes)
+static double share(uint64_t done, uint64_t total)
 {
-    return total_bytes == 0            ? 0
-           : done_bytes >= total_bytes ? 100
-                                       : (uint64_t)((double)done_bytes * 100 / (double)total_bytes);
+    return total == 0 ? 0 : done >= total ? 1 : (double)done / (double)total;
+}
+
+static const char *draw_bar(char bar[BAR_COLUMNS + 1], double filled)
+{
+    memset(bar, '.', BAR_COLUMNS);
+    memset(bar, '#', (size_t)(filled * BAR_COLUMNS));
+    bar[BAR_COLUMNS] = 0;
+    return bar;
+}
+
+static bool write_for_program(const nm_progress *progress, double done)
+{
+    if (progress->form == NM_PROGRESS_LINES)
+        fprintf(stderr, "progress %d\n", (int)(done * 100));
+    return progress->form == NM_PROGRESS_LINES;
 }
 
 void nm_progress_update(nm_progress *progress, uint64_t done_bytes, uint64_t event_count)
@@ -62,24 +74,25 @@ void nm_progress_update(nm_progress *progress, uint64_t done_bytes, uint64_t eve
     }
     if (!is_time(progress))
         return;
-    if (progress->form == NM_PROGRESS_LINES) {
-        fprintf(stderr, "progress %" PRIu64 "\n", percent(done_bytes, progress->total_bytes));
+    if (write_for_program(progress, share(done_bytes, progress->total_bytes)))
         return;
-    }
     nm_human_count(events, (int64_t)event_count);
     nm_human_bytes(done, (int64_t)done_bytes);
     if (progress->total_bytes == 0) {
         fprintf(stderr, nm_spoken("\r\033[K%s, %s events"), done, events);
         return;
     }
-    uint64_t shown_bytes = done_bytes < progress->total_bytes ? done_bytes : progress->total_bytes;
-    size_t filled = (size_t)(shown_bytes * BAR_COLUMNS / progress->total_bytes);
-
-    memset(bar, '.', BAR_COLUMNS);
-    memset(bar, '#', filled);
-    bar[BAR_COLUMNS] = 0;
-    fprintf(stderr, nm_spoken("\r\033[K[%s] %s of %s, %s events"), bar, done,
+    fprintf(stderr, nm_spoken("\r\033[K[%s] %s of %s, %s events"),
+            draw_bar(bar, share(done_bytes, progress->total_bytes)), done,
             nm_human_bytes(total, (int64_t)progress->total_bytes), events);
+}
+
+void nm_progress_part(nm_progress *progress, uint64_t done, uint64_t total, const char *what)
+{
+    char bar[BAR_COLUMNS + 1];
+
+    if (is_time(progress) && !write_for_program(progress, share(done, total)))
+        fprintf(stderr, "\r\033[K[%s] %s", draw_bar(bar, share(done, total)), what);
 }
 
 void nm_progress_say(nm_progress *progress, const char *what)

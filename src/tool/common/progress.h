@@ -3,8 +3,8 @@
  * A progress line on standard error, only where that is a terminal and only once the work has taken a second; or lines for
  * another program that started this one, "progress 40" (per cent of what is to be read) and "progress looking for steps".
  */
-#ifndef NM_TOOL_INGEST_PROGRESS_H
-#define NM_TOOL_INGEST_PROGRESS_H
+#ifndef NM_TOOL_COMMON_PROGRESS_H
+#define NM_TOOL_COMMON_PROGRESS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -30,6 +30,9 @@ void nm_progress_begin(nm_progress *progress, nm_progress_form form, uint64_t to
 
 /* Cheap enough for every few thousand events. */
 void nm_progress_update(nm_progress *progress, uint64_t done_bytes, uint64_t event_count);
+
+/* Work that is counted in something else, and what it is. */
+void nm_progress_part(nm_progress *progress, uint64_t done, uint64_t total, const char *what);
 
 /* A step without a measure, e.g. "making indexes". */
 void nm_progress_say(nm_progress *progress, const char *what);
