@@ -157,7 +157,7 @@ START_TEST(a_whole_stack_of_plumbing_has_what_its_thread_runs)
 }
 END_TEST
 
-/* However the walk ends, but for a line of Python in it. */
+/* However the walk ends, where no Python runs. */
 START_TEST(a_backward_pass_is_at_its_node_or_called_one)
 {
     add_stack(5, "torch::autograd::Engine::thread_init", "/src/engine.cpp", "/env/torch/lib/libtorch_cpu.so");
@@ -168,7 +168,13 @@ START_TEST(a_backward_pass_is_at_its_node_or_called_one)
     add_called(9, LINE, "torch::autograd::Engine::execute", "/src/engine.cpp", "/env/torch/lib/libtorch_cpu.so");
     hold(NM_WALK_CUT, 7, "mm.cpp:7 at::native::mm", "torch::autograd::generated::MmBackward0::apply");
     hold(NM_WALK_CUT, 8, "add.cpp:8 at::native::add", "autograd (backward)");
+    add_stack(10, "backward", "/env/torch/autograd/graph.py", "python3.11");
+    add_called(11, 10, "torch::autograd::Engine::execute", "/src/engine.cpp", "/env/torch/lib/libtorch_cpu.so");
+    add_called(12, 11, "torch::autograd::generated::MmBackward0::apply(int)", "/src/Functions.cpp",
+               "/env/torch/lib/libtorch_cpu.so");
     hold(NM_WALK_CUT, 9, "net.py:1 forward", "");
+    hold(NM_WALK_WHOLE, 11, "graph.py:10 backward", "");
+    hold(NM_WALK_WHOLE, 12, "graph.py:10 backward", "");
 }
 END_TEST
 
