@@ -278,6 +278,8 @@ static nm_verdict_reason judge_few(const nm_site_history *history, double *growt
                     (step == 1 || grown[step - 1] <= ALIKE_MAX * middle) &&
                     (history->needs_births ? has_births(history, step, step)
                                            : step < 3 || count_grown(history, step) == count_grown(history, 2));
+    if (is_alike && history->is_anchor)
+        return NM_REASON_NOT_STEADY;
     if (!is_alike)
         return say_no(history, grown[last - 1] > 0 && middle > 0);
     *growth_bytes = middle;
@@ -449,6 +451,7 @@ static nm_status read_site(reading *from, nm_error *err)
     const nm_site_births_row of = from->birth;
     nm_site_history history = {.step_count = step_of(of.step_count),
                                .freed_max_steps = step_of(of.longest_step_count),
+                               .is_anchor = of.is_anchor,
                                .needs_births = of.is_by_births};
     int64_t unseen_count = step_of(of.unseen_count);
     double growth = 0;

@@ -12,7 +12,8 @@
  * Or, whatever its floor does: blocks from all parts of the run are still there that are more than twice as old as any that
  * was freed, about as many from each part.
  *
- * With three to seven steps it rises at the end of each, by about the same and by as many blocks. Fewer are no steps.
+ * With three to seven steps it rises at the end of each, by about the same and by as many blocks, and is not the site that the
+ * steps were found by. Fewer are no steps.
  */
 #ifndef NM_VERDICTS_VERDICT_H
 #define NM_VERDICTS_VERDICT_H
@@ -49,6 +50,7 @@ typedef struct nm_site_history { /* numbers of steps are no larger than INT32_MA
     size_t birth_count;
     int64_t step_count;      /* of the process */
     int64_t freed_max_steps; /* most that began in the life of a freed block; -1: none was freed */
+    bool is_anchor;          /* the steps were found by it: each holds a block of it whatever it does with them */
     bool needs_births;       /* its level holds what is no block of the site too: memory under a pool */
 } nm_site_history;
 
