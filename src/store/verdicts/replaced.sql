@@ -3,7 +3,7 @@
 -- sites that grow each is matched in part; half of the blocks and half of the bytes are to be a site's own. Of others those
 -- count of which most ended: where blocks come and go, there may be some more or less. What may be a queue, as far as a short
 -- history tells, comes last.
--- After: z_site_verdict, of what grows from step to step.
+-- After: z_site_verdict, of what grows from step to step, and judged_parts.sql.
 
 -- From the end of which step to the end of which it is judged.
 CREATE TEMP TABLE judged_heap AS
@@ -14,15 +14,7 @@ SELECT
     (SELECT min(t.begin_seq) FROM step AS t WHERE t.process_id = h.process_id AND t.generation > x.before) AS begin_seq,
     (SELECT min(t.begin_seq) FROM step AS t WHERE t.process_id = h.process_id AND t.generation = x.steps) AS end_seq
 FROM heap AS h
-JOIN (
-    SELECT
-        process_id,
-        max(generation) AS steps,
-        CASE WHEN max(generation) < 8 THEN 1 ELSE max(generation) - 1 - CAST(0.4 * (max(generation) - 1) + 0.5 AS INTEGER) END
-            AS before
-    FROM step
-    GROUP BY process_id
-) AS x ON x.process_id = h.process_id
+JOIN temp.judged_part AS x ON x.process_id = h.process_id
 WHERE h.heap_id IN (SELECT v.heap_id FROM z_site_verdict AS v WHERE v.verdict = 'growing');
 
 -- Most leaks need no look at all allocations: of the sites of the heap none holds less than before, or too little less to

@@ -11,13 +11,15 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "store/verdicts/judged_parts.sql.h"
 #include "store/verdicts/judged_steps.sql.h"
 #include "store/verdicts/site_births.sql.h"
 #include "store/verdicts/site_levels.sql.h"
 #include "store/verdicts/site_verdict_add.sql.h"
 #include "trace/event.h"
 
-#define MANY_STEPS_MIN  8 /* from here on parts are looked at, below each step; replaced.sql has it and the next, too */
+#define MANY_STEPS_MIN                                                                                                 \
+    8 /* from here on parts are looked at, below each step; replaced.sql has these two by judged_parts.sql */
 #define LATE_PART       0.4  /* of the steps */
 #define PARTS           3    /* of these */
 #define RATE_RATIO_MIN  0.35 /* of growth then, to growth before */
@@ -484,6 +486,8 @@ nm_status nm_verdict_write(sqlite3 *db, const nm_verdict_settings *settings, nm_
     nm_status status = nm_judged_steps_run(db, err);
 
     (void)settings;
+    if (status == NM_OK)
+        status = nm_judged_parts_run(db, MANY_STEPS_MIN, LATE_PART, err);
     if (status == NM_OK)
         status = nm_site_births_ask(db, &from.births, err);
     if (status == NM_OK)
