@@ -269,7 +269,7 @@ static nm_verdict_reason judge_few(const nm_site_history *history, double *growt
 
     for (int64_t step = 1; step <= last; step++)
         grown[step - 1] = level_at(history, step, false) - level_at(history, step - 1, false);
-    if (last > NM_VERDICT_STEPS_MIN && grown[last - 1] <= 0 && history->freed_max_steps < 1)
+    if (last > NM_VERDICT_STEPS_MIN && grown[last - 1] <= 0 && history->freed_max_steps < 1 && !history->is_served)
         last--;
     for (int64_t step = 2; step <= last; step++)
         sorted[step - 2] = grown[step - 1];
@@ -280,7 +280,7 @@ static nm_verdict_reason judge_few(const nm_site_history *history, double *growt
                     (step == 1 || grown[step - 1] <= ALIKE_MAX * middle) &&
                     (history->needs_births ? has_births(history, step, step)
                                            : step < 3 || count_grown(history, step) == count_grown(history, 2));
-    if (is_alike && history->is_anchor)
+    if (is_alike && history->is_served && history->is_anchor)
         return NM_REASON_NOT_STEADY;
     if (!is_alike)
         return say_no(history, grown[last - 1] > 0 && middle > 0);
@@ -453,6 +453,7 @@ static nm_status read_site(reading *from, nm_error *err)
     const nm_site_births_row of = from->birth;
     nm_site_history history = {.step_count = step_of(of.step_count),
                                .freed_max_steps = step_of(of.longest_step_count),
+                               .is_served = of.is_served,
                                .is_anchor = of.is_anchor,
                                .needs_births = of.is_by_births};
     int64_t unseen_count = step_of(of.unseen_count);
