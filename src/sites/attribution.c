@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The most telling word first.
+ * Each stack is judged by itself, the most telling word first: a line of the program, a graph, a node, a backward pass. Who
+ * used it is not asked.
  */
 #include "sites/attribution.h"
 
