@@ -25,7 +25,7 @@
 #define RATE_RATIO_MIN  0.35 /* of growth then, to growth before */
 #define ALIKE_MIN       0.5  /* of few steps: growth of each to the middle one, */
 #define ALIKE_MAX       2.0
-#define PERIODS_MIN     5    /* of what rises in one of so many steps */
+#define PERIODS_MIN     5    /* of what rises in one of so many steps; of a place that steps were found by */
 #define AGED_RATIO      2    /* older than so many of the longest lives of what was freed, */
 #define AGED_STEPS_MIN  5    /* in so many or more of these, */
 #define AGED_PARTS      5    /* parts of equal length */
@@ -280,7 +280,7 @@ static nm_verdict_reason judge_few(const nm_site_history *history, double *growt
                     (step == 1 || grown[step - 1] <= ALIKE_MAX * middle) &&
                     (history->needs_births ? has_births(history, step, step)
                                            : step < 3 || count_grown(history, step) == count_grown(history, 2));
-    if (is_alike && history->is_served && history->is_anchor)
+    if (is_alike && history->is_served && history->is_anchor && history->step_count < PERIODS_MIN)
         return NM_REASON_NOT_STEADY;
     if (!is_alike)
         return say_no(history, grown[last - 1] > 0 && middle > 0);

@@ -13,7 +13,7 @@
  * was freed, about as many from each part.
  *
  * With three to seven steps it rises at the end of each, by about the same and by as many blocks. Steps of what trains nothing may be
- * a server's: there the last may not be left out, and the site that they were found by is no proof of its own. Fewer are no steps.
+ * a server's: there the last may not be left out, and of fewer than five the site that they were found by is no proof of its own. Fewer are no steps.
  */
 #ifndef NM_VERDICTS_VERDICT_H
 #define NM_VERDICTS_VERDICT_H

@@ -119,10 +119,10 @@ START_TEST(the_site_that_few_steps_were_found_by_is_judged_of_training_alone)
     static const int ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
 
     ck_assert_int_eq(judge_site(ones, 3, false, true, true), NM_REASON_NOT_STEADY);
-    ck_assert_int_eq(judge_site(ones, 7, false, true, true), NM_REASON_NOT_STEADY);
-    ck_assert_int_eq(judge_site(ones, 7, false, true, false), NM_REASON_GROWS);
-    ck_assert_int_eq(judge_site(ones, 7, false, false, true), NM_REASON_GROWS);
-    ck_assert_int_eq(judge_site(ones, 8, false, true, true), NM_REASON_GROWS);
+    ck_assert_int_eq(judge_site(ones, 4, false, true, true), NM_REASON_NOT_STEADY);
+    ck_assert_int_eq(judge_site(ones, 4, false, true, false), NM_REASON_GROWS);
+    ck_assert_int_eq(judge_site(ones, 4, false, false, true), NM_REASON_GROWS);
+    ck_assert_int_eq(judge_site(ones, 5, false, true, true), NM_REASON_GROWS);
 }
 END_TEST
 
