@@ -48,7 +48,8 @@ CREATE TABLE z_heap_sum (
     -- Their cost. Unit: nanoseconds.
     cost_ns INTEGER NOT NULL,
     -- Where the reserved bytes come from. 'segments': driver memory that carried the pool's blocks; 'stated': no
-    -- segment was ever seen, so the pool's own word counts. NULL: neither is known, or not a pool.
+    -- segment was ever seen, so the pool's own word counts, as of pinned memory in a snapshot the sum of its segments
+    -- (host_segments). NULL: neither is known, or not a pool.
     reserved_source TEXT,
     -- What the pool itself stated last. Unit: bytes. NULL: it never stated anything.
     stated_reserved_bytes INTEGER,

@@ -92,7 +92,7 @@ CREATE VIEW peak_by_site (
     -- Level of the heap.
     level,
     -- end place
-    -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)', with the thread's name, where callers are
+    -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)' where callers are
     -- missing and all that is there is plumbing, '(no stack)', or '(baseline)' for what was there before and has no stack.
     site,
     -- Allocations of the site that were live at the peak. Unit: allocations.
