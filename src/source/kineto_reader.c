@@ -21,6 +21,18 @@ static nm_status read_bytes(void *context, void *data, size_t len, size_t *got, 
     return status;
 }
 
+/* Some editors put a mark in front. */
+static nm_status begin_behind_mark(nm_input *input, nm_error *err)
+{
+    uint8_t mark[3] = {0};
+    size_t got = 0;
+    nm_status status = nm_input_rewind(input, err);
+
+    if (status == NM_OK)
+        status = nm_input_read(input, mark, sizeof mark, &got, err);
+    return status == NM_OK && memcmp(mark, "\xef\xbb\xbf", 3) != 0 ? nm_input_rewind(input, err) : status;
+}
+
 nm_status nm_kineto_reader_begin(nm_kineto_reader *reader, bool has_arguments, nm_error *err)
 {
     nm_json_reader_free(&reader->json);
@@ -31,7 +43,7 @@ nm_status nm_kineto_reader_begin(nm_kineto_reader *reader, bool has_arguments, n
     reader->rank = reader->world_size = NM_UNKNOWN_NUMBER;
     reader->devices.count = 0;
     nm_checksum_begin(&reader->sum);
-    return nm_input_rewind(reader->input, err);
+    return begin_behind_mark(reader->input, err);
 }
 
 void nm_kineto_reader_free(nm_kineto_reader *reader)

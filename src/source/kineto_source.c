@@ -37,7 +37,8 @@ typedef struct memory_event {
     uint32_t stack, thread;                  /* thread: index */
     uint32_t place;                          /* in the file */
     uint16_t heap;                           /* index */
-    uint16_t kind;                           /* nm_event_kind; NM_EVENT_NONE: left out */
+    uint8_t kind;                            /* nm_event_kind; NM_EVENT_NONE: left out */
+    bool is_odd;                             /* before it something happened that was not seen */
 } memory_event;
 
 typedef struct kineto_heap {
@@ -95,7 +96,7 @@ typedef struct kineto_source {
     bool has_allocated, has_reserved; /* stated, by each event of a device */
 
     nm_record waiting; /* of `gathered` */
-    bool has_waiting;
+    bool has_waiting, is_loss_said;
     size_t at; /* the next event */
     uint64_t seq;
 } kineto_source;
@@ -399,42 +400,43 @@ static nm_status add_baseline(kineto_source *source, uint16_t heap, uint64_t add
     return nm_gathered_event(source->gathered, 0, &event, err);
 }
 
-/* `live`: (heap, address) -> bytes of what is there, 0 when it is gone. */
+/* `live`: (heap, address) -> bytes of what is there, 0 when it is gone. Sets is_odd where something before was not seen. */
 static nm_status pair_event(kineto_source *source, memory_event *event, nm_map *live, nm_error *err)
 {
-    kineto_heap *heap = &source->heaps.items[event->heap];
     nm_key key = {event->heap, event->address};
     const uint64_t *known = nm_map_get(live, key);
     nm_status status = NM_OK;
 
     if (event->kind == NM_EVENT_ALLOC) {
-        heap->odd_count += known != NULL && *known != 0;
+        event->is_odd = known != NULL && *known != 0;
         return nm_map_put(live, key, (uint64_t)event->bytes, err);
     }
     if (known == NULL) {
+        kineto_heap *heap = &source->heaps.items[event->heap];
+
         heap->baseline_bytes = plus(heap->baseline_bytes, event->bytes);
         status = add_baseline(source, event->heap, event->address, -event->bytes, err);
     } else {
-        heap->odd_count += *known != (uint64_t)-event->bytes;
+        event->is_odd = *known != (uint64_t)-event->bytes;
         event->kind = *known == 0 ? NM_EVENT_NONE : event->kind;
     }
     return status == NM_OK ? nm_map_put(live, key, 0, err) : status;
 }
 
 /* Is what the event states what was there before and all that was seen? */
-static void compare_stated(kineto_heap *heap, const memory_event *event)
+static void compare_stated(kineto_heap *heap, memory_event *event)
 {
-    int64_t before_bytes;
-
     heap->sum_bytes = plus(heap->sum_bytes, event->bytes);
-    if (event->allocated_bytes == NM_UNKNOWN_NUMBER)
-        return;
-    before_bytes = minus(event->allocated_bytes, heap->sum_bytes);
-    if (heap->before_bytes == NM_UNKNOWN_NUMBER)
-        heap->baseline_bytes = plus(heap->baseline_bytes, before_bytes);
-    else
-        heap->odd_count += before_bytes != heap->before_bytes;
-    heap->before_bytes = before_bytes;
+    if (event->allocated_bytes != NM_UNKNOWN_NUMBER) {
+        int64_t before_bytes = minus(event->allocated_bytes, heap->sum_bytes);
+
+        if (heap->before_bytes == NM_UNKNOWN_NUMBER)
+            heap->baseline_bytes = plus(heap->baseline_bytes, before_bytes);
+        else
+            event->is_odd |= before_bytes != heap->before_bytes;
+        heap->before_bytes = before_bytes;
+    }
+    heap->odd_count += event->is_odd;
 }
 
 static nm_status find_baseline(kineto_source *source, nm_error *err)
@@ -449,11 +451,11 @@ static nm_status find_baseline(kineto_source *source, nm_error *err)
 
         if (event->kind == NM_EVENT_ALLOC_FAILED)
             continue;
-        compare_stated(heap, event);
         source->has_allocated = source->has_allocated && event->allocated_bytes != NM_UNKNOWN_NUMBER;
         source->has_reserved =
             source->has_reserved && (heap->type == DEVICE_CPU || event->reserved_bytes != NM_UNKNOWN_NUMBER);
         status = pair_event(source, event, &live, err);
+        compare_stated(heap, event);
     }
     nm_map_free(&live);
     for (size_t i = 0; i < source->heaps.count && status == NM_OK; i++) {
@@ -472,6 +474,11 @@ static nm_status find_baseline(kineto_source *source, nm_error *err)
 static nm_status intern(kineto_source *source, const char *text, uint64_t *number, nm_error *err)
 {
     return nm_gathered_string(source->gathered, (nm_bytes){(const uint8_t *)text, strlen(text)}, number, err);
+}
+
+static const char *name_of(const kineto_heap *heap)
+{
+    return heap->type == DEVICE_CPU ? "host memory" : "caching pool";
 }
 
 static nm_status define_programs(kineto_source *source, nm_error *err)
@@ -539,7 +546,7 @@ static nm_status define_heaps(kineto_source *source, nm_error *err)
         heap.heap.device_id = is_host ? 0 : i + 1;
         heap.heap.level = is_host ? NM_LEVEL_HOST : NM_LEVEL_POOL;
         heap.heap.size_basis = NM_BASIS_BLOCK;
-        status = intern(source, is_host ? "host memory" : "caching pool", &heap.heap.name, err);
+        status = intern(source, name_of(&source->heaps.items[i]), &heap.heap.name, err);
         if (status == NM_OK)
             status = nm_gathered_define(source->gathered, &heap, err);
     }
@@ -555,6 +562,28 @@ static int compare_steps(const void *left, const void *right)
     if (a->number != b->number)
         return a->number < b->number ? -1 : 1;
     return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+}
+
+/* One for each heap of which what is stated is not what was seen. */
+static nm_status add_notes(kineto_source *source, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < source->heaps.count && status == NM_OK; i++) {
+        const kineto_heap *heap = &source->heaps.items[i];
+        nm_event note = {.kind = NM_EVENT_NOTE,
+                         .time_ns = NM_NO_TIME,
+                         .detail = NM_NOTE_OTHER_TOTAL,
+                         .number = (int64_t)heap->odd_count};
+
+        for (size_t t = 0; t < source->threads.count && note.thread_id == 0; t++)
+            note.thread_id = source->threads.items[t].process == heap->process ? t + 1 : 0;
+        if (heap->odd_count > 0)
+            status = intern(source, name_of(heap), &note.name_id, err);
+        if (heap->odd_count > 0 && status == NM_OK)
+            status = nm_gathered_event(source->gathered, INT64_MIN, &note, err);
+    }
+    return status;
 }
 
 /* A step may be told twice; one of a process without memory is not. */
@@ -586,6 +615,8 @@ static nm_status gather(kineto_source *source, nm_error *err)
     nm_status status = find_baseline(source, err);
 
     if (status == NM_OK)
+        status = add_notes(source, err);
+    if (status == NM_OK)
         status = add_steps(source, err);
     if (status == NM_OK)
         status = define_programs(source, err);
@@ -614,18 +645,17 @@ static uint64_t hit_of(const kineto_heap *heap, const memory_event *event)
     return event->reserved_bytes > heap->reserved_bytes ? NM_FLAG_MISS : NM_FLAG_HIT;
 }
 
-static nm_event event_of(const kineto_source *source, const memory_event *event)
+static nm_event event_of(const kineto_heap *heap, const memory_event *event)
 {
-    const kineto_heap *heap = &source->heaps.items[event->heap];
     nm_event out = {
         .kind = event->kind,
-        .thread_id = (uint64_t)event->thread + 1,
         .heap_id = (uint64_t)event->heap + 1,
         .address = event->address,
         .stack_id = event->stack,
     };
 
     if (event->kind == NM_EVENT_ALLOC) {
+        out.flags = hit_of(heap, event);
         out.block_bytes = (uint64_t)event->bytes;
         out.policy = NM_POLICY_UNKNOWN;
     } else if (event->kind == NM_EVENT_ALLOC_FAILED) {
@@ -636,25 +666,39 @@ static nm_event event_of(const kineto_source *source, const memory_event *event)
     return out;
 }
 
-/* The next event of memory; what its pool states goes in front of it, where that is something new. */
+/* What goes in front of an event of memory: that something was not seen, and what its pool states, where that is new. */
+static nm_event next_before(kineto_source *source, const memory_event *event, kineto_heap *heap)
+{
+    if (event->is_odd && !source->is_loss_said) {
+        source->is_loss_said = true;
+        return (nm_event){.kind = NM_EVENT_LOSS,
+                          .flags = NM_FLAG_AT_LEAST,
+                          .number = 1,
+                          .detail = NM_LOSS_UNREADABLE,
+                          .until_ns = event->time_ns - source->begin_ns};
+    }
+    if (heap->type == DEVICE_CPU || event->reserved_bytes < 0 || event->reserved_bytes == heap->said_bytes)
+        return (nm_event){0};
+    heap->said_bytes = event->reserved_bytes;
+    return (nm_event){.kind = NM_EVENT_RESERVED,
+                      .heap_id = (uint64_t)event->heap + 1,
+                      .block_bytes = (uint64_t)event->reserved_bytes};
+}
+
 static nm_event next_memory(kineto_source *source)
 {
     const memory_event *event = &source->events.items[source->at];
     kineto_heap *heap = &source->heaps.items[event->heap];
-    nm_event out = event_of(source, event);
+    nm_event out = next_before(source, event, heap);
 
-    out.time_ns = event->time_ns - source->begin_ns;
-    if (heap->type != DEVICE_CPU && event->reserved_bytes >= 0 && event->reserved_bytes != heap->said_bytes) {
-        heap->said_bytes = event->reserved_bytes;
-        return (nm_event){.kind = NM_EVENT_RESERVED,
-                          .time_ns = out.time_ns,
-                          .thread_id = out.thread_id,
-                          .heap_id = out.heap_id,
-                          .block_bytes = (uint64_t)event->reserved_bytes};
+    if (out.kind == NM_EVENT_NONE) {
+        out = event_of(heap, event);
+        heap->reserved_bytes = event->reserved_bytes >= 0 ? event->reserved_bytes : heap->reserved_bytes;
+        source->is_loss_said = false;
+        source->at++;
     }
-    out.flags = event->kind == NM_EVENT_ALLOC ? hit_of(heap, event) : 0;
-    heap->reserved_bytes = event->reserved_bytes >= 0 ? event->reserved_bytes : heap->reserved_bytes;
-    source->at++;
+    out.time_ns = event->time_ns - source->begin_ns;
+    out.thread_id = (uint64_t)event->thread + 1;
     return out;
 }
 
@@ -683,18 +727,19 @@ static nm_status source_next(nm_source *base, nm_record *out, nm_error *err)
         status = nm_gathered_next(source->gathered, &source->waiting, err);
         source->has_waiting = status == NM_OK;
     }
-    while (source->at < source->events.count && source->events.items[source->at].kind == NM_EVENT_NONE)
-        source->at++;
-    bool is_memory = source->at < source->events.count;
-    if (source->has_waiting && (!is_memory || source->waiting.kind == NM_RECORD_DEFINITION ||
-                                source->waiting.event.time_ns <= source->events.items[source->at].time_ns)) {
-        *out = next_waiting(source);
+    while (source->at < source->events.count) {
+        if (source->has_waiting && (source->waiting.kind == NM_RECORD_DEFINITION ||
+                                    source->waiting.event.time_ns <= source->events.items[source->at].time_ns))
+            break;
+        *out = (nm_record){.kind = NM_RECORD_EVENT, .event = next_memory(source)};
+        if (out->event.kind == NM_EVENT_NONE)
+            continue;
+        out->event.seq = source->seq++;
         return NM_OK;
     }
-    if (!is_memory)
-        return status == NM_OK ? NM_END : status;
-    *out = (nm_record){.kind = NM_RECORD_EVENT, .event = next_memory(source)};
-    out->event.seq = source->seq++;
+    if (!source->has_waiting)
+        return status;
+    *out = next_waiting(source);
     return NM_OK;
 }
 
@@ -771,7 +816,7 @@ static nm_status source_rewind(nm_source *base, nm_error *err)
     nm_gathered_rewind(source->gathered);
     for (size_t i = 0; i < source->heaps.count; i++)
         source->heaps.items[i].reserved_bytes = source->heaps.items[i].said_bytes = NM_UNKNOWN_NUMBER;
-    source->has_waiting = false;
+    source->has_waiting = source->is_loss_said = false;
     source->at = 0;
     source->seq = 0;
     return NM_OK;
@@ -808,7 +853,7 @@ static void source_summary(const nm_source *base, nm_source_summary_data *out)
         .events_damaged = source->unread_count,
         .bytes_cut = is_cut ? source->read_bytes - reader->whole_offset : 0,
         .detail_begin_ns = NM_NO_TIME,
-        .is_loss_exact = !is_cut,
+        .is_loss_exact = true,
         .is_finished = !is_cut,
         .is_complete = !is_cut && source->unread_count == 0,
     };
