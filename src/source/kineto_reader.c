@@ -219,7 +219,8 @@ static nm_status take_name(nm_kineto_reader *reader, nm_bytes text, nm_kineto_en
     reader->name.len = 0;
     nm_status status = nm_buffer_append(&reader->name, text.data, text.len, err);
 
-    entry->name = (nm_bytes){reader->name.data, reader->name.len};
+    if (text.len > 0)
+        entry->name = (nm_bytes){reader->name.data, reader->name.len};
     return status;
 }
 
@@ -253,6 +254,7 @@ static nm_status read_entry(nm_kineto_reader *reader, nm_kineto_entry *entry, nm
     nm_status status;
 
     *entry = (nm_kineto_entry){
+        .name = {(const uint8_t *)"", 0},
         .pid = NM_UNKNOWN_NUMBER,
         .tid = NM_UNKNOWN_NUMBER,
         .time_ns = NM_UNKNOWN_NUMBER,
