@@ -190,7 +190,7 @@ static nm_kineto_category category_of(nm_bytes text)
         return NM_KINETO_PYTHON;
     if (nm_json_is(text, "cpu_op") || nm_json_is(text, "Operator"))
         return NM_KINETO_OPERATOR;
-    return text.len > 4 && memcmp(text.data, "gpu_", 4) == 0 ? NM_KINETO_ON_DEVICE : NM_KINETO_OTHER;
+    return NM_KINETO_OTHER;
 }
 
 static nm_status take_argument(nm_kineto_reader *reader, const nm_json_token *token, void *to, nm_error *err)

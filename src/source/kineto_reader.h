@@ -21,7 +21,6 @@ typedef enum nm_kineto_category {
     NM_KINETO_OTHER,
     NM_KINETO_OPERATOR,
     NM_KINETO_PYTHON,
-    NM_KINETO_ON_DEVICE, /* an annotation again, as the device came to it */
 } nm_kineto_category;
 
 /* Numbers that are not there, or are none, are NM_UNKNOWN_NUMBER. */

@@ -37,7 +37,7 @@ typedef struct memory_event {
     uint32_t stack, thread;                  /* thread: index */
     uint32_t place;                          /* in the file */
     uint16_t heap;                           /* index */
-    uint8_t kind;                            /* nm_event_kind; NM_EVENT_NONE: left out */
+    uint8_t kind;                            /* nm_event_kind */
     bool is_odd;                             /* before it something happened that was not seen */
 } memory_event;
 
@@ -210,9 +210,8 @@ static bool is_step(const nm_kineto_entry *entry, int64_t *number)
     char digits[20] = "";
     size_t len = entry->name.len - (sizeof begin - 1);
 
-    if (entry->phase != 'X' || entry->category == NM_KINETO_ON_DEVICE || entry->time_ns == NM_UNKNOWN_NUMBER ||
-        entry->name.len < sizeof begin || memcmp(entry->name.data, begin, sizeof begin - 1) != 0 ||
-        len >= sizeof digits)
+    if (entry->phase != 'X' || entry->time_ns == NM_UNKNOWN_NUMBER || entry->name.len < sizeof begin ||
+        memcmp(entry->name.data, begin, sizeof begin - 1) != 0 || len >= sizeof digits)
         return false;
     memcpy(digits, entry->name.data + sizeof begin - 1, len);
     if (strspn(digits, "0123456789") != len)
@@ -418,7 +417,6 @@ static nm_status pair_event(kineto_source *source, memory_event *event, nm_map *
         status = add_baseline(source, event->heap, event->address, -event->bytes, err);
     } else {
         event->is_odd = *known != (uint64_t)-event->bytes;
-        event->kind = *known == 0 ? NM_EVENT_NONE : event->kind;
     }
     return status == NM_OK ? nm_map_put(live, key, 0, err) : status;
 }
@@ -586,7 +584,7 @@ static nm_status add_notes(kineto_source *source, nm_error *err)
     return status;
 }
 
-/* A step may be told twice; one of a process without memory is not. */
+/* A step is told twice, the second time as the device came to it: in another process, or later. */
 static nm_status add_steps(kineto_source *source, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -732,8 +730,6 @@ static nm_status source_next(nm_source *base, nm_record *out, nm_error *err)
                                     source->waiting.event.time_ns <= source->events.items[source->at].time_ns))
             break;
         *out = (nm_record){.kind = NM_RECORD_EVENT, .event = next_memory(source)};
-        if (out->event.kind == NM_EVENT_NONE)
-            continue;
         out->event.seq = source->seq++;
         return NM_OK;
     }

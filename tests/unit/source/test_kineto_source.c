@@ -320,28 +320,37 @@ START_TEST(a_pipe_gives_what_a_file_gives)
 }
 END_TEST
 
-/* Spans of whole microseconds that touch are neighbours; one within another of the same times is in it. */
+/* Spans of whole microseconds that touch are neighbours; of two that begin at one time the longer is around, of equal ones the first. */
 START_TEST(of_spans_that_touch_the_later_is_open)
 {
+    static const struct {
+        const char *name;
+        int64_t begin_ns, end_ns;
+    } list[] = {{"d", 5, 7}, {"b", 5, 9}, {"c", 5, 9}, {"a", 0, 5}};
     nm_gathered *gathered;
     nm_kineto_spans *spans = calloc(1, sizeof *spans);
     nm_error err;
-    uint64_t in_first, in_both, in_second, after;
+    uint64_t b, c, d, a, at;
 
     ck_assert_int_eq(nm_gathered_new(&gathered, &err), NM_OK);
     spans->gathered = gathered;
-    ck_assert_int_eq(nm_kineto_spans_add(spans, 0, 5, 9, (nm_bytes){(const uint8_t *)"b", 1}, &err), NM_OK);
-    ck_assert_int_eq(nm_kineto_spans_add(spans, 0, 5, 9, (nm_bytes){(const uint8_t *)"c", 1}, &err), NM_OK);
-    ck_assert_int_eq(nm_kineto_spans_add(spans, 0, 0, 5, (nm_bytes){(const uint8_t *)"a", 1}, &err), NM_OK);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        ck_assert_int_eq(nm_kineto_spans_add(spans, 0, list[i].begin_ns, list[i].end_ns,
+                                             (nm_bytes){(const uint8_t *)list[i].name, 1}, &err),
+                         NM_OK);
+    ck_assert_int_eq(nm_gathered_stack(gathered, 0, 4, &a, &err), NM_OK); /* frames count as they came */
+    ck_assert_int_eq(nm_gathered_stack(gathered, 0, 2, &b, &err), NM_OK);
+    ck_assert_int_eq(nm_gathered_stack(gathered, b, 3, &c, &err), NM_OK);
+    ck_assert_int_eq(nm_gathered_stack(gathered, c, 1, &d, &err), NM_OK);
     nm_kineto_spans_sort(spans);
-    ck_assert_int_eq(nm_kineto_spans_stack(spans, 0, 4, &in_first, &err), NM_OK);
-    ck_assert_int_eq(nm_kineto_spans_stack(spans, 0, 5, &in_both, &err), NM_OK);
-    ck_assert_int_eq(nm_kineto_spans_stack(spans, 0, 9, &in_second, &err), NM_OK);
-    ck_assert_int_eq(nm_kineto_spans_stack(spans, 0, 10, &after, &err), NM_OK);
-    ck_assert_uint_eq(in_first, 1); /* a */
-    ck_assert_uint_eq(in_both, 3);  /* c in b */
-    ck_assert_uint_eq(in_second, 3);
-    ck_assert_uint_eq(after, 0);
+    const struct {
+        int64_t ns;
+        uint64_t stack;
+    } asked[] = {{4, a}, {5, d}, {7, d}, {8, c}, {9, c}, {10, 0}};
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        ck_assert_int_eq(nm_kineto_spans_stack(spans, 0, asked[i].ns, &at, &err), NM_OK);
+        ck_assert_uint_eq(at, asked[i].stack);
+    }
     nm_kineto_spans_free(spans);
     free(spans);
     nm_gathered_free(gathered);
