@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Members of objects are taken as they come, in any order; of what is not asked for, nothing is kept. The file may end anywhere:
+ * its writer may have been killed.
+ */
 #include "source/kineto_reader.h"
 
 #include <math.h>

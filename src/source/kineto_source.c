@@ -384,6 +384,12 @@ static int64_t minus(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
+/* A pool's is the number of a private pool, of which nothing is told. */
+static uint64_t policy_of(const kineto_heap *heap)
+{
+    return heap->type == DEVICE_CPU ? NM_POLICY_UNKNOWN : 0;
+}
+
 static nm_status add_baseline(kineto_source *source, uint16_t heap, uint64_t address, int64_t bytes, nm_error *err)
 {
     nm_event event = {
@@ -393,7 +399,7 @@ static nm_status add_baseline(kineto_source *source, uint16_t heap, uint64_t add
         .heap_id = (uint64_t)heap + 1,
         .address = address,
         .block_bytes = (uint64_t)bytes,
-        .policy = NM_POLICY_UNKNOWN,
+        .policy = policy_of(&source->heaps.items[heap]),
     };
 
     return nm_gathered_event(source->gathered, 0, &event, err);
@@ -655,10 +661,10 @@ static nm_event event_of(const kineto_heap *heap, const memory_event *event)
     if (event->kind == NM_EVENT_ALLOC) {
         out.flags = hit_of(heap, event);
         out.block_bytes = (uint64_t)event->bytes;
-        out.policy = NM_POLICY_UNKNOWN;
+        out.policy = policy_of(heap);
     } else if (event->kind == NM_EVENT_ALLOC_FAILED) {
         out.requested_bytes = (uint64_t)event->bytes;
-        out.policy = NM_POLICY_UNKNOWN;
+        out.policy = policy_of(heap);
         out.error_code = oom_code(heap->type);
     }
     return out;

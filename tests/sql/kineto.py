@@ -497,6 +497,30 @@ def test_snapshot(ingest, work):
         sys.exit("no sites at the peak")
 
 
+def exported(ingest, path, status=0):
+    run = subprocess.run([os.path.join(os.path.dirname(ingest), "npumem-export"), "snapshot", "--force", path, "-o", path + ".pickle"],
+                         capture_output=True, text=True)
+    if run.returncode != status:
+        sys.exit(f"export of {path}: status {run.returncode}: {run.stderr}")
+    return run.stderr if status else path + ".pickle"
+
+
+def test_export(ingest, work):
+    """A snapshot of it reads back as the same memory; where the peak is an estimate there is none."""
+    trace = Trace(seed=91, devices=((1, 0), (1, 1), (0, -1)), count=600)
+    first = Answers(ingest, work, write(work, "exported.json", trace.document()))
+    again = Answers(ingest, work, exported(ingest, first.path))
+    for sql in ("SELECT device, peak_bytes, live_count, baseline_bytes FROM peak WHERE level = 'pool' ORDER BY device",
+                "SELECT device, allocation_count, free_count, outstanding_count, outstanding_bytes FROM heap_total"
+                " WHERE level = 'pool' ORDER BY device",
+                "SELECT device, site, live_count, live_bytes FROM peak_by_site WHERE level = 'pool' ORDER BY 1, 2, 3, 4"):
+        again.expect(sql, first.rows(sql))
+    again.expect("SELECT is_complete FROM input", [(1,)])
+    odd = Answers(ingest, work, write(work, "inexact.json", {**trace.document(), "traceEvents": without(trace, 50)}))
+    if "peak is not exact" not in exported(ingest, odd.path, status=2):
+        sys.exit("exported without an exact peak")
+
+
 # ---- Real ones ----
 
 def test_golden(ingest, work):
