@@ -91,6 +91,8 @@ class Trace:
         name, category = self.random.choice((
             ("aten::mm", "cpu_op"), ("aten::add", "cpu_op"), ("my/train(old).py(%d): forward" % (10 + depth), "python_function"),
             ("nn.Module: Linear_%d" % depth, "python_function"), ("train.py(7): <module>", "python_function"),
+            ("/home/me/run.py(1): <module>", "python_function"), ("torch/nn/modules/linear.py(124): forward", "python_function"),
+            ("<string>(1): <module>", "python_function"),
             ("<built-in method view of Tensor object at 0x7f00%04x>" % self.random.randrange(65536), "python_function")))
         self.time()
         self.span(category, name, tid, begin, self.time())
@@ -126,7 +128,8 @@ def label(name):
     for at, character in enumerate(name):
         end = name.find("): ", at)
         if character == "(" and at > 0 and end > at + 1 and name[at + 1:end].isdigit() and name[end + 3:]:
-            return name[:at], int(name[at + 1:end]), name[end + 3:]
+            folder = "" if name[0] in "/<" else "site-packages/" if name.startswith("torch/") else "./"
+            return folder + name[:at], int(name[at + 1:end]), name[end + 3:]
     if name.startswith("<") and " at 0x" in name:
         name = name[:name.index(" at 0x")]
     return None, None, name
@@ -495,6 +498,10 @@ def test_snapshot(ingest, work):
         sides[1].expect(sql, sides[0].rows(sql))
     if not sides[0].rows("SELECT * FROM peak_by_site"):
         sys.exit("no sites at the peak")
+    stacks, own = sides[1].stacks(), ("./train.py", "./my/train(old).py", "/home/me/run.py")
+    for stack, site in sides[1].rows("SELECT s.stack_id, f.file FROM stack AS s JOIN frame AS f ON f.frame_id = s.site_frame_id"):
+        if site not in own and any(file in own for file, _, _ in stacks[stack]):
+            sys.exit(f"a site in {site}, of {stacks[stack]}")
 
 
 def exported(ingest, path, status=0):
