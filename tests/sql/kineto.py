@@ -498,7 +498,7 @@ def test_snapshot(ingest, work):
         sides[1].expect(sql, sides[0].rows(sql))
     if not sides[0].rows("SELECT * FROM peak_by_site"):
         sys.exit("no sites at the peak")
-    stacks, own = sides[1].stacks(), ("./train.py", "./my/train(old).py", "/home/me/run.py")
+    stacks, own = sides[1].stacks(), ("./train.py", "./my/train(old).py", "/home/me/run.py", "<string>")
     for stack, site in sides[1].rows("SELECT s.stack_id, f.file FROM stack AS s JOIN frame AS f ON f.frame_id = s.site_frame_id"):
         if site not in own and any(file in own for file, _, _ in stacks[stack]):
             sys.exit(f"a site in {site}, of {stacks[stack]}")
