@@ -528,6 +528,48 @@ def test_export(ingest, work):
         sys.exit("exported without an exact peak")
 
 
+def memory(ts, address, size, total):
+    return {"ph": "i", "name": "[memory]", "pid": 9, "tid": 1, "ts": ts, "args": {
+        "Addr": address, "Bytes": size, "Total Allocated": total, "Total Reserved": 1 << 30, "Device Type": 20, "Device Id": 3}}
+
+
+def steps(leaks):
+    """Steps that free what they take but for what one line keeps; and blocks of the first step that live to the end."""
+    entries, now, total = [], 0, 0
+    for step in range(12):
+        begin, held = now, []
+        for number, (line, name) in enumerate(((5, "load"), (7, "forward"), (8, "forward"), (14, "keep"), (20, "setup"))):
+            if (line == 14 and not leaks) or (line == 20 and step > 0):
+                continue
+            address, total, now = 0x7F0000000000 + (step * 8 + number) * MIB, total + MIB, now + 10
+            entries.append(memory(now + 3, address, MIB, total))
+            entries.append({"ph": "X", "cat": "python_function", "name": f"train.py({line}): {name}", "pid": 9, "tid": 1, "ts": now,
+                            "dur": 8})
+            held += [address] if line < 14 else []
+        for address in held:
+            total, now = total - MIB, now + 10
+            entries.append(memory(now, address, -MIB, total))
+        now += 10
+        entries.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 9, "tid": 1, "ts": begin,
+                        "dur": now - begin - 1})
+    return {"schemaVersion": 1, "traceEvents": entries}
+
+
+def test_leak(ingest, work):
+    """What a line keeps step by step leaks; what lives at the end does not by that alone."""
+    leaking = Answers(ingest, work, write(work, "leaking.json", steps(True)))
+    leaking.expect("SELECT site, count(*), sum(size_bytes) FROM leak GROUP BY site", [("train.py:14 keep", 12, 12 * MIB)])
+    leaking.expect("SELECT device, peak_bytes FROM peak", [(3, 16 * MIB)])
+    leaking.expect("SELECT kind, ordinal FROM device", [("npu", 3)])
+    if "LEAK" not in leaking.screen:
+        sys.exit(leaking.screen)
+    sound = Answers(ingest, work, write(work, "sound.json", steps(False)))
+    sound.expect("SELECT count(*) FROM leak", [(0,)])
+    sound.expect("SELECT outstanding_count FROM heap_total", [(1,)])
+    if "no leak" not in sound.screen:
+        sys.exit(sound.screen)
+
+
 # ---- Real ones ----
 
 def test_golden(ingest, work):
