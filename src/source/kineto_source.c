@@ -19,15 +19,17 @@
 #include "source/kineto_spans.h"
 #include "source/source.h"
 
-#define DEVICE_CPU        0 /* as c10::DeviceType counts */
-#define DEVICE_CUDA       1
-#define DEVICE_HIP        6
-#define DEVICE_XPU        12
-#define DEVICE_PRIVATEUSE 20
-#define HEAPS_MAX         UINT16_MAX
-#define ERROR_OOM_NPU     207001 /* ACL_ERROR_RT_MEMORY_ALLOCATION */
-#define ERROR_OOM_GPU     2      /* cudaErrorMemoryAllocation */
-#define YEAR_2000_NS      INT64_C(946684800000000000)
+#define DEVICE_CPU         0 /* as c10::DeviceType counts */
+#define DEVICE_CUDA        1
+#define DEVICE_HIP         6
+#define DEVICE_XPU         12
+#define DEVICE_PRIVATEUSE  20
+#define HEAPS_MAX          UINT16_MAX
+#define ERROR_OOM_NPU      207001     /* ACL_ERROR_RT_MEMORY_ALLOCATION */
+#define ERROR_OOM_GPU      2          /* cudaErrorMemoryAllocation */
+#define SEGMENT_BYTES      (20 << 20) /* of a pool for blocks of up to 10 MiB; larger ones are rounded up to the next: */
+#define SEGMENT_STEP_BYTES (2 << 20)
+#define YEAR_2000_NS       INT64_C(946684800000000000)
 
 typedef struct memory_event {
     int64_t time_ns;
@@ -640,13 +642,20 @@ static int64_t oom_code(int64_t type)
                                                        : NM_UNKNOWN_NUMBER;
 }
 
-/* What its pool holds says whether it served this by itself. Less than before: it gave some back in between, and may have grown. */
+/* What its pool holds says whether it served this by itself. Less than before: it gave some back in between, and may have grown.
+ * Of the first that is told nothing was before: a pool that holds no more than one segment has grown for it. */
 static uint64_t hit_of(const kineto_heap *heap, const memory_event *event)
 {
-    if (heap->type == DEVICE_CPU || heap->reserved_bytes == NM_UNKNOWN_NUMBER ||
-        event->reserved_bytes < heap->reserved_bytes)
+    int64_t before_bytes = heap->reserved_bytes;
+
+    if (heap->type == DEVICE_CPU || event->reserved_bytes < 0 || event->reserved_bytes < before_bytes)
         return 0;
-    return event->reserved_bytes > heap->reserved_bytes ? NM_FLAG_MISS : NM_FLAG_HIT;
+    if (before_bytes == NM_UNKNOWN_NUMBER)
+        before_bytes =
+            event->reserved_bytes <= SEGMENT_BYTES || event->reserved_bytes - event->bytes < SEGMENT_STEP_BYTES
+                ? 0
+                : event->reserved_bytes;
+    return event->reserved_bytes > before_bytes ? NM_FLAG_MISS : NM_FLAG_HIT;
 }
 
 static nm_event event_of(const kineto_heap *heap, const memory_event *event)
