@@ -16,6 +16,7 @@
 static const nm_source_type *const types[] = {
     &nm_trace_source_type,
     &nm_snapshot_source_type,
+    &nm_kineto_source_type,
 };
 
 static const nm_source_type *type_of(nm_bytes head)
