@@ -16,6 +16,7 @@
 static const nm_source_type *const types[] = {
     &nm_trace_source_type,
     &nm_snapshot_source_type,
+    &nm_msmemscope_source_type,
 };
 
 #define TYPE_COUNT (sizeof types / sizeof types[0])
