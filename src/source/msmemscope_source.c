@@ -16,10 +16,11 @@
 #include "source/msmemscope_rows.h"
 #include "source/source.h"
 
-#define ERROR_OOM_NPU     207001              /* ACL_ERROR_RT_MEMORY_ALLOCATION */
-#define SEGMENT_BYTES     (UINT64_C(2) << 20) /* what segments of a pool begin at */
-#define FAR_ADDRESS       (UINT64_C(1) << 62) /* no memory is there: of what has a size and no place */
-#define FAR_BYTES         (UINT64_C(1) << 44) /* for each heap */
+#define ERROR_OOM_NPU     207001               /* ACL_ERROR_RT_MEMORY_ALLOCATION */
+#define SEGMENT_BYTES     (UINT64_C(2) << 20)  /* what segments of a pool begin at */
+#define APART_BYTES_MAX   (UINT64_C(20) << 20) /* a segment of a pool is no longer */
+#define FAR_ADDRESS       (UINT64_C(1) << 62)  /* no memory is there: of what has a size and no place */
+#define FAR_BYTES         (UINT64_C(1) << 44)  /* for each heap */
 #define FAR_HEAPS_MAX     4096
 #define OPEN_RANGES_MAX   64 /* how far up a thread's open ranges the begin of an end is looked for */
 #define SAMPLE_AGE_NS_MAX INT64_C(10000000000)
@@ -340,11 +341,13 @@ static nm_status give_total(dump_source *source, const nm_msmemscope_row *row, u
     return give(source, &event, err);
 }
 
-/* Less than before: it gave some back in between, and may have grown. */
-static uint64_t hit_of(const dump_heap *heap, const nm_msmemscope_row *row)
+/* Where the memory of the driver is seen it tells by itself. Less than before: the pool gave some back in between, and may have grown. */
+static uint64_t hit_of(dump_source *source, uint32_t number, const nm_msmemscope_row *row)
 {
-    if (!is_pool(heap->store) || heap->is_total_odd || row->total < 0 || heap->last_total == NM_MSMEMSCOPE_UNKNOWN ||
-        row->total < heap->last_total)
+    const dump_heap *heap = &source->heaps.items[number];
+    bool is_stated = is_pool(heap->store) && !heap->is_total_odd && row->total >= 0 && heap->last_total >= 0;
+
+    if (!is_stated || row->total < heap->last_total || nm_tree_holding(driver_of(source, heap), row->address) != NULL)
         return 0;
     return row->total > heap->last_total ? NM_FLAG_MISS : NM_FLAG_HIT;
 }
@@ -379,7 +382,7 @@ static nm_status begin_block(dump_source *source, uint32_t number, uint32_t heap
     return NM_OK;
 }
 
-static nm_event alloc_event(const dump_source *source, const nm_msmemscope_row *row, uint32_t heap)
+static nm_event alloc_event(dump_source *source, const nm_msmemscope_row *row, uint32_t heap)
 {
     nm_event event = event_at(source, row, NM_EVENT_ALLOC);
 
@@ -389,7 +392,7 @@ static nm_event alloc_event(const dump_source *source, const nm_msmemscope_row *
     event.stack_id = row->stack;
     event.name_id = row->category;
     event.policy = policy_of(source, heap);
-    event.flags = hit_of(&source->heaps.items[heap], row);
+    event.flags = hit_of(source, heap, row);
     return event;
 }
 
@@ -694,6 +697,15 @@ static uint64_t place_of_segment(dump_source *source, uint32_t number)
                : 0;
 }
 
+/* Where blocks lie for which no memory was seen, and nothing says how much there was: as much as they need. */
+static uint64_t place_apart(const dump_source *source, const dump_heap *heap, uint64_t *size)
+{
+    uint64_t begin = heap->apart_begin & ~(SEGMENT_BYTES - 1);
+
+    *size = heap->apart_end - begin + (-heap->apart_end & (SEGMENT_BYTES - 1));
+    return heap->has_apart && *size <= APART_BYTES_MAX && !is_taken(source, heap, begin, begin + *size) ? begin : 0;
+}
+
 static nm_status give_segment(dump_source *source, const dump_heap *pool, uint64_t place, uint64_t size, bool is_empty,
                               nm_error *err)
 {
@@ -740,6 +752,9 @@ static nm_status give_before(dump_source *source, uint32_t number, nm_error *err
     source->has_odd = source->has_odd || heap.used_odd_count > 0;
     source->is_gap_odd = source->is_gap_odd || heap.is_total_odd || heap.total_odd_count > 0 ||
                          (has_segments && segment == 0) || (!has_segments && heap.has_apart);
+    uint64_t apart_bytes = 0, apart = segment == 0 ? place_apart(source, &heap, &apart_bytes) : 0;
+    if (apart != 0)
+        status = give_segment(source, &heap, apart, apart_bytes, false, err);
     if (segment != 0)
         status = give_segment(source, &heap, segment, (uint64_t)heap.total_before,
                               !heap.has_apart && heap.used_before <= heap.from_before_bytes, err);

@@ -55,6 +55,18 @@ static const nm_source_type *type_of_tables(const nm_foreign_tables *database)
     return NULL;
 }
 
+bool nm_source_reads_database(int fd)
+{
+    nm_foreign_tables *database = NULL;
+    nm_input *input = NULL;
+    bool is_read = nm_input_open(fd, (nm_bytes){0}, &input, NULL) == NM_OK &&
+                   nm_foreign_tables_open(input, &database, NULL) == NM_OK && type_of_tables(database) != NULL;
+
+    nm_foreign_tables_close(database);
+    nm_input_close(input);
+    return is_read;
+}
+
 static nm_status open_database(int fd, nm_bytes head, nm_source **out, nm_error *err)
 {
     nm_foreign_tables *database = NULL;

@@ -120,6 +120,9 @@ struct nm_source { /* the head of every source's own struct */
  * be: not. */
 nm_status nm_source_recognise(nm_bytes head, nm_error *err);
 
+/* Is the file (borrowed) a database of another tool that is read? Its position stays. */
+bool nm_source_reads_database(int fd);
+
 /* Opens the input that `fd` reads (borrowed; a file or a pipe). NM_ERR_FORMAT when no format matches. */
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err);
 
