@@ -230,6 +230,17 @@ START_TEST(all_kinds_of_rows_have_their_events)
 }
 END_TEST
 
+START_TEST(the_end_of_an_operator_ends_what_began_in_it)
+{
+    expect_events(HEADER "1,OP_LAUNCH,ATEN_START,outer,1764753365728889100,7,8,0,N/A,,,\n"
+                         "2,OP_LAUNCH,ATEN_START,inner,1764753365728889200,7,8,0,N/A,,,\n"
+                         "3,OP_LAUNCH,ATEN_START,other,1764753365728889300,7,9,0,N/A,,,\n"
+                         "4,OP_LAUNCH,ATEN_END,outer,1764753365728889400,7,8,0,N/A,,,\n"
+                         "5,OP_LAUNCH,ATEN_END,before,1764753365728889500,7,9,0,N/A,,,\n",
+                  "0 begin #1\n100 begin #2\n200 begin #3\n300 end #2\n300 end #1\n");
+}
+END_TEST
+
 START_TEST(what_cannot_be_read_is_counted)
 {
     write_file(HEADER "1,MALLOC,PTA,N/A,x,7,8,0,0x2000,\"{size:512}\",,\n"
@@ -360,6 +371,7 @@ TEST_SUITE(test_msmemscope_source)
     tcase_add_test(told, times_that_a_spreadsheet_rounded_leave_the_order_of_ids);
     tcase_add_test(told, what_the_file_leaves_out_is_no_misuse);
     tcase_add_test(told, all_kinds_of_rows_have_their_events);
+    tcase_add_test(told, the_end_of_an_operator_ends_what_began_in_it);
     tcase_add_test(told, what_cannot_be_read_is_counted);
     tcase_add_test(told, a_database_of_either_name_says_the_same);
     suite_add_tcase(suite, told);
