@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Texts are read where they stand; what is no frame in the expected form is a function of that name.
+ */
 #include "source/msmemscope_stack.h"
 
 #include <string.h>
