@@ -14,8 +14,9 @@
 #include "source/csv_rows.h"
 #include "source/msmemscope_stack.h"
 
-#define STEP_RANGE      "step start" /* what msLeaks asked programs to call the beginning of a step */
-#define ODD_MODULES_MIN 255          /* 255 and -1: no module */
+#define STEP_RANGE      "step start"       /* what msLeaks asked programs to call the beginning of a step */
+#define FIGURE_MAX      (INT64_C(1) << 46) /* no memory is larger */
+#define ODD_MODULES_MIN 255                /* 255 and -1: no module */
 
 enum { ID, EVENT, TYPE, NAME, TIME, PID, TID, DEVICE, ADDRESS, ATTRIBUTES, PYTHON, NATIVE, COLUMNS };
 enum { SPELLINGS = 2 };
@@ -92,7 +93,7 @@ static int64_t figure(const nm_cell *attributes, const char *key)
     nm_cell cell = attribute(attributes, key);
     int64_t value;
 
-    return nm_cell_get(&cell, 1, &value) ? value : NM_MSMEMSCOPE_UNKNOWN;
+    return nm_cell_get(&cell, 1, &value) && value <= FIGURE_MAX && value >= -FIGURE_MAX ? value : NM_MSMEMSCOPE_UNKNOWN;
 }
 
 static int64_t first_figure(const nm_cell *attributes, const char *key, const char *other)
@@ -116,7 +117,8 @@ static nm_status number_thread(nm_msmemscope_rows *rows, int64_t pid, int64_t ti
     if (status == NM_OK)
         status = nm_map_number(&rows->process_of, (nm_key){0, (uint64_t)pid}, &process, err);
     if (status == NM_OK && process == rows->processes.count)
-        rows->processes.items[rows->processes.count++] = (nm_msmemscope_process){.pid = pid};
+        rows->processes.items[rows->processes.count++] =
+            (nm_msmemscope_process){.pid = pid, .first_thread = (uint32_t)rows->threads.count};
     if (status == NM_OK)
         status = nm_map_number(&rows->thread_of, (nm_key){process, (uint64_t)tid}, &number, err);
     if (status == NM_OK && number == rows->threads.count)

@@ -65,7 +65,8 @@ typedef struct nm_msmemscope_thread {
 
 typedef struct nm_msmemscope_process {
     int64_t pid;
-    bool has_begin; /* its file begins with it: nothing was there before */
+    uint32_t first_thread; /* index */
+    bool has_begin;        /* its file begins with it: nothing was there before */
 } nm_msmemscope_process;
 
 typedef struct nm_msmemscope_rows {

@@ -46,6 +46,7 @@ typedef struct dump_block {
     nm_tree_node node; /* key and end of its range */
     uint32_t row, heap;
     uint32_t pool; /* of the driver: the heap whose block it has had; NONE */
+    uint32_t next; /* of the driver: the one before it of the device; NONE */
 } dump_block;
 
 typedef struct dump_range {
@@ -57,6 +58,7 @@ typedef struct dump_device {
     uint32_t process;
     int16_t ordinal;
     nm_tree driver;    /* dump_block: what is live */
+    uint32_t last;     /* dump_block of the driver: the last that came; NONE */
     int64_t sample_ns; /* of the last; INT64_MIN: none */
     int64_t free_bytes, total_bytes;
 } dump_device;
@@ -123,7 +125,7 @@ static nm_status find_device(dump_source *source, uint32_t process, int16_t ordi
         return status;
     if (number == source->devices.count)
         source->devices.items[source->devices.count++] =
-            (dump_device){.process = process, .ordinal = ordinal, .sample_ns = INT64_MIN};
+            (dump_device){.process = process, .ordinal = ordinal, .last = NONE, .sample_ns = INT64_MIN};
     *out = &source->devices.items[number];
     return NM_OK;
 }
@@ -208,12 +210,19 @@ static dump_block *find_block(const dump_source *source, const nm_msmemscope_row
                : block_at(source, process, NM_MSMEMSCOPE_PINNED, NM_MSMEMSCOPE_HOST, row->address);
 }
 
-/* Of all modules of a device: pools lie in the memory of any. NULL: it has none. */
-static nm_tree *driver_of(dump_source *source, const dump_heap *heap)
+/* Of all modules of a device: pools lie in the memory of any. NULL: it is none. */
+static dump_device *device_of(const dump_source *source, const dump_heap *heap)
 {
     const uint64_t *number = nm_map_get(&source->device_of, (nm_key){heap->process, (uint64_t)heap->device});
 
-    return number == NULL ? NULL : &source->devices.items[*number].driver;
+    return number == NULL ? NULL : &source->devices.items[*number];
+}
+
+static nm_tree *driver_of(dump_source *source, const dump_heap *heap)
+{
+    dump_device *device = device_of(source, heap);
+
+    return device == NULL ? NULL : &device->driver;
 }
 
 static nm_tree *live_of(dump_source *source, uint32_t heap)
@@ -228,6 +237,15 @@ static const nm_msmemscope_row *row_of(const dump_source *source, const dump_blo
     return &source->rows.rows.items[block->row];
 }
 
+/* Stops where it would pass what a number holds: rows may say anything. */
+static void add_bytes(int64_t *sum, int64_t more)
+{
+    int64_t added;
+
+    if (!__builtin_add_overflow(*sum, more, &added))
+        *sum = added;
+}
+
 static void end_block(dump_source *source, dump_block *block)
 {
     dump_heap *heap = &source->heaps.items[block->heap];
@@ -235,10 +253,10 @@ static void end_block(dump_source *source, dump_block *block)
 
     nm_map_remove(&source->block_of, key_of(heap->process, heap->store, heap->device, row_of(source, block)->address),
                   NULL);
-    heap->live_bytes -= size;
+    add_bytes(&heap->live_bytes, -size);
     nm_tree_remove(live_of(source, block->heap), &block->node);
     if (block->pool != NONE)
-        source->heaps.items[block->pool].segment_bytes -= size;
+        add_bytes(&source->heaps.items[block->pool].segment_bytes, -size);
 }
 
 static nm_event end_event(dump_source *source, const nm_msmemscope_row *row, const dump_block *block)
@@ -266,7 +284,7 @@ static void claim(dump_source *source, uint32_t pool, const nm_msmemscope_row *r
 
     if (segment != NULL && segment->pool == NONE) {
         segment->pool = pool;
-        heap->segment_bytes += row_of(source, segment)->size;
+        add_bytes(&heap->segment_bytes, row_of(source, segment)->size);
     } else if (segment == NULL) {
         uint64_t end = end_of(row);
 
@@ -283,7 +301,8 @@ static void begin_used(dump_heap *heap, const nm_msmemscope_row *row)
 {
     int64_t size = row->size == NM_MSMEMSCOPE_UNKNOWN ? 0 : row->size < 0 ? -row->size : row->size;
 
-    heap->used_before = row->used + (row->kind == NM_MSMEMSCOPE_MALLOC ? -size : size) - heap->live_bytes;
+    heap->used_before = row->used + (row->kind == NM_MSMEMSCOPE_MALLOC ? -size : size);
+    add_bytes(&heap->used_before, -heap->live_bytes);
     heap->used_before = heap->used_before < 0 ? 0 : heap->used_before;
 }
 
@@ -293,12 +312,14 @@ static void compare_stated(dump_heap *heap, const nm_msmemscope_row *row)
     if (!is_pool(heap->store))
         return;
     if (row->used != NM_MSMEMSCOPE_UNKNOWN && heap->has_first)
-        heap->used_odd_count += row->used != heap->used_before + heap->live_bytes;
+        heap->used_odd_count += row->used - heap->used_before != heap->live_bytes;
     if (row->total == NM_MSMEMSCOPE_UNKNOWN || heap->is_total_odd)
         return;
-    if (heap->total_before == NM_MSMEMSCOPE_UNKNOWN)
-        heap->total_before = row->total - heap->segment_bytes;
-    heap->total_odd_count += heap->total_before < 0 || row->total != heap->total_before + heap->segment_bytes;
+    if (heap->total_before == NM_MSMEMSCOPE_UNKNOWN) {
+        heap->total_before = row->total;
+        add_bytes(&heap->total_before, -heap->segment_bytes);
+    }
+    heap->total_odd_count += heap->total_before < 0 || row->total - heap->total_before != heap->segment_bytes;
 }
 
 static void begin_stated(dump_heap *heap, const nm_msmemscope_row *row)
@@ -371,9 +392,15 @@ static nm_status begin_block(dump_source *source, uint32_t number, uint32_t heap
 
     if (status != NM_OK)
         return status;
-    *block = (dump_block){.row = number, .heap = heap, .pool = NONE};
+    *block = (dump_block){.row = number, .heap = heap, .pool = NONE, .next = NONE};
+    if (row->store == NM_MSMEMSCOPE_HAL) {
+        dump_device *device = device_of(source, &source->heaps.items[heap]);
+
+        block->next = device->last;
+        device->last = (uint32_t)source->block_count;
+    }
     source->block_count++;
-    source->heaps.items[heap].live_bytes += row->size;
+    add_bytes(&source->heaps.items[heap].live_bytes, row->size);
     block->node.key = row->address;
     block->node.value = end_of(row);
     nm_tree_insert(live_of(source, heap), &block->node);
@@ -464,8 +491,8 @@ static nm_status free_from_before(dump_source *source, const nm_msmemscope_row *
     event.address = row->address;
     event.stack_id = row->stack;
     status = nm_gathered_event(source->gathered, 0, &before, err);
-    source->heaps.items[heap].from_before_bytes += (int64_t)size;
-    source->heaps.items[heap].live_bytes -= (int64_t)size;
+    add_bytes(&source->heaps.items[heap].from_before_bytes, (int64_t)size);
+    add_bytes(&source->heaps.items[heap].live_bytes, -(int64_t)size);
     return status == NM_OK ? give(source, &event, err) : status;
 }
 
@@ -672,14 +699,11 @@ static nm_status take_row(dump_source *source, uint32_t number, nm_error *err)
 /* Is memory of the driver that was seen on the device anywhere in [begin, end)? */
 static bool is_taken(const dump_source *source, const dump_heap *pool, uint64_t begin, uint64_t end)
 {
-    for (size_t i = 0; i < source->block_count; i++) {
-        const dump_block *block = &source->blocks[i];
-        const dump_heap *heap = &source->heaps.items[block->heap];
+    uint32_t at = device_of(source, pool)->last;
 
-        if (heap->store == NM_MSMEMSCOPE_HAL && heap->process == pool->process && heap->device == pool->device &&
-            block->node.key < end && block->node.value > begin)
+    for (; at != NONE; at = source->blocks[at].next)
+        if (source->blocks[at].node.key < end && source->blocks[at].node.value > begin)
             return true;
-    }
     return false;
 }
 
@@ -763,26 +787,35 @@ static nm_status give_before(dump_source *source, uint32_t number, nm_error *err
 
 /* ---- Definitions ---- */
 
-/* Did each of its pools say what it held before? Then nothing of them is unknown. */
-static bool is_begin_known(const dump_source *source, uint32_t process)
+/* Which processes are known from their begin: those whose file has it, and whose pools all say what they held before. */
+static nm_status find_begins(dump_source *source, bool **is_known, nm_error *err)
 {
-    unsigned pool_count = 0;
+    size_t count = source->rows.processes.count;
+    bool *has_pool = calloc(count, sizeof *has_pool);
 
+    *is_known = calloc(count, sizeof **is_known);
+    if (has_pool == NULL || *is_known == NULL) {
+        free(has_pool);
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++)
+        (*is_known)[i] = source->rows.processes.items[i].has_begin;
     for (size_t i = 0; i < source->heaps.count; i++) {
         const dump_heap *heap = &source->heaps.items[i];
 
-        if (heap->process != process || !is_pool(heap->store))
+        if (!is_pool(heap->store))
             continue;
-        if (!heap->has_first)
-            return false;
-        pool_count++;
+        (*is_known)[heap->process] = heap->has_first && (!has_pool[heap->process] || (*is_known)[heap->process]);
+        has_pool[heap->process] = true;
     }
-    return pool_count > 0 || source->rows.processes.items[process].has_begin;
+    free(has_pool);
+    return NM_OK;
 }
 
 static nm_status define_programs(dump_source *source, nm_error *err)
 {
-    nm_status status = NM_OK;
+    bool *is_known = NULL;
+    nm_status status = find_begins(source, &is_known, err);
 
     for (size_t i = 0; i < source->rows.processes.count && status == NM_OK; i++) {
         nm_definition process = {.kind = NM_DEFINE_PROCESS, .id = i + 1};
@@ -791,9 +824,10 @@ static nm_status define_programs(dump_source *source, nm_error *err)
         process.process.rank = process.process.local_rank = process.process.world_size = NM_UNKNOWN_NUMBER;
         process.process.run_mode = NM_UNKNOWN_NUMBER;
         process.process.begin_ns = NM_NO_TIME;
-        process.process.is_late = !is_begin_known(source, (uint32_t)i);
+        process.process.is_late = !is_known[i];
         status = nm_gathered_define(source->gathered, &process, err);
     }
+    free(is_known);
     for (size_t i = 0; i < source->rows.threads.count && status == NM_OK; i++) {
         nm_definition thread = {.kind = NM_DEFINE_THREAD, .id = i + 1};
 
@@ -855,14 +889,6 @@ static nm_status define_heaps(dump_source *source, nm_error *err)
     return status;
 }
 
-static uint64_t thread_of(const dump_source *source, uint32_t process)
-{
-    for (size_t i = 0; i < source->rows.threads.count; i++)
-        if (source->rows.threads.items[i].process == process)
-            return i + 1;
-    return 0;
-}
-
 /* One for each pool of which what is stated is not what comes out. */
 static nm_status give_notes(dump_source *source, nm_error *err)
 {
@@ -877,7 +903,7 @@ static nm_status give_notes(dump_source *source, nm_error *err)
 
         if (heap->used_odd_count == 0)
             continue;
-        note.thread_id = thread_of(source, heap->process);
+        note.thread_id = (uint64_t)source->rows.processes.items[heap->process].first_thread + 1;
         status = intern(source, stores[heap->store].name, &note.name_id, err);
         if (status == NM_OK)
             status = nm_gathered_event(source->gathered, INT64_MIN, &note, err);
