@@ -26,6 +26,7 @@
 
 static const char database_head[16] = "SQLite format 3"; /* with its zero byte */
 
+/* Of npumem-ingest, or of nobody that is known. */
 static bool is_database(const char *path)
 {
     char head[sizeof database_head];
@@ -35,7 +36,8 @@ static bool is_database(const char *path)
 
     if (!nm_door_leads_to(path, S_IFREG) || nm_door_open_file(path, &fd, &info, NULL) != NM_OK)
         return false;
-    is_one = pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, database_head, sizeof head) == 0;
+    is_one = pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, database_head, sizeof head) == 0 &&
+             !nm_source_reads_database(fd);
     nm_io_close(fd);
     return is_one;
 }
