@@ -12,10 +12,11 @@
 #include "source/input.h"
 #include "source/refuse.h"
 
-/* To add a format: one line here. The first that matches reads the input. */
+/* To add a format: one line here. The first that matches reads the input; any text may be a log, so that it is the last. */
 static const nm_source_type *const types[] = {
     &nm_trace_source_type,
     &nm_snapshot_source_type,
+    &nm_log_source_type,
 };
 
 static const nm_source_type *type_of(nm_bytes head)
