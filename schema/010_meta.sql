@@ -105,7 +105,9 @@ CREATE TABLE input (
     -- What the device held, of other programs too.
     device_basis TEXT NOT NULL,
     -- Why an allocation failed.
-    failure_basis TEXT NOT NULL
+    failure_basis TEXT NOT NULL,
+    -- Which calls are wrong: only what records calls, or lists all blocks, tells that.
+    misuse_basis TEXT NOT NULL
 );
 
 CREATE TABLE heap_level (

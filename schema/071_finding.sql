@@ -35,7 +35,7 @@ CREATE TABLE finding (
     -- measure its verdict, of an uneven rank 'unlike its stage' (options, variables or communicators tell the stages of a pipeline) or
     -- 'unlike those alike' (the other ranks that hold the same but for some sites). NULL: nothing is.
     verdict TEXT,
-    -- 'exact'; 'bound' (at least or at most); 'estimate'.
+    -- 'exact'; 'bound' (at least or at most); 'estimate' (of an input whose basis for it is no more: table input).
     basis TEXT NOT NULL,
     -- Of a measure its value, as health.value; of a leak what it grows by; of an uneven rank what it holds over the median of its
     -- group. NULL: none.

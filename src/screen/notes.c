@@ -11,6 +11,7 @@
 #include "screen/graphs.sql.h"
 #include "screen/groups.h"
 #include "screen/origins.sql.h"
+#include "screen/source_bases.sql.h"
 #include "screen/unseen_kinds.sql.h"
 #include "screen/wrappers.sql.h"
 #include "trace/event.h"
@@ -140,10 +141,50 @@ static nm_status add_unseen(nm_screen *s, nm_error *err)
     return nm_question_end(rows, status, err);
 }
 
+/* ---- How far an input goes ---- */
+
+/* Behind `code` what has the basis `word`, in the order of the table. */
+static void list_of_basis(nm_screen *s, nm_sentence code, const char *word, const char *const *bases)
+{
+    static const nm_sentence names[] = {NM_SAY_UNJUDGED_LEAKS,   NM_SAY_SOURCE_PEAK,   NM_SAY_MEASURE_FRAGMENTATION,
+                                        NM_SAY_MEASURE_HIT_RATE, NM_SAY_SOURCE_DEVICE, NM_SAY_UNJUDGED_FAILURES,
+                                        NM_SAY_UNJUDGED_MISUSE};
+    bool is_first = true;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(bases[i], word) != 0)
+            continue;
+        nm_screen_say(s, is_first ? code : NM_SAY_COMMA, NULL);
+        nm_screen_say(s, names[i], NULL);
+        is_first = false;
+    }
+}
+
+static nm_status add_sources(nm_screen *s, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_source_bases_row row;
+    nm_status status = nm_source_bases_ask(s->db, &rows, err);
+
+    while (status == NM_OK && nm_source_bases_next(rows, &row)) {
+        const char *const bases[] = {row.leak_basis,   row.peak_basis,    row.fragmentation_basis, row.hit_basis,
+                                     row.device_basis, row.failure_basis, row.misuse_basis};
+
+        begin_note(s, "input");
+        nm_screen_say(s, NM_SAY_SOURCE, NM_WORDS({"name", row.kind}));
+        list_of_basis(s, NM_SAY_SOURCE_ESTIMATE, "estimate", bases);
+        list_of_basis(s, NM_SAY_SOURCE_CURVE, "curve", bases);
+        list_of_basis(s, NM_SAY_SOURCE_NONE, "none", bases);
+    }
+    return nm_question_end(rows, status, err);
+}
+
 nm_status nm_screen_note_lines(nm_screen *s, nm_error *err)
 {
-    nm_status status = add_steps(s, err);
+    nm_status status = add_sources(s, err);
 
+    if (status == NM_OK)
+        status = add_steps(s, err);
     if (status == NM_OK)
         status = add_graphs(s, err);
     if (status == NM_OK)

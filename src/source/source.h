@@ -42,14 +42,12 @@ typedef enum nm_grade {
 } nm_grade;
 
 typedef struct nm_carries {
-    nm_grade leak, peak, fragmentation, hits, device, failure;
+    nm_grade leak, peak, fragmentation, hits, device, failure, misuse;
 } nm_carries;
 
 #define NM_CARRIES_ALL                                                                                                 \
-    (nm_carries)                                                                                                       \
-    {                                                                                                                  \
-        NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT                 \
-    }
+    ((nm_carries){NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT, NM_GRADE_EXACT,      \
+                  NM_GRADE_EXACT})
 
 /* What is known of the input. Final after NM_END. events_seen = ingested + dropped + damaged + unrecovered + unkept. */
 typedef struct nm_source_summary_data {

@@ -24,6 +24,13 @@ nm_input_row load_whole_input(uint64_t event_count)
         .events_ingested = event_count,
         .first_seq = 0,
         .last_seq = (int64_t)event_count - 1,
+        .leak_basis = "exact",
+        .peak_basis = "exact",
+        .fragmentation_basis = "exact",
+        .hit_basis = "exact",
+        .device_basis = "exact",
+        .failure_basis = "exact",
+        .misuse_basis = "exact",
     };
 }
 

@@ -301,6 +301,7 @@ static nm_status finish_input(ingest *run, const nm_source_summary_data *summary
         .hit_basis = basis_word(summary->carries.hits),
         .device_basis = basis_word(summary->carries.device),
         .failure_basis = basis_word(summary->carries.failure),
+        .misuse_basis = basis_word(summary->carries.misuse),
     };
 
     if (summary->recording_id[0] != 0)
