@@ -7,6 +7,8 @@ SELECT
     coalesce(o.tried_bytes, o.at_least_tried_bytes) AS asked_bytes,
     coalesce(o.needed_bytes, o.tried_bytes, o.at_least_tried_bytes) AS lacked_bytes,
     o.outcome IS 'recovered' AS is_recovered,
+    i.kind = 'log' AS is_log,
+    strftime('%Y-%m-%d %H:%M:%S', (i.start_realtime_ns + o.first_ns) / 1000000000, 'unixepoch') AS date,
     o.reserved_bytes - o.active_bytes AS cache_bytes,
     k.code AS cause,
     (
@@ -15,6 +17,9 @@ SELECT
         WHERE p.out_of_memory_id = o.out_of_memory_id AND p.component = 'HCCL'
     ) AS hccl_bytes
 FROM out_of_memory AS o
+JOIN z_out_of_memory_chain AS h ON h.out_of_memory_chain_id = o.out_of_memory_id
+JOIN process AS p ON p.process_id = h.process_id
+JOIN input AS i ON i.input_id = p.input_id
 LEFT JOIN temp.said_word AS k ON k.topic = 'cause' AND k.word = o.verdict;
 
 INSERT INTO finding (
@@ -171,8 +176,13 @@ SELECT
             ELSE say('screen.asked', 'asked_bytes', c.asked_bytes)
         END,
         say('screen.asked.place'),
-        CASE WHEN c.first_ns IS NOT NULL THEN say('screen.asked.time', 'first_ns', c.first_ns) END,
         CASE
+            WHEN c.is_log AND c.date IS NOT NULL THEN say('screen.asked.date', 'date', c.date)
+            WHEN c.is_log THEN NULL
+            WHEN c.first_ns IS NOT NULL THEN say('screen.asked.time', 'first_ns', c.first_ns)
+        END,
+        CASE
+            WHEN c.is_log THEN NULL
             WHEN c.is_recovered THEN say('screen.asked.recovered')
             WHEN coalesce(c.outcome, '') = '' THEN say('screen.asked.open')
             ELSE say('screen.asked.fatal')
@@ -183,6 +193,7 @@ SELECT
             'screen.label.why',
             CASE
                 WHEN c.is_partial THEN say('screen.why.partial')
+                WHEN c.cause IS NULL AND c.own_bytes IS NULL THEN say('screen.why.untold')
                 WHEN c.cause IS NULL AND c.free_bytes IS NULL
                     THEN say('screen.why.unknown_free', 'own_bytes', c.own_bytes)
                 WHEN c.cause IS NULL
@@ -235,7 +246,7 @@ SELECT
             END
         ),
         CASE WHEN NOT c.is_recovered AND held.said IS NOT NULL THEN said_line('screen.label.held', held.said) END,
-        CASE WHEN NOT c.is_recovered THEN who.lines END,
+        CASE WHEN NOT c.is_recovered AND NOT c.is_log THEN who.lines END,
         pins.lines
     ),
     CASE
