@@ -19,17 +19,21 @@
 #include "base/checksum.h"
 #include "base/human.h"
 #include "base/map.h"
+#include "base/number.h"
 #include "base/spoken.h"
 #include "source/gathered.h"
 #include "source/log_failure.h"
 #include "source/log_lines.h"
 #include "source/log_stack.h"
+#include "source/log_table.h"
 #include "source/refuse.h"
 #include "source/source.h"
 
-#define FAILURES_MAX    10000 /* that differ; more are counted */
-#define BLOCK_LINES_MAX 64    /* from one line of a message of CANN to its last */
+#define FAILURES_MAX    2000 /* that differ; more are counted */
+#define BLOCK_LINES_MAX 64   /* from one line of a message of CANN to its last */
 #define HIDDEN_MAX      1000000
+#define CHIPS_MAX       2048                /* of a card: more than a table's row may say */
+#define HOLDERS_MAX     1024                /* rows of tables, the last of each process */
 #define ADDRESS         (UINT64_C(1) << 46) /* of what is stated, which has none: n times this for block n */
 
 typedef struct failure {
@@ -42,12 +46,22 @@ typedef struct failure {
     uint64_t next_same; /* of the same figures: index + 1 */
 } failure;
 
+/* Another process of a device, by a table or by the message. */
+typedef struct holder {
+    int64_t card, chip, pid;
+    uint64_t name; /* string */
+    uint64_t used_bytes;
+    bool is_of_message;
+} holder;
+
 typedef struct device_state {
     uint64_t process;
     int64_t ordinal;
     uint64_t pool_bytes, driver_bytes; /* stated last: 0: none */
     bool has_pool, has_driver;         /* heaps that are needed */
-    bool is_begun;
+    bool is_begun, has_message;        /* a message names the processes of the device */
+    bool is_shared;                    /* others are told of: the same piece of hardware */
+    uint64_t outside_bytes;            /* in use by others when it failed last */
     nm_log_amount capacity;
     const char *kind, *pool;
     int64_t module;
@@ -61,6 +75,7 @@ typedef struct log_source {
     nm_map by_figures; /* checksum -> index + 1 of the first */
     nm_map by_device;  /* (process, ordinal) -> number of the device */
     nm_map by_rank, by_pid;
+    nm_map by_holder; /* (card and chip, pid) -> index */
     struct {
         failure *items;
         size_t count, capacity;
@@ -69,6 +84,11 @@ typedef struct log_source {
         device_state *items;
         size_t count, capacity;
     } devices;
+    struct {
+        holder *items;
+        size_t count, capacity;
+    } holders;
+    bool has_chips; /* tables count chips of cards */
     uint64_t process_count;
     uint64_t left_out; /* failures beyond the limit */
     uint64_t hidden;   /* processes whose messages a launcher left out */
@@ -262,20 +282,55 @@ static nm_status take_failure(log_source *source, const nm_log_failure *told, co
     if (status != NM_OK || known == NULL)
         return status;
     known->line = source->line_count;
-    status =
-        nm_log_stacks_take(source->stacks, writer_of(origin), source->line_count, source->gathered, &stack_id, err);
-    if (known->stack_id == 0)
-        known->stack_id = stack_id;
+    status = nm_log_stacks_take(source->stacks, writer_of(origin), source->line_count,
+                                known->stack_id == 0 ? source->gathered : NULL, &stack_id, err);
+    known->stack_id = known->stack_id == 0 ? stack_id : known->stack_id;
     return status;
+}
+
+/* One more row or word of a process; the message's figure goes before a table's, and only a table has names. */
+static nm_status add_holder(log_source *source, const holder *next, nm_bytes name, nm_error *err)
+{
+    nm_key key = {(uint64_t)(next->card * CHIPS_MAX + next->chip), (uint64_t)next->pid};
+    const uint64_t *known = nm_map_get(&source->by_holder, key);
+    nm_status status = NM_OK;
+
+    if (known == NULL && source->holders.count >= HOLDERS_MAX)
+        return NM_OK;
+    if (known != NULL) {
+        source->holders.items[*known].used_bytes = next->used_bytes;
+        source->holders.items[*known].is_of_message = next->is_of_message;
+        return NM_OK;
+    }
+    status =
+        nm_array_grow(&source->holders.items, &source->holders.capacity, source->holders.count + 1, sizeof *next, err);
+    if (status == NM_OK)
+        status = nm_map_put(&source->by_holder, key, source->holders.count, err);
+    if (status != NM_OK)
+        return status;
+    holder *item = &source->holders.items[source->holders.count++];
+    *item = *next;
+    return nm_gathered_string(source->gathered, name, &item->name, err);
+}
+
+static nm_status take_row(log_source *source, const nm_log_holder *row, nm_error *err)
+{
+    const holder next = {.card = row->card, .chip = row->chip, .pid = row->pid, .used_bytes = row->used_bytes};
+
+    source->has_chips = source->has_chips || row->chip > 0;
+    return add_holder(source, &next, row->name, err);
 }
 
 static nm_status take_line(log_source *source, nm_bytes line, bool is_cut, nm_error *err)
 {
     nm_log_failure told;
     nm_log_origin origin;
+    nm_log_holder row;
     bool has_failure = false;
     nm_status status = NM_OK;
 
+    if (nm_log_holder_read(line, &row))
+        return take_row(source, &row, err);
     if (nm_log_clock_find(line) < line.len) {
         source->clock_len = line.len < sizeof source->clock ? line.len : sizeof source->clock;
         memcpy(source->clock, line.data, source->clock_len);
@@ -353,6 +408,16 @@ static nm_status number_process(log_source *source, failure *item, nm_error *err
                               err);
 }
 
+static void note_outside(device_state *device, const nm_log_failure *told)
+{
+    uint64_t own_bytes = told->own.bytes > told->reserved.bytes ? told->own.bytes : told->reserved.bytes;
+
+    device->has_message = device->has_message || told->process_count > 0;
+    if (told->capacity.is_known && told->free.is_known)
+        device->outside_bytes =
+            nm_subtract_saturated(nm_subtract_saturated(told->capacity.bytes, told->free.bytes), own_bytes);
+}
+
 static nm_status number_device(log_source *source, const failure *item, uint64_t *number, nm_error *err)
 {
     nm_status status =
@@ -374,6 +439,7 @@ static nm_status number_device(log_source *source, const failure *item, uint64_t
     device->has_driver = device->has_driver || is_driver || item->told.own.is_known;
     device->pool = is_driver ? device->pool : item->told.pool;
     device->module = device->module == 0 ? item->told.module : device->module;
+    note_outside(device, &item->told);
     learn_amount(&device->capacity, &item->told.capacity);
     return NM_OK;
 }
@@ -405,7 +471,7 @@ static nm_status define_device(log_source *source, uint64_t number, nm_error *er
                              .id = number + 1,
                              .device = {.process_id = device->process,
                                         .ordinal = device->ordinal,
-                                        .physical_ordinal = NM_UNKNOWN_NUMBER,
+                                        .physical_ordinal = device->is_shared ? device->ordinal : NM_UNKNOWN_NUMBER,
                                         .capacity_bytes = device->capacity.bytes}};
     nm_status status = text_of(source, device->kind, &defined.device.device_kind, err);
 
@@ -506,19 +572,101 @@ static nm_status state_failure(log_source *source, size_t index, nm_error *err)
     return status == NM_OK ? nm_gathered_event(source->gathered, (int64_t)index, &failed, err) : status;
 }
 
-/* Of a text in which nobody says which process it is, but that names the processes of the device: the one that holds what the pool does. */
-static void find_own(nm_log_failure *told)
+/* Which of the processes that the message names is the one that failed, if none is said to be: the only one that holds what its pool
+ * does. NM_LOG_PROCESSES_MAX: nobody can tell. */
+static size_t own_of(const nm_log_failure *told)
 {
-    size_t count = told->process_count < NM_LOG_PROCESSES_MAX ? told->process_count : 0, found = 0, at = 0;
+    size_t found = 0, at = NM_LOG_PROCESSES_MAX;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < told->process_count && i < NM_LOG_PROCESSES_MAX; i++)
         if (told->processes[i].used.bytes + told->processes[i].used.doubt_bytes + told->reserved.doubt_bytes >=
             told->reserved.bytes) {
             found++;
             at = i;
         }
-    if (!told->own.is_known && told->reserved.is_known && found == 1)
-        told->own = told->processes[at].used;
+    return found == 1 ? at : NM_LOG_PROCESSES_MAX;
+}
+
+/* The processes of the device that a message names are others, but for itself. */
+static nm_status take_processes(log_source *source, nm_log_failure *told, nm_error *err)
+{
+    size_t own = told->own.is_known || !told->reserved.is_known ? NM_LOG_PROCESSES_MAX : own_of(told);
+    nm_status status = NM_OK;
+
+    if (own < NM_LOG_PROCESSES_MAX)
+        told->own = told->processes[own].used;
+    for (size_t i = 0; i < told->process_count && i < NM_LOG_PROCESSES_MAX && status == NM_OK; i++) {
+        const holder next = {.card = told->device,
+                             .pid = told->processes[i].pid,
+                             .used_bytes = told->processes[i].used.bytes,
+                             .is_of_message = true};
+
+        if (i != own && told->device >= 0 && told->own.is_known)
+            status = add_holder(source, &next, (nm_bytes){0}, err);
+    }
+    return status;
+}
+
+/* A device that failed, by the number that a table gives it; NULL: none. */
+static device_state *device_of(const log_source *source, const holder *item, size_t device_count)
+{
+    int64_t ordinal = source->has_chips && !item->is_of_message ? 2 * item->card + item->chip : item->card;
+
+    for (size_t i = 0; i < device_count; i++)
+        if (source->devices.items[i].ordinal == ordinal)
+            return &source->devices.items[i];
+    return NULL;
+}
+
+/* Another process, and its part of the device. */
+static nm_status define_holder(log_source *source, const holder *item, const device_state *of, nm_error *err)
+{
+    nm_definition process = {.kind = NM_DEFINE_PROCESS,
+                             .id = ++source->process_count,
+                             .process = {.pid = item->pid,
+                                         .command = item->name,
+                                         .rank = NM_UNKNOWN_NUMBER,
+                                         .local_rank = NM_UNKNOWN_NUMBER,
+                                         .world_size = NM_UNKNOWN_NUMBER,
+                                         .run_mode = NM_UNKNOWN_NUMBER,
+                                         .begin_ns = NM_NO_TIME}};
+    const device_state next = {.process = process.id,
+                               .ordinal = of->ordinal,
+                               .kind = of->kind,
+                               .has_driver = true,
+                               .is_shared = true,
+                               .capacity = of->capacity};
+    nm_status status = nm_gathered_define(source->gathered, &process, err);
+
+    if (status == NM_OK)
+        status = nm_array_grow(&source->devices.items, &source->devices.capacity, source->devices.count + 1,
+                               sizeof *source->devices.items, err);
+    if (status == NM_OK)
+        source->devices.items[source->devices.count++] = next;
+    return status;
+}
+
+/* What a process holds of a device, beside the one that failed. A table is of another moment: what does not fit is left out. */
+static nm_status state_holder(log_source *source, const holder *item, size_t device_count, nm_error *err)
+{
+    device_state *of = device_of(source, item, device_count);
+    uint64_t heap = heap_of(source->devices.count, false);
+    const nm_event held = {.kind = NM_EVENT_ALLOC,
+                           .time_ns = NM_NO_TIME,
+                           .flags = NM_FLAG_BASELINE,
+                           .heap_id = heap,
+                           .address = heap * ADDRESS,
+                           .requested_bytes = item->used_bytes,
+                           .block_bytes = item->used_bytes,
+                           .policy = NM_POLICY_UNKNOWN};
+
+    if (of == NULL || of->has_message != item->is_of_message || item->used_bytes > of->outside_bytes ||
+        nm_map_get(&source->by_pid, (nm_key){0, (uint64_t)item->pid}) != NULL)
+        return NM_OK;
+    of->outside_bytes -= item->used_bytes;
+    of->is_shared = true;
+    nm_status status = define_holder(source, item, of, err);
+    return status == NM_OK ? nm_gathered_event(source->gathered, 0, &held, err) : status;
 }
 
 static void find_start(log_source *source)
@@ -541,11 +689,15 @@ static nm_status gather(log_source *source, nm_error *err)
 
     find_start(source);
     for (size_t i = 0; i < source->failures.count && status == NM_OK; i++) {
-        find_own(&source->failures.items[i].told);
-        status = number_process(source, &source->failures.items[i], err);
+        status = take_processes(source, &source->failures.items[i].told, err);
+        if (status == NM_OK)
+            status = number_process(source, &source->failures.items[i], err);
         if (status == NM_OK)
             status = state_failure(source, i, err);
     }
+    size_t device_count = source->devices.count;
+    for (size_t i = 0; i < source->holders.count && status == NM_OK; i++)
+        status = state_holder(source, &source->holders.items[i], device_count, err);
     for (size_t i = 0; i < source->devices.count && status == NM_OK; i++)
         status = define_device(source, i, err);
     nm_gathered_sort(source->gathered);
@@ -564,8 +716,10 @@ static void source_close(nm_source *base)
     nm_map_free(&source->by_device);
     nm_map_free(&source->by_rank);
     nm_map_free(&source->by_pid);
+    nm_map_free(&source->by_holder);
     free(source->failures.items);
     free(source->devices.items);
+    free(source->holders.items);
     nm_input_close(source->input);
     free(source);
 }

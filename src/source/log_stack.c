@@ -156,7 +156,7 @@ nm_status nm_log_stacks_take(nm_log_stacks *stacks, uint64_t writer, uint64_t li
     *stack_id = 0;
     if (!place->is_open || place->writer != writer || line_number - place->last_line > DISTANCE_MAX)
         return NM_OK;
-    for (size_t i = 0; i < place->frames.count && status == NM_OK; i++) {
+    for (size_t i = 0; i < place->frames.count && gathered != NULL && status == NM_OK; i++) {
         const frame *item = &place->frames.items[i];
         uint64_t file = 0, function = 0, frame_id = 0;
 

@@ -20,7 +20,7 @@ nm_status nm_log_stacks_line(nm_log_stacks *stacks, uint64_t writer, uint64_t li
 /* Does a line say anything of a traceback? Others need not be shown; those of others between are no matter. */
 bool nm_log_stacks_wants(const nm_log_stacks *stacks, nm_bytes line);
 
-/* The stack whose exception the line is, if it is one's: 0: it is none's. Innermost last, as Python writes it. */
+/* The stack whose exception the line is, which ends it; 0: it is none's. `gathered` NULL: it is not wanted. */
 nm_status nm_log_stacks_take(nm_log_stacks *stacks, uint64_t writer, uint64_t line_number, nm_gathered *gathered,
                              uint64_t *stack_id, nm_error *err);
 

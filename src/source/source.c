@@ -37,6 +37,11 @@ nm_status nm_source_recognise(nm_bytes head, nm_error *err)
     return type_of(head) != NULL ? NM_OK : nm_source_refuse(-1, head, err);
 }
 
+bool nm_source_is_log(nm_bytes head)
+{
+    return type_of(head) == &nm_log_source_type;
+}
+
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
 {
     uint8_t begin[NM_SOURCE_HEAD_BYTES];

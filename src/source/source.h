@@ -113,6 +113,9 @@ struct nm_source { /* the head of every source's own struct */
  * be: not. */
 nm_status nm_source_recognise(nm_bytes head, nm_error *err);
 
+/* Is it a text that would be read as a log? */
+bool nm_source_is_log(nm_bytes head);
+
 /* Opens the input that `fd` reads (borrowed; a file or a pipe). NM_ERR_FORMAT when no format matches. */
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err);
 

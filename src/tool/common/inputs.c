@@ -20,6 +20,7 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 
 #define RANK_MAX 100000000 /* a larger number is a date, or chance */
 
@@ -166,18 +167,44 @@ static int by_path(const void *left, const void *right)
     return strcmp(((const nm_trace_file *)left)->path, ((const nm_trace_file *)right)->path);
 }
 
-static nm_status add_operand(tool_inputs *inputs, const char *operand, nm_error *err)
+/* A folder without a recording, as `err` says: the logs in it that tell of memory that ran out, of its last run. */
+static nm_status add_logs(tool_inputs *inputs, const char *folder, nm_error *err)
+{
+    tool_input *input = NULL;
+    size_t before = inputs->logs.count;
+    nm_status status = tool_logs_find(folder, &inputs->logs, err);
+
+    if (status == NM_OK && inputs->logs.count == before)
+        return NM_ERR_FORMAT;
+    for (size_t i = before; i < inputs->logs.count && status == NM_OK; i++)
+        if (!inputs->logs.items[i].is_silent && !inputs->logs.items[i].is_old)
+            status = add_input(inputs, inputs->logs.items[i].path, &input, err);
+    return status;
+}
+
+/* A file that is no trace; of several a log in which nothing stands is left out. */
+static nm_status add_other(tool_inputs *inputs, const char *operand, bool is_one_of_several, nm_error *err)
+{
+    tool_input *input = NULL;
+
+    if (is_one_of_several && tool_log_is_silent(operand))
+        return tool_logs_add_silent(&inputs->logs, operand, err);
+    nm_status status = add_input(inputs, operand, &input, err);
+    if (status == NM_OK)
+        input->is_database = is_database(operand);
+    return status;
+}
+
+static nm_status add_operand(tool_inputs *inputs, const char *operand, bool is_one_of_several, nm_error *err)
 {
     nm_trace_files files = {0};
-    tool_input *input = NULL;
     size_t before = inputs->count;
     nm_status status = nm_trace_files_find(operand, &files, err);
 
-    if (status == NM_OK && files.count == 0) {
-        status = add_input(inputs, operand, &input, err);
-        if (status == NM_OK)
-            input->is_database = is_database(operand);
-    }
+    if (status == NM_ERR_FORMAT && nm_door_leads_to(operand, S_IFDIR))
+        status = add_logs(inputs, operand, err);
+    else if (status == NM_OK && files.count == 0)
+        status = add_other(inputs, operand, is_one_of_several, err);
     if (files.count > 1)
         qsort(files.items, files.count, sizeof *files.items, by_path);
     for (size_t i = 0; i < files.count && status == NM_OK; i++)
@@ -205,8 +232,13 @@ nm_status tool_inputs_find(const char *const *operands, size_t operand_count, to
     }
     for (size_t i = 0; i < operand_count && status == NM_OK; i++) {
         *subject = operands[i];
-        status = add_operand(out, operands[i], err);
+        status = add_operand(out, operands[i], operand_count > 1, err);
     }
+    if (status == NM_OK && out->count == 0)
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET,
+                       nm_spoken(out->logs.count == 1 ? "no out-of-memory line in %zu file"
+                                                      : "no out-of-memory line in %zu files"),
+                       out->logs.count);
     return status;
 }
 
@@ -227,6 +259,7 @@ void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FIL
 {
     char name[PATH_MAX], left_out[PATH_MAX];
 
+    tool_logs_say_left_out(&inputs->logs, program, out);
     for (size_t i = 0; i < inputs->count; i++) {
         const tool_input *input = &inputs->items[i];
 
@@ -318,5 +351,6 @@ void tool_inputs_free(tool_inputs *inputs)
         free(inputs->items[i].name);
     }
     free(inputs->items);
+    tool_logs_free(&inputs->logs);
     *inputs = (tool_inputs){0};
 }

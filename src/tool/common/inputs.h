@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "source/source.h"
+#include "tool/common/logs.h"
 #include "trace/files.h"
 
 typedef struct tool_input {
@@ -31,6 +32,7 @@ typedef struct tool_input {
 typedef struct tool_inputs {
     tool_input *items; /* in the order in which the operands name them first */
     size_t count, capacity;
+    tool_logs logs; /* those that were looked into: of a folder, or of several operands the silent ones */
 } tool_inputs;
 
 /* A single operand that is a file or '-' is not looked into, for it may be a pipe. *subject is the operand that an error is
@@ -39,7 +41,7 @@ nm_status tool_inputs_find(const char *const *operands, size_t operand_count, to
                            nm_error *err);
 
 /* Of files that begin with the same block of a recording one stays, the one of which more can be read. Says of each input which
- * of its files were left out, a line each. */
+ * of its files were left out, a line each; and which logs. */
 void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FILE *out);
 
 /* The line that says of `name` that so many of its recordings are in `kept` too, and not taken again. */
