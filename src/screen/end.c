@@ -137,13 +137,14 @@ static void add_losses(nm_screen *s, const nm_head_line_row *row)
         nm_sentence code;
         int64_t count;
         bool is_bound;
-    } losses[] = {{NM_SAY_LOST_DROPPED, row->dropped_count, false},
-                  {NM_SAY_LOST_DAMAGED, row->damaged_count, false},
-                  {row->is_loss_exact ? NM_SAY_LOST_UNRECOVERED : NM_SAY_LOST_AT_LEAST, row->unrecovered_count,
-                   !row->is_loss_exact},
-                  {NM_SAY_LOST_LATE, row->late_count, false},
-                  {NM_SAY_LOST_STACKLESS, row->stackless_count, false},
-                  {NM_SAY_LOST_UNJOINED, row->unjoined_count, false}};
+    } losses[] = {
+        {NM_SAY_LOST_DROPPED, row->dropped_count, false},
+        {NM_SAY_LOST_DAMAGED, row->damaged_count, false},
+        {row->is_loss_exact ? NM_SAY_LOST_UNRECOVERED : NM_SAY_LOST_AT_LEAST, row->unrecovered_count,
+         !row->is_loss_exact},
+        {NM_SAY_LOST_LATE, row->late_count, false},
+        {NM_SAY_LOST_STACKLESS, row->stackless_count, false},
+        {strcmp(row->input_kind, "log") == 0 ? NM_SAY_LOST_HIDDEN : NM_SAY_LOST_UNJOINED, row->unjoined_count, false}};
     char number[NM_HUMAN_BYTES];
     bool is_begun = false;
 

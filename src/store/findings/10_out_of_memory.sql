@@ -96,7 +96,7 @@ WITH
             group_concat(
                 said_line(
                     CASE place WHEN 1 THEN 'screen.label.others' END,
-                    say('screen.who.process', 'held_bytes', bytes, 'program', coalesce(command, '?'), 'n', pid)
+                    say('screen.who.process', 'held_bytes', bytes, 'program', coalesce(command, '?'), 'name', CAST(pid AS TEXT))
                 ),
                 ','
             ) AS lines

@@ -319,12 +319,12 @@ nm_status tool_input_again(int fd, const nm_trace_files *files, nm_source **sour
     return tool_input_source(fd, files, source, err);
 }
 
-bool tool_input_rank(const char *name, int64_t *rank)
+/* A last "rank3", "rank-12" of the text. */
+static bool read_rank(const char *text, int64_t *rank)
 {
-    const char *slash = strrchr(name, '/');
     bool is_told = false;
 
-    for (const char *at = slash == NULL ? name : slash + 1; (at = strcasestr(at, "rank")) != NULL;) {
+    for (const char *at = text; (at = strcasestr(at, "rank")) != NULL;) {
         char *end = NULL;
 
         at += strlen("rank");
@@ -337,6 +337,36 @@ bool tool_input_rank(const char *name, int64_t *rank)
         *rank = value;
     }
     return is_told;
+}
+
+/* Of the folder that the file is in, where it is named rank_N, or as torchrun names it, attempt_0/N. */
+static bool read_folder_rank(const char *name, size_t len, int64_t *rank)
+{
+    static const char attempt[] = "attempt_";
+    const char *begin = memrchr(name, '/', len), *outer;
+    char folder[32] = "";
+
+    begin = begin == NULL ? name : begin + 1;
+    len -= (size_t)(begin - name);
+    if (len == 0 || len >= sizeof folder)
+        return false;
+    memcpy(folder, begin, len);
+    if (strncasecmp(folder, "rank", 4) == 0)
+        return read_rank(folder, rank);
+    outer = begin == name ? NULL : memrchr(name, '/', (size_t)(begin - name) - 1);
+    outer = outer == NULL ? name : outer + 1;
+    if (strncmp(outer, attempt, sizeof attempt - 1) != 0 || strspn(folder, "0123456789") != len || len > 8)
+        return false;
+    *rank = strtol(folder, NULL, 10);
+    return true;
+}
+
+bool tool_input_rank(const char *name, int64_t *rank)
+{
+    const char *slash = strrchr(name, '/');
+
+    return read_rank(slash == NULL ? name : slash + 1, rank) ||
+           (slash != NULL && read_folder_rank(name, (size_t)(slash - name), rank));
 }
 
 void tool_inputs_free(tool_inputs *inputs)

@@ -57,7 +57,8 @@ nm_status tool_input_source(int fd, const nm_trace_files *files, nm_source **out
 /* Back to the first record. *is_new: *source is another one, opened anew; it is NULL after a failure. */
 nm_status tool_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err);
 
-/* The rank that the name of an input's file tells: "snapshot_rank3.pickle", "run.rank-12.zst". False: it tells none. */
+/* The rank that the name of an input's file tells, or of the folder it is in: "snapshot_rank3.pickle", "rank_12/run.log", and as
+ * torchrun names its logs "attempt_0/12/stderr.log". False: none does. */
 bool tool_input_rank(const char *name, int64_t *rank);
 
 void tool_inputs_free(tool_inputs *inputs);
