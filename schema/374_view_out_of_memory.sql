@@ -468,6 +468,7 @@ FROM (
                 WHEN w.needed_bytes > coalesce(w.total_bytes, 1099511627776) THEN 'alone' -- no device has a tebibyte
                 WHEN w.leaked_bytes > coalesce(w.stuck_bytes, 0) AND w.leaked_bytes + coalesce(w.cache_bytes, 0)
                     + CASE WHEN w.free_bytes < w.needed_bytes THEN w.free_bytes ELSE 0 END >= w.needed_bytes THEN 'leak'
+                WHEN w.is_log = 1 AND w.own_bytes IS NULL THEN 'unknown'
                 -- A pool of a fixed size, of which a log says that size alone.
                 WHEN w.is_log = 1 AND w.driver_failure_count = 0 AND w.total_bytes IS NULL AND w.reserved_bytes > 0 THEN 'limit'
                 -- A pool finds its own free ranges: of a snapshot, whose sizes are at most, it did not have one.
@@ -495,6 +496,7 @@ FROM (
                         ELSE 0
                     END THEN 'pieces'
                 WHEN w.is_log = 1 AND w.driver_failure_count = 0 AND w.cache_bytes - w.cache_doubt_bytes >= w.tried_bytes THEN 'idle'
+                WHEN w.is_log = 1 AND w.driver_failure_count = 0 AND w.cache_bytes + w.cache_doubt_bytes >= w.tried_bytes THEN 'cached'
                 WHEN w.driver_failure_count = 0 AND w.is_driver_seen = 1 THEN 'limit'
                 WHEN w.own_bytes - coalesce(w.cache_bytes, 0) + w.needed_bytes > w.total_bytes THEN 'full'
                 WHEN w.is_log = 1 AND w.own_bytes + w.needed_bytes > w.total_bytes AND w.cache_bytes + w.cache_doubt_bytes < w.tried_bytes THEN 'full'
@@ -562,11 +564,11 @@ FROM (
                         ELSE (c.tried_bytes + 2097151) / 2097152 * 2097152
                     END AS segment_bytes,
                     c.released_bytes AS released_bytes,
-                    CASE WHEN c.device_id IS NOT NULL AND (c.own_bytes > 0 OR i.kind IS NOT 'log') THEN c.allocated_bytes END AS allocated_bytes,
-                    CASE WHEN c.device_id IS NOT NULL AND (c.own_bytes > 0 OR i.kind IS NOT 'log') THEN c.active_bytes END AS active_bytes,
-                    CASE WHEN c.device_id IS NOT NULL AND u.process_id IS NULL AND (c.own_bytes > 0 OR i.kind IS NOT 'log') THEN c.reserved_bytes END AS reserved_bytes,
+                    CASE WHEN c.device_id IS NOT NULL AND (i.kind IS NOT 'log' OR c.own_bytes > 0 OR x.reserved_source IS NOT NULL) THEN c.allocated_bytes END AS allocated_bytes,
+                    CASE WHEN c.device_id IS NOT NULL AND (i.kind IS NOT 'log' OR c.own_bytes > 0 OR x.reserved_source IS NOT NULL) THEN c.active_bytes END AS active_bytes,
+                    CASE WHEN c.device_id IS NOT NULL AND u.process_id IS NULL AND (i.kind IS NOT 'log' OR c.own_bytes > 0 OR x.reserved_source IS NOT NULL) THEN c.reserved_bytes END AS reserved_bytes,
                     u.process_id IS NOT NULL AS has_unseen_pool,
-                    CASE WHEN c.device_id IS NOT NULL AND (c.own_bytes > 0 OR i.kind IS NOT 'log') THEN c.own_bytes END AS own_bytes,
+                    CASE WHEN c.device_id IS NOT NULL AND (i.kind IS NOT 'log' OR c.own_bytes > 0 OR x.reserved_source IS NOT NULL) THEN c.own_bytes END AS own_bytes,
                     CASE WHEN c.device_id IS NOT NULL THEN c.module_bytes END AS module_bytes,
                     coalesce(s.total_bytes, f.device_total_bytes, d.capacity_bytes) AS total_bytes,
                     CASE

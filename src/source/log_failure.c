@@ -163,7 +163,7 @@ static const struct {
     {"", " is allocated by PyTorch", ALLOCATED}, /* with private pools */
     {"", " current active", ACTIVE},
     {"", " reserved in total by PyTorch", RESERVED},
-    {"", " cached", RESERVED}, /* before torch 1.6 */
+    {"", " cached", IDLE}, /* before torch 1.4 */
     {"", " is reserved by PyTorch but unallocated", IDLE},
     {"", " is free", FREE},
     {"", " free;", FREE},
@@ -380,7 +380,9 @@ static bool is_server(nm_bytes line, nm_log_failure *out)
     }
     if ((at = find(line, little)) == line.len)
         return false;
-    out->form = NM_LOG_DRIVER; /* "(1.2/29.5 GiB) on startup is less than ... (0.9, 26.5 GiB)" */
+    out->form = NM_LOG_POOL; /* "(1.2/29.5 GiB) on startup is less than ... (0.9, 26.5 GiB)": it has nothing by then */
+    out->pool = "server";
+    out->reserved.is_known = true;
     nm_bytes wanted = from(line, at + strlen(little));
     nm_log_amount_read(from(wanted, find(wanted, ", ") + strlen(", ")), &out->tried);
     nm_bytes had = from(line, find(line, "Free memory on device"));

@@ -559,16 +559,17 @@ static nm_status state_failure(log_source *source, size_t index, nm_error *err)
     sample.device_id = number + 1;
     sample.detail = NM_MEMORY_HBM;
     sample.free_bytes = failed.free_bytes = told->free.bytes;
-    sample.total_bytes = failed.total_bytes = told->capacity.bytes;
+    sample.total_bytes = failed.total_bytes = told->free.is_known ? told->capacity.bytes : 0;
     if (status == NM_OK && is_sampled)
         status = nm_gathered_event(source->gathered, (int64_t)index, &sample, err);
     failed.kind = NM_EVENT_ALLOC_FAILED;
-    failed.flags = told->free.is_known ? NM_FLAG_FREE_KNOWN : 0;
+    failed.flags =
+        (told->free.is_known ? NM_FLAG_FREE_KNOWN : 0) | (told->tried.is_known ? 0 : NM_FLAG_PAUSED); /* not 0 bytes */
     failed.heap_id = heap_of(number, told->form != NM_LOG_DRIVER);
     failed.requested_bytes = told->tried.bytes;
     failed.stack_id = item->stack_id;
     failed.policy = NM_POLICY_UNKNOWN;
-    failed.error_code = told->error_code == NM_UNKNOWN_NUMBER ? 0 : told->error_code;
+    failed.error_code = told->error_code;
     return status == NM_OK ? nm_gathered_event(source->gathered, (int64_t)index, &failed, err) : status;
 }
 
