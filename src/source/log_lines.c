@@ -293,7 +293,8 @@ size_t nm_log_clock_find(nm_bytes line)
 
     for (size_t i = 2; i + 6 <= len; i++)
         if (line.data[i] == ':' && line.data[i + 3] == ':' && is_two(line.data + i - 2) && is_two(line.data + i + 1) &&
-            is_two(line.data + i + 4) && two(line.data + i - 2) < 24 && two(line.data + i + 1) < 60)
+            is_two(line.data + i + 4) && (i == 2 || !isdigit(line.data[i - 3])) && two(line.data + i - 2) < 24 &&
+            two(line.data + i + 1) < 60)
             return i - 2;
     return line.len;
 }

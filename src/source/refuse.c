@@ -45,7 +45,6 @@ static const struct {
     {FORM_TEXT, "[{\"", {"\"ph\":"}, "trace_view.json or another trace in Chrome's form" SNAPSHOT},
     {FORM_TEXT, "[[-1,", {NULL}, "a memory timeline of torch.profiler" SNAPSHOT},
     {FORM_TEXT, "v ", {"\nX "}, "a recording of heaptrack" HOST "heaptrack_print opens it"},
-    {FORM_TEXT, "", {NULL}, "a text file, not a trace or a memory snapshot"},
     {FORM_BINARY, "memray", {NULL}, "a recording of memray" HOST "memray flamegraph opens it"},
     {FORM_BINARY, "\x7f" "ELF", {NULL}, "a program or a library, not a trace or a memory snapshot"},
     {FORM_BINARY, "PK\x03\x04", {NULL}, "a zip archive (torch.save writes those), not a trace or a memory snapshot"},
