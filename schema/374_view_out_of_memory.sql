@@ -202,8 +202,12 @@ SELECT
         WHEN 'refused'
             THEN 'The driver refused ' || t.asked_text || ' though ' || t.free_text
                 || ' was free right after: another process may have given it back, or it was not free in one piece.'
-        ELSE 'How much memory the device has, or had free then, is not known' || coalesce(': this process held ' || t.own_text, '')
-            || coalesce(', ' || t.free_text || ' was free', '') || coalesce(' and ' || t.least || t.asked_text || ' was asked for', '') || '.'
+        WHEN 'untold'
+            THEN 'The log does not say what held the memory' || coalesce(': ' || t.free_text || ' of the device''s ' || t.total_text || ' was free', '')
+                || coalesce(' when ' || t.least || t.asked_text || ' was asked for', '') || '.'
+        ELSE 'How much memory the device has, or had free then, is not known: this process held ' || t.own_text
+            || coalesce(', ' || t.free_text || ' was free', '') || ' and ' || t.least || t.asked_text
+            || ' was asked for.'
     END
     || CASE
         WHEN t.outcome <> 'recovered' OR t.stream_call IS NOT NULL THEN ''
@@ -468,7 +472,7 @@ FROM (
                 WHEN w.needed_bytes > coalesce(w.total_bytes, 1099511627776) THEN 'alone' -- no device has a tebibyte
                 WHEN w.leaked_bytes > coalesce(w.stuck_bytes, 0) AND w.leaked_bytes + coalesce(w.cache_bytes, 0)
                     + CASE WHEN w.free_bytes < w.needed_bytes THEN w.free_bytes ELSE 0 END >= w.needed_bytes THEN 'leak'
-                WHEN w.is_log = 1 AND w.own_bytes IS NULL THEN 'unknown'
+                WHEN w.is_log = 1 AND (w.own_bytes IS NULL OR w.needed_bytes = 0) THEN 'untold'
                 -- A pool of a fixed size, of which a log says that size alone.
                 WHEN w.is_log = 1 AND w.driver_failure_count = 0 AND w.total_bytes IS NULL AND w.reserved_bytes > 0 THEN 'limit'
                 -- A pool finds its own free ranges: of a snapshot, whose sizes are at most, it did not have one.

@@ -20,12 +20,14 @@
 static bool is_number(nm_bytes word, int64_t *out)
 {
     *out = 0;
+    if (word.len == 0 || word.len > DIGITS_MAX)
+        return false;
     for (size_t i = 0; i < word.len; i++) {
         if (!isdigit(word.data[i]))
             return false;
         *out = *out * 10 + (word.data[i] - '0');
     }
-    return word.len > 0 && word.len <= DIGITS_MAX;
+    return true;
 }
 
 /* The words of a line; a bar is one. Gives their number, WORDS_MAX at most. */
