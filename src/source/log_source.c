@@ -821,13 +821,15 @@ static void source_summary(const nm_source *base, nm_source_summary_data *out)
 /* Text in which a terminal's colours may stand, or a few bytes of anything; a mark of UTF-16, whose zero bytes are passed over. */
 static bool source_matches(nm_bytes head)
 {
-    size_t odd = 0;
+    size_t odd = 0, plain = 0;
 
     if (head.len >= 2 && head.data[0] == 0xff && head.data[1] == 0xfe)
         return true;
-    for (size_t i = 0; i < head.len; i++)
+    for (size_t i = 0; i < head.len; i++) {
         odd += head.data[i] < ' ' && (head.data[i] == 0 || strchr("\t\n\r\x1b\b\f", head.data[i]) == NULL);
-    return head.len > 0 && odd * 50 <= head.len && !nm_source_is_named(head);
+        plain += head.data[i] < 0x7f;
+    }
+    return plain > 0 && odd * 50 <= head.len && !nm_source_is_named(head);
 }
 
 const nm_source_type nm_log_source_type = {

@@ -170,8 +170,13 @@ static int by_path(const void *left, const void *right)
 /* A folder without a recording, as `err` says: the logs in it that tell of memory that ran out, of its last run. */
 static nm_status add_logs(tool_inputs *inputs, const char *folder, nm_error *err)
 {
+    char profiler[PATH_MAX];
     tool_input *input = NULL;
     size_t before = inputs->logs.count;
+
+    snprintf(profiler, sizeof profiler, "%s/ASCEND_PROFILER_OUTPUT", folder);
+    if (nm_door_leads_to(profiler, S_IFDIR))
+        return NM_ERR_FORMAT;
     nm_status status = tool_logs_find(folder, &inputs->logs, err);
 
     if (status == NM_OK && inputs->logs.count == before)
