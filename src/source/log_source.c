@@ -31,6 +31,8 @@
 
 #define FAILURES_MAX    2000 /* that differ; more are counted */
 #define BLOCK_LINES_MAX 64   /* from one line of a message of CANN to its last */
+#define OPEN_BYTES_MAX  4096
+#define OPEN_LINES_MAX  6 /* of a message that an editor has broken */
 #define HIDDEN_MAX      1000000
 #define CHIPS_MAX       2048                /* of a card: more than a table's row may say */
 #define HOLDERS_MAX     1024                /* rows of tables, the last of each process */
@@ -43,7 +45,7 @@ typedef struct failure {
     uint64_t host; /* string */
     uint64_t stack_id, process;
     uint64_t line;      /* where it was told last */
-    uint64_t next_same; /* of the same figures: index + 1 */
+    uint64_t next_same; /* of the same figures: index + 1 of one before it */
 } failure;
 
 /* Another process of a device, by a table or by the message. */
@@ -95,6 +97,10 @@ typedef struct log_source {
     uint64_t line_count;
     uint8_t clock[NM_LOG_TIME_BYTES]; /* the last line that had a time: its beginning */
     size_t clock_len;
+    uint8_t open[OPEN_BYTES_MAX]; /* the beginning of a message that may go on in the next line */
+    size_t open_len, open_lines;
+    size_t open_failure; /* index + 1 */
+    size_t last_told;    /* index + 1 of what the last message was of; 0: of none that is kept */
     nm_checksum_run sum;
     uint64_t bytes;
     int64_t start_ns; /* of time 0 */
@@ -183,11 +189,15 @@ static void add_part(failure *to, const nm_log_failure *told, const nm_log_origi
 /* One that was told already, by the same process or by one that is not named. */
 static failure *told_before(const log_source *source, const nm_log_failure *told, const nm_log_origin *origin)
 {
-    const uint64_t *first = nm_map_get(&source->by_figures, (nm_key){0, figures_of(told)});
+    uint64_t figures = figures_of(told);
+    const uint64_t *first = nm_map_get(&source->by_figures, (nm_key){0, figures});
 
-    for (uint64_t at = first == NULL ? 0 : *first; at != 0; at = source->failures.items[at - 1].next_same)
-        if (may_be_same(&source->failures.items[at - 1].origin, origin))
-            return &source->failures.items[at - 1];
+    for (uint64_t at = first == NULL ? 0 : *first; at != 0; at = source->failures.items[at - 1].next_same) {
+        failure *item = &source->failures.items[at - 1];
+
+        if (figures_of(&item->told) == figures && may_be_same(&item->origin, origin))
+            return item;
+    }
     return NULL;
 }
 
@@ -261,6 +271,7 @@ static nm_status take_failure(log_source *source, const nm_log_failure *told, co
     nm_status status = NM_OK;
     uint64_t stack_id = 0;
 
+    source->last_told = 0;
     if (is_whole(told)) {
         known = told_before(source, told, origin);
         if (known != NULL) {
@@ -282,6 +293,7 @@ static nm_status take_failure(log_source *source, const nm_log_failure *told, co
     if (status != NM_OK || known == NULL)
         return status;
     known->line = source->line_count;
+    source->last_told = (size_t)(known - source->failures.items) + 1;
     status = nm_log_stacks_take(source->stacks, writer_of(origin), source->line_count,
                                 known->stack_id == 0 ? source->gathered : NULL, &stack_id, err);
     known->stack_id = known->stack_id == 0 ? stack_id : known->stack_id;
@@ -321,6 +333,46 @@ static nm_status take_row(log_source *source, const nm_log_holder *row, nm_error
     return add_holder(source, &next, row->name, err);
 }
 
+/* A message that breaks off at the line's end: an editor or a terminal may have broken it. */
+static void open_message(log_source *source, const nm_log_failure *told, nm_bytes line)
+{
+    size_t len = line.len - told->at;
+
+    source->open_len = 0;
+    if (told->form != NM_LOG_POOL || told->reserved.is_known || len + 1 >= OPEN_BYTES_MAX || source->last_told == 0)
+        return;
+    memcpy(source->open, line.data + told->at, len);
+    source->open_len = len;
+    source->open_lines = 0;
+    source->open_failure = source->last_told;
+}
+
+/* Does the message that is open say more with the line? Then the failure has its figures. */
+static nm_status go_on(log_source *source, nm_bytes line, nm_error *err)
+{
+    size_t at = 0,
+           len = line.len < OPEN_BYTES_MAX - source->open_len - 1 ? line.len : OPEN_BYTES_MAX - source->open_len - 1;
+    nm_log_failure told;
+
+    source->open[source->open_len] = ' ';
+    memcpy(source->open + source->open_len + 1, line.data, len);
+    source->open_len += len + 1;
+    failure *item = &source->failures.items[source->open_failure - 1];
+    if (!nm_log_failure_read((nm_bytes){source->open, source->open_len}, &at, &told) || told.form != NM_LOG_POOL ||
+        ++source->open_lines >= OPEN_LINES_MAX || source->open_len + 1 >= OPEN_BYTES_MAX)
+        source->open_len = 0;
+    else if (is_whole(&told) && told.tried.bytes == item->told.tried.bytes && !item->told.reserved.is_known) {
+        nm_key key = {0, figures_of(&told)};
+        const uint64_t *same = nm_map_get(&source->by_figures, key);
+
+        item->told = told;
+        item->next_same = same != NULL && *same < source->open_failure ? *same : 0;
+        source->open_len = told.reserved.is_known ? 0 : source->open_len;
+        return nm_map_put(&source->by_figures, key, source->open_failure, err);
+    }
+    return NM_OK;
+}
+
 static nm_status take_line(log_source *source, nm_bytes line, bool is_cut, nm_error *err)
 {
     nm_log_failure told;
@@ -341,7 +393,10 @@ static nm_status take_line(log_source *source, nm_bytes line, bool is_cut, nm_er
         has_failure = true;
         nm_log_origin_read(line, &origin);
         status = take_failure(source, &told, &origin, line, err);
+        open_message(source, &told, line);
     }
+    if (status == NM_OK && !has_failure && source->open_len > 0)
+        status = go_on(source, line, err);
     if (status != NM_OK || has_failure || !nm_log_stacks_wants(source->stacks, line))
         return status;
     nm_log_origin_read(line, &origin);
