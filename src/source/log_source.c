@@ -162,6 +162,13 @@ static void learn_amount(nm_log_amount *to, const nm_log_amount *more)
         *to = *more;
 }
 
+/* A pool that was asked for another size has another message. */
+static bool is_other_request(const nm_log_failure *before, const nm_log_failure *told)
+{
+    return before->form == NM_LOG_POOL && told->form == NM_LOG_POOL && before->tried.is_known && told->tried.is_known &&
+           before->tried.bytes != told->tried.bytes;
+}
+
 /* The message of which the line is a part, or NULL: one just before that may be of the same process. */
 static failure *whole_of(const log_source *source, const nm_log_failure *told, const nm_log_origin *origin)
 {
@@ -207,8 +214,8 @@ static failure *part_before(const log_source *source, const nm_log_failure *told
     for (size_t i = source->failures.count, seen = 0; i > 0 && seen < BLOCK_LINES_MAX; i--, seen++) {
         failure *item = &source->failures.items[i - 1];
 
-        if (item->told.form == told->form && may_be_same(&item->origin, origin) &&
-            may_be_one(item->told.device, told->device) &&
+        if (item->told.form == told->form && !is_other_request(&item->told, told) &&
+            may_be_same(&item->origin, origin) && may_be_one(item->told.device, told->device) &&
             (!told->tried.is_known || !item->told.tried.is_known || told->tried.bytes <= item->told.tried.bytes))
             return item;
     }
@@ -224,29 +231,32 @@ static nm_log_time time_now(const log_source *source, nm_bytes line)
     return time.ns != NM_NO_TIME ? time : nm_log_time_read((nm_bytes){source->clock, source->clock_len});
 }
 
+/* The failure (index + 1) is found by what it has. */
+static nm_status note_figures(log_source *source, size_t number, nm_error *err)
+{
+    failure *item = &source->failures.items[number - 1];
+    nm_key key = {0, figures_of(&item->told)};
+    const uint64_t *same = nm_map_get(&source->by_figures, key);
+
+    item->next_same = same != NULL && *same < number ? *same : 0;
+    return nm_map_put(&source->by_figures, key, number, err);
+}
+
 static nm_status add_failure(log_source *source, const nm_log_failure *told, const nm_log_origin *origin, nm_bytes line,
                              nm_error *err)
 {
     failure next = {.told = *told, .origin = *origin, .time = time_now(source, line)};
-    nm_key key = {0, figures_of(told)};
-    const uint64_t *same = nm_map_get(&source->by_figures, key);
     nm_status status;
 
-    if (source->failures.count >= FAILURES_MAX) {
-        source->left_out++;
-        return NM_OK;
-    }
-    next.next_same = same == NULL ? 0 : *same;
     next.origin.host = (nm_bytes){0};
     status = nm_gathered_string(source->gathered, origin->host, &next.host, err);
     if (status == NM_OK)
         status = nm_array_grow(&source->failures.items, &source->failures.capacity, source->failures.count + 1,
                                sizeof next, err);
-    if (status == NM_OK)
-        status = nm_map_put(&source->by_figures, key, source->failures.count + 1, err);
-    if (status == NM_OK)
-        source->failures.items[source->failures.count++] = next;
-    return status;
+    if (status != NM_OK)
+        return status;
+    source->failures.items[source->failures.count++] = next;
+    return note_figures(source, source->failures.count, err);
 }
 
 /* "[repeated 6x across cluster]": of so many lines this one is shown. */
@@ -279,18 +289,23 @@ static nm_status take_failure(log_source *source, const nm_log_failure *told, co
         } else if (last != NULL && !is_whole(&last->told)) { /* what it is about was told in parts */
             last->told = *told;
             known = last;
+            status = note_figures(source, source->failures.count, err);
         }
     } else {
-        known = last != NULL ? last : part_before(source, told, origin);
+        known = last != NULL && !is_other_request(&last->told, told) ? last : part_before(source, told, origin);
         if (known != NULL)
             add_part(known, told, origin);
+    }
+    if (known == NULL && source->failures.count >= FAILURES_MAX) {
+        source->left_out++;
+        return NM_OK;
     }
     if (known == NULL) {
         status = add_failure(source, told, origin, line, err);
         known = last_failure(source);
         note_hidden(source, line);
     }
-    if (status != NM_OK || known == NULL)
+    if (status != NM_OK)
         return status;
     known->line = source->line_count;
     source->last_told = (size_t)(known - source->failures.items) + 1;
@@ -362,13 +377,9 @@ static nm_status go_on(log_source *source, nm_bytes line, nm_error *err)
         ++source->open_lines >= OPEN_LINES_MAX || source->open_len + 1 >= OPEN_BYTES_MAX)
         source->open_len = 0;
     else if (is_whole(&told) && told.tried.bytes == item->told.tried.bytes && !item->told.reserved.is_known) {
-        nm_key key = {0, figures_of(&told)};
-        const uint64_t *same = nm_map_get(&source->by_figures, key);
-
         item->told = told;
-        item->next_same = same != NULL && *same < source->open_failure ? *same : 0;
         source->open_len = told.reserved.is_known ? 0 : source->open_len;
-        return nm_map_put(&source->by_figures, key, source->open_failure, err);
+        return note_figures(source, source->open_failure, err);
     }
     return NM_OK;
 }
