@@ -123,7 +123,7 @@ SELECT
     input.kind,
     CASE
         WHEN input.is_complete = 1 AND input.detail_begin_seq IS NOT NULL THEN 'kept'
-        WHEN input.is_complete = 1 AND input.baseline <> 'none' THEN 'begun'
+        WHEN input.is_complete = 1 AND input.baseline <> 'none' AND input.peak_basis <> 'none' THEN 'begun'
         WHEN input.is_complete = 1 THEN 'complete'
         WHEN input.state IN ('running', 'killed', 'unreadable') THEN input.state
         WHEN input.events_seen > input.events_ingested + input.events_unkept OR input.bytes_cut > 0 OR input.events_without_stack > 0

@@ -25,13 +25,13 @@ CREATE VIEW out_of_memory (
     -- Number of the chain.
     out_of_memory_id,
     -- 'recovered': the same request was served then, or the thread was served at least as much in smaller requests later
-    -- on; 'fatal': it was not. NULL: events were lost, or the recording was cut off, before that was known.
+    -- on; 'fatal': it was not. NULL: events were lost, or the recording was cut off, before that was known; always of a log.
     outcome,
     -- 'leak': what had leaked (view leak_by_site: growing, rising) is more than what was inactive split inside the pools,
     -- and without it the request would have fitted; 'capacity': the process itself needs more than the device has, even if
     -- its pools gave all back that is free in them, or, where the size of the device is not known, more than was free on it
     -- and in them; 'fragmentation': the pool had enough free in the segments that serve
-    -- such a request, or half of it and the device the rest, but not in one piece; 'other-cache': who asked was another pool,
+    -- such a request, or half of it and the device the rest, but not in one piece (of a log: it had reserved and did not use as much); 'other-cache': who asked was another pool,
     -- or in another library than any pool, and with the segments without a block that a pool kept it would have fitted;
     -- 'other-stream': the memory was free, or given up, but for another stream;
     -- 'other-process-or-module': other processes, or modules of the runtime, hold a tenth of the device or more (half of it,
@@ -182,6 +182,9 @@ SELECT
             THEN 'This process held ' || t.own_text || ' of the device''s ' || t.total_text || t.cache
                 || ' when ' || t.least || t.asked_text || t.segment_note || ' was asked for: with what was free in the pools there was enough for it, but '
                 || 'not in one piece that could serve it.'
+        WHEN 'idle'
+            THEN 'This process held ' || t.own_text || coalesce(' of the device''s ' || t.total_text, '') || t.cache || ' when ' || t.asked_text
+                || ' was asked for: that was enough, but it was in pieces, or kept for other requests.'
         WHEN 'other'
             THEN t.other_text || ' of the device''s ' || t.total_text
                 || ' was held by other processes or by modules of the runtime' || t.modules || ', and ' || t.own_text
@@ -199,6 +202,9 @@ SELECT
         WHEN 'refused'
             THEN 'The driver refused ' || t.asked_text || ' though ' || t.free_text
                 || ' was free right after: another process may have given it back, or it was not free in one piece.'
+        WHEN 'untold'
+            THEN 'The log does not say what held the memory' || coalesce(': ' || t.free_text || ' of the device''s ' || t.total_text || ' was free', '')
+                || coalesce(' when ' || t.least || t.asked_text || ' was asked for', '') || '.'
         ELSE 'How much memory the device has, or had free then, is not known: this process held ' || t.own_text
             || coalesce(', ' || t.free_text || ' was free', '') || ' and ' || t.least || t.asked_text
             || ' was asked for.'
@@ -220,8 +226,8 @@ SELECT
                 || ' event' || CASE t.event_count WHEN 1 THEN '' ELSE 's' END || ')'
         WHEN t.device_id IS NOT NULL
             THEN 'Tried to allocate ' || t.least || t.asked_text || ' (device ' || coalesce(t.device, 'not known') || '; '
-                || coalesce(t.total_text || ' total capacity; ', '') || t.allocated_text || ' already allocated; '
-                || t.active_text || ' current active' || coalesce('; ' || t.free_text || ' free', '')
+                || coalesce(t.total_text || ' total capacity; ', '') || coalesce(t.allocated_text || ' already allocated; '
+                || t.active_text || ' current active', 'allocated not known') || coalesce('; ' || t.free_text || ' free', '')
                 || coalesce('; ' || t.reserved_text || ' reserved', '') || ')'
         ELSE 'Tried to allocate ' || t.least || t.asked_text || ' of host memory'
     END,
@@ -304,6 +310,7 @@ FROM (
             WHEN 'fragmentation' THEN 'fragmentation'
             WHEN 'pieces' THEN 'fragmentation'
             WHEN 'between' THEN 'fragmentation'
+            WHEN 'idle' THEN 'fragmentation'
             WHEN 'kept' THEN 'other-cache'
             WHEN 'other stream' THEN 'other-stream'
             WHEN 'pending' THEN 'other-stream'
@@ -465,14 +472,17 @@ FROM (
                 WHEN w.needed_bytes > coalesce(w.total_bytes, 1099511627776) THEN 'alone' -- no device has a tebibyte
                 WHEN w.leaked_bytes > coalesce(w.stuck_bytes, 0) AND w.leaked_bytes + coalesce(w.cache_bytes, 0)
                     + CASE WHEN w.free_bytes < w.needed_bytes THEN w.free_bytes ELSE 0 END >= w.needed_bytes THEN 'leak'
+                WHEN w.is_log = 1 AND (w.own_bytes IS NULL OR w.needed_bytes = 0) THEN 'untold'
+                -- A pool of a fixed size, of which a log says that size alone.
+                WHEN w.is_log = 1 AND w.driver_failure_count = 0 AND w.total_bytes IS NULL AND w.reserved_bytes > 0 THEN 'limit'
                 -- A pool finds its own free ranges: of a snapshot, whose sizes are at most, it did not have one.
                 WHEN w.driver_failure_count = 0 AND w.tried_bytes <= CASE
                         WHEN w.is_estimate = 1 AND w.is_stream_known = 1 THEN w.fit_least_largest_bytes
                         ELSE w.fit_largest_bytes
                     END THEN 'fits'
                 WHEN w.driver_failure_count = 0 AND w.is_driver_seen = 0 AND w.is_limit_possible = 1
-                    AND w.free_bytes >= w.needed_bytes + 4194304 THEN 'snapshot limit' -- more than whole pages could need
-                WHEN w.has_unseen_pool = 0 AND w.free_bytes < w.needed_bytes + 4194304 AND w.is_stale = 0
+                    AND w.free_bytes >= w.needed_bytes + w.slack_bytes THEN 'snapshot limit'
+                WHEN w.has_unseen_pool = 0 AND w.free_bytes < w.needed_bytes + w.slack_bytes AND w.is_stale = 0
                     AND w.own_bytes + w.needed_bytes <= w.total_bytes
                     AND (w.total_bytes - w.free_bytes - w.own_bytes) * 2 >= w.total_bytes THEN 'other'
                 WHEN w.free_bytes < w.needed_bytes AND w.free_bytes + w.other_cache_bytes >= w.needed_bytes THEN 'kept'
@@ -489,8 +499,11 @@ FROM (
                         WHEN w.needed_bytes >= 10485760 THEN w.needed_bytes - 2097152
                         ELSE 0
                     END THEN 'pieces'
+                WHEN w.is_log = 1 AND w.driver_failure_count = 0 AND w.cache_bytes - w.cache_doubt_bytes >= w.tried_bytes THEN 'idle'
+                WHEN w.is_log = 1 AND w.driver_failure_count = 0 AND w.cache_bytes + w.cache_doubt_bytes >= w.tried_bytes THEN 'cached'
                 WHEN w.driver_failure_count = 0 AND w.is_driver_seen = 1 THEN 'limit'
                 WHEN w.own_bytes - coalesce(w.cache_bytes, 0) + w.needed_bytes > w.total_bytes THEN 'full'
+                WHEN w.is_log = 1 AND w.own_bytes + w.needed_bytes > w.total_bytes AND w.cache_bytes + w.cache_doubt_bytes < w.tried_bytes THEN 'full'
                 WHEN w.total_bytes IS NULL AND w.cache_bytes + w.free_bytes < coalesce(w.tried_bytes, w.needed_bytes) THEN 'full'
                 WHEN w.own_bytes + w.needed_bytes > w.total_bytes AND w.fit_largest_bytes >= w.tried_bytes THEN 'fits'
                 WHEN coalesce(w.own_bytes + w.needed_bytes > w.total_bytes, w.free_bytes < w.needed_bytes) AND w.private_count = 0 AND w.unknown_part_count = 0
@@ -501,8 +514,8 @@ FROM (
                     AND coalesce(w.cache_bytes + w.free_bytes >= w.needed_bytes, 1) THEN 'cached'
                 WHEN w.own_bytes + w.needed_bytes > w.total_bytes AND w.is_stale IS NOT 1 THEN 'overhead'
                 WHEN w.total_bytes IS NULL OR w.free_bytes IS NULL OR w.is_stale = 1 THEN 'unknown'
-                WHEN w.free_bytes >= w.needed_bytes + 4194304 AND w.driver_failure_count > 1 THEN 'driver'
-                WHEN w.free_bytes >= w.needed_bytes + 4194304 THEN 'refused'
+                WHEN w.free_bytes >= w.needed_bytes + w.slack_bytes AND w.driver_failure_count > 1 THEN 'driver'
+                WHEN w.free_bytes >= w.needed_bytes + w.slack_bytes THEN 'refused'
                 WHEN w.has_unseen_pool = 1 THEN 'unseen' -- its unused memory looks like that of others
                 WHEN w.cache_bytes >= w.needed_bytes AND (w.total_bytes - w.free_bytes - w.own_bytes) * 10 < w.total_bytes
                     THEN 'cached'
@@ -516,7 +529,10 @@ FROM (
                 CASE WHEN b.reserved_bytes <= b.own_bytes THEN max(0, b.reserved_bytes - b.active_bytes) END AS cache_bytes,
                 -- A limit holds all the time: where the pool once had more than this would have made it, there is none.
                 coalesce(b.peak_reserved_bytes, 0) <= b.reserved_bytes + coalesce(b.segment_bytes, b.tried_bytes, 0)
-                    AND NOT (b.is_expandable = 1 AND b.device_kind = 'npu') AS is_limit_possible
+                    AND NOT (b.is_expandable = 1 AND b.device_kind = 'npu') AND b.is_log = 0 AS is_limit_possible,
+                -- More than whole pages could need; a log rounds to a hundredth of a GiB, of which each figure may be off by half.
+                4194304 + b.is_log * 5368710 AS slack_bytes,
+                b.is_log * CASE WHEN b.reserved_bytes >= 1073741824 THEN 10737420 ELSE 10486 END AS cache_doubt_bytes
             FROM (
                 SELECT
                     c.out_of_memory_chain_id AS out_of_memory_id,
@@ -528,7 +544,8 @@ FROM (
                     c.operation_id AS operation_id,
                     c.stack_id AS stack_id,
                     c.heap_id AS heap_id,
-                    c.outcome AS outcome,
+                    CASE i.kind WHEN 'log' THEN 'unknown' ELSE c.outcome END AS outcome,
+                    coalesce(i.kind = 'log', 0) AS is_log,
                     i.state IN ('ended', 'recovered') AS is_finished,
                     c.failure_count AS failure_count,
                     c.driver_failure_count AS driver_failure_count,
@@ -551,11 +568,11 @@ FROM (
                         ELSE (c.tried_bytes + 2097151) / 2097152 * 2097152
                     END AS segment_bytes,
                     c.released_bytes AS released_bytes,
-                    CASE WHEN c.device_id IS NOT NULL THEN c.allocated_bytes END AS allocated_bytes,
-                    CASE WHEN c.device_id IS NOT NULL THEN c.active_bytes END AS active_bytes,
-                    CASE WHEN c.device_id IS NOT NULL AND u.process_id IS NULL THEN c.reserved_bytes END AS reserved_bytes,
+                    CASE WHEN c.device_id IS NOT NULL AND (i.kind IS NOT 'log' OR c.own_bytes > 0 OR x.reserved_source IS NOT NULL) THEN c.allocated_bytes END AS allocated_bytes,
+                    CASE WHEN c.device_id IS NOT NULL AND (i.kind IS NOT 'log' OR c.own_bytes > 0 OR x.reserved_source IS NOT NULL) THEN c.active_bytes END AS active_bytes,
+                    CASE WHEN c.device_id IS NOT NULL AND u.process_id IS NULL AND (i.kind IS NOT 'log' OR c.own_bytes > 0 OR x.reserved_source IS NOT NULL) THEN c.reserved_bytes END AS reserved_bytes,
                     u.process_id IS NOT NULL AS has_unseen_pool,
-                    CASE WHEN c.device_id IS NOT NULL THEN c.own_bytes END AS own_bytes,
+                    CASE WHEN c.device_id IS NOT NULL AND (i.kind IS NOT 'log' OR c.own_bytes > 0 OR x.reserved_source IS NOT NULL) THEN c.own_bytes END AS own_bytes,
                     CASE WHEN c.device_id IS NOT NULL THEN c.module_bytes END AS module_bytes,
                     coalesce(s.total_bytes, f.device_total_bytes, d.capacity_bytes) AS total_bytes,
                     CASE

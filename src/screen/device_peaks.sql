@@ -28,7 +28,8 @@ FROM c
 JOIN z_device_sample AS s ON s.moment_id = c.moment_id AND s.hardware_id = c.hardware_id
 JOIN device ON device.device_id = c.hardware_id
 LEFT JOIN process ON process.process_id = device.process_id
-WHERE c.place = 1
+LEFT JOIN input ON input.input_id = process.input_id
+WHERE c.place = 1 AND input.peak_basis IS NOT 'none'
 GROUP BY c.hardware_id
 ORDER BY process.host, coalesce(device.physical_ordinal, device.ordinal), c.hardware_id
 LIMIT :most_count;

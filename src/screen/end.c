@@ -90,16 +90,17 @@ static nm_status say_death(nm_screen *s, bool *is_dead, nm_error *err)
 }
 
 /* Of several processes with memory: whether all ended by themselves. */
-static nm_status say_ends(nm_screen *s, bool is_going_on, nm_error *err)
+static nm_status say_ends(nm_screen *s, const nm_head_line_row *row, nm_error *err)
 {
     char number[NM_HUMAN_BYTES];
     nm_other_ends_row other;
-    nm_status status = nm_other_ends_get(s->db, is_going_on, &other, err);
+    nm_status status = nm_other_ends_get(s->db, row->is_going_on, &other, err);
+    bool is_snapshot = strstr(row->input_kind, "snapshot") != NULL;
 
     nm_screen_say(s,
-                  !other.is_ending          ? NM_SAY_END_SNAPSHOTS
+                  !other.is_ending          ? (is_snapshot ? NM_SAY_END_SNAPSHOTS : NM_SAY_END_OTHERS)
                   : other.process_count > 0 ? NM_SAY_END_NOT_ALL
-                  : is_going_on             ? NM_SAY_END_SO_FAR
+                  : row->is_going_on        ? NM_SAY_END_SO_FAR
                                             : NM_SAY_END_ALL,
                   NM_WORDS({"n", nm_human_count(number, other.process_count)}));
     return status;
@@ -136,13 +137,14 @@ static void add_losses(nm_screen *s, const nm_head_line_row *row)
         nm_sentence code;
         int64_t count;
         bool is_bound;
-    } losses[] = {{NM_SAY_LOST_DROPPED, row->dropped_count, false},
-                  {NM_SAY_LOST_DAMAGED, row->damaged_count, false},
-                  {row->is_loss_exact ? NM_SAY_LOST_UNRECOVERED : NM_SAY_LOST_AT_LEAST, row->unrecovered_count,
-                   !row->is_loss_exact},
-                  {NM_SAY_LOST_LATE, row->late_count, false},
-                  {NM_SAY_LOST_STACKLESS, row->stackless_count, false},
-                  {NM_SAY_LOST_UNJOINED, row->unjoined_count, false}};
+    } losses[] = {
+        {NM_SAY_LOST_DROPPED, row->dropped_count, false},
+        {NM_SAY_LOST_DAMAGED, row->damaged_count, false},
+        {row->is_loss_exact ? NM_SAY_LOST_UNRECOVERED : NM_SAY_LOST_AT_LEAST, row->unrecovered_count,
+         !row->is_loss_exact},
+        {NM_SAY_LOST_LATE, row->late_count, false},
+        {NM_SAY_LOST_STACKLESS, row->stackless_count, false},
+        {strcmp(row->input_kind, "log") == 0 ? NM_SAY_LOST_HIDDEN : NM_SAY_LOST_UNJOINED, row->unjoined_count, false}};
     char number[NM_HUMAN_BYTES];
     bool is_begun = false;
 
@@ -219,7 +221,7 @@ static nm_status say_end_of_few(nm_screen *s, const nm_head_line_row *row, bool 
     if (s->process_count > 0)
         status = say_death(s, is_dead, err);
     if (status == NM_OK && s->holder_count > 1)
-        status = say_ends(s, row->is_going_on, err);
+        status = say_ends(s, row, err);
     else if (status == NM_OK && s->process_count > 0)
         say_end(s, row, *is_dead);
     return status;

@@ -1,5 +1,5 @@
 -- heap_peaks.sql: the peaks of heaps, pools first. Driver and physical memory that is but a pool's segments, and leaks
--- nothing, is left out.
+-- nothing, is left out, and so is what an input tells that says nothing of a peak.
 SELECT
     k.rank AS rank,
     k.pid AS pid,
@@ -43,5 +43,11 @@ WHERE k.peak_bytes > 0 AND NOT (
             AND l.level = k.level
     )
 )
+    AND EXISTS (
+        SELECT 1
+        FROM process AS p
+        JOIN input AS i ON i.input_id = p.input_id
+        WHERE p.host IS k.host AND p.rank IS k.rank AND p.pid IS k.pid AND i.peak_basis <> 'none'
+    )
 ORDER BY k.level <> 'pool', k.peak_bytes DESC, k.rank, k.pid, k.device, k.heap
 LIMIT :most_count;

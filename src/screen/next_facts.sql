@@ -12,7 +12,8 @@ SELECT
     ) AS fault_command,
     (SELECT count(*) FROM completeness WHERE verdict NOT IN ('complete', 'begun', 'kept', 'contradictory')) AS lost_count,
     coalesce(
-        sum(next_command GLOB 'npumem whatif*' OR (kind = 'out of memory' AND verdict IS 'fragmentation')),
+        sum(next_command GLOB 'npumem whatif*' OR (kind = 'out of memory' AND verdict IS 'fragmentation'
+            AND EXISTS (SELECT 1 FROM input WHERE fragmentation_basis = 'exact'))),
         0
     ) AS pool_count,
     (SELECT path FROM input WHERE path <> '-' AND (SELECT count(*) FROM input) = 1) AS input_path

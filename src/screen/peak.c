@@ -227,6 +227,8 @@ static nm_status add_nothing(nm_screen *s, nm_error *err)
     nm_seen_inputs_row row;
     nm_status status = nm_seen_inputs_get(s->db, &row, err);
 
+    if (status != NM_OK || !row.is_peak_told)
+        return status;
     begin_peak(s, true);
     nm_screen_say(s,
                   row.cut_count == 0     ? row.is_untouched ? NM_SAY_PEAK_NO_CALL : NM_SAY_PEAK_NOTHING

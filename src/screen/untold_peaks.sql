@@ -22,5 +22,6 @@ WHERE d.peak_bytes > 0 AND NOT EXISTS (
         AND m.device IS d.device
         AND m.host IS d.host
 )
+    AND EXISTS (SELECT 1 FROM input WHERE peak_basis <> 'none')
 ORDER BY d.host, d.device, d.peak_bytes DESC
 LIMIT :most_count;

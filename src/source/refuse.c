@@ -46,8 +46,6 @@ static const struct {
     {FORM_TEXT, "[{\"", {"\"ph\":"}, "trace_view.json or another trace in Chrome's form" SNAPSHOT},
     {FORM_TEXT, "[[-1,", {NULL}, "a memory timeline of torch.profiler" SNAPSHOT},
     {FORM_TEXT, "v ", {"\nX "}, "a recording of heaptrack" HOST "heaptrack_print opens it"},
-    {FORM_TEXT, "", {" out of memory. Tried to allocate "}, "a log with an out-of-memory line" RECORD},
-    {FORM_TEXT, "", {NULL}, "a text file, not a trace or a memory snapshot"},
     {FORM_BINARY, "memray", {NULL}, "a recording of memray" HOST "memray flamegraph opens it"},
     {FORM_BINARY, "\x7f" "ELF", {NULL}, "a program or a library, not a trace or a memory snapshot"},
     {FORM_BINARY, "PK\x03\x04", {NULL}, "a zip archive (torch.save writes those), not a trace or a memory snapshot"},
@@ -102,6 +100,11 @@ static size_t kind_of(nm_bytes bytes)
 static bool is_named(size_t kind)
 {
     return kind < KIND_COUNT && (kinds[kind].begins[0] != 0 || kinds[kind].has[0] != NULL);
+}
+
+bool nm_source_is_named(nm_bytes head)
+{
+    return is_named(kind_of(head));
 }
 
 static size_t look_into_zstd(nm_bytes bytes, uint8_t *out, size_t size)

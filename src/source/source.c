@@ -12,12 +12,10 @@
 #include "source/input.h"
 #include "source/refuse.h"
 
-/* To add a format: one line here. The first that matches reads the input. */
+/* To add a format: one line here. The first that matches reads the input; any text may be a log, so that it is the last. */
 static const nm_source_type *const types[] = {
-    &nm_trace_source_type,
-    &nm_snapshot_source_type,
-    &nm_kineto_source_type,
-    &nm_msmemscope_source_type,
+    &nm_trace_source_type,      &nm_snapshot_source_type, &nm_kineto_source_type,
+    &nm_msmemscope_source_type, &nm_log_source_type,
 };
 
 #define TYPE_COUNT (sizeof types / sizeof types[0])
@@ -84,6 +82,13 @@ static nm_status open_database(int fd, nm_bytes head, nm_source **out, nm_error 
     nm_foreign_tables_close(database);
     nm_input_close(input);
     return status == NM_OK ? nm_source_refuse(fd, head, err) : status;
+}
+
+bool nm_source_is_log(nm_bytes head)
+{
+    uint8_t inner[NM_SOURCE_HEAD_BYTES];
+
+    return type_of(look_inside(head, inner), nm_input_is_gzip(head)) == &nm_log_source_type;
 }
 
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err)

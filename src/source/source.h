@@ -120,6 +120,8 @@ nm_status nm_source_recognise(nm_bytes head, nm_error *err);
 
 /* Is the file (borrowed) a database of another tool that is read? Its position stays. */
 bool nm_source_reads_database(int fd);
+/* Is it a text that would be read as a log? */
+bool nm_source_is_log(nm_bytes head);
 
 /* Opens the input that `fd` reads (borrowed; a file or a pipe). NM_ERR_FORMAT when no format matches. */
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err);
@@ -138,6 +140,7 @@ extern const nm_source_type nm_trace_source_type;
 extern const nm_source_type nm_snapshot_source_type;
 extern const nm_source_type nm_kineto_source_type;
 extern const nm_source_type nm_msmemscope_source_type;
+extern const nm_source_type nm_log_source_type;
 
 /* `fds` is copied; the descriptors are borrowed. */
 nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes head, nm_source **out, nm_error *err);

@@ -157,6 +157,9 @@ class Runs:
             whole[len(whole) // 2] ^= 1
             with open(f"{self.work}/{path}", "wb") as file:
                 file.write(whole)
+        elif case.how == "log":
+            path = f"{name}.log"
+            shutil.copy(f"{self.source}/tests/{case.words[0]}", f"{self.work}/{path}")
         elif case.how == "cut":
             whole = open(f"{self.work}/{self.input_of(case.words[0])}", "rb").read()
             with open(f"{self.work}/{path}", "wb") as file:

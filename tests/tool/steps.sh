@@ -41,8 +41,9 @@ grep -q "^npumem-ingest: $scratch/missing: cannot write: No such file" error || 
 [ ! -e missing.db ] || fail "a database without its input"
 cat run.zst | TMPDIR=$scratch/missing "$ingest" --quiet --step-at none -o missing.db - || fail "without a copy"
 
-# What is no trace is refused before it is copied: it may have no end.
-for endless in 'yes' 'cat /dev/zero'; do
+# What is neither a trace nor a text is refused before it is copied: it may have no end.
+binary() { yes "$(printf '\1\2\3')"; }
+for endless in binary 'cat /dev/zero'; do
     $endless 2>/dev/null | timeout 60 "$ingest" -o endless.db - 2>error
     is "$endless" "1" "$?"
     [ "$(wc -l <error)" = 1 ] && [ ! -e endless.db ] || fail "$endless: $(cat error)"

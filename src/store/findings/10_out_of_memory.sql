@@ -7,6 +7,9 @@ SELECT
     coalesce(o.tried_bytes, o.at_least_tried_bytes) AS asked_bytes,
     coalesce(o.needed_bytes, o.tried_bytes, o.at_least_tried_bytes) AS lacked_bytes,
     o.outcome IS 'recovered' AS is_recovered,
+    i.kind = 'log' AS is_log,
+    (SELECT d.kind FROM device AS d WHERE d.device_id = h.device_id) AS device_kind,
+    strftime('%Y-%m-%d %H:%M:%S', (i.start_realtime_ns + o.first_ns) / 1000000000, 'unixepoch') AS date,
     o.reserved_bytes - o.active_bytes AS cache_bytes,
     k.code AS cause,
     (
@@ -15,6 +18,9 @@ SELECT
         WHERE p.out_of_memory_id = o.out_of_memory_id AND p.component = 'HCCL'
     ) AS hccl_bytes
 FROM out_of_memory AS o
+JOIN z_out_of_memory_chain AS h ON h.out_of_memory_chain_id = o.out_of_memory_id
+JOIN process AS p ON p.process_id = h.process_id
+JOIN input AS i ON i.input_id = p.input_id
 LEFT JOIN temp.said_word AS k ON k.topic = 'cause' AND k.word = o.verdict;
 
 INSERT INTO finding (
@@ -81,6 +87,38 @@ WITH
             ORDER BY out_of_memory_id, place
         )
         WHERE place <= 2
+        GROUP BY out_of_memory_id
+    ),
+    -- The three largest of the other processes that a log names of the device.
+    named AS (
+        SELECT
+            out_of_memory_id,
+            group_concat(
+                said_line(
+                    CASE place WHEN 1 THEN 'screen.label.others' END,
+                    say('screen.who.process', 'held_bytes', bytes, 'program', coalesce(command, '?'), 'name', CAST(pid AS TEXT))
+                ),
+                ','
+            ) AS lines
+        FROM (
+            SELECT
+                c.out_of_memory_id AS out_of_memory_id,
+                q.command AS command,
+                q.pid AS pid,
+                t.peak_bytes AS bytes,
+                row_number() OVER (PARTITION BY c.out_of_memory_id ORDER BY t.peak_bytes DESC, q.process_id) AS place
+            FROM temp.said_case AS c
+            JOIN z_out_of_memory_chain AS h ON h.out_of_memory_chain_id = c.out_of_memory_id
+            JOIN device AS d ON d.device_id = h.device_id
+            JOIN process AS p ON p.process_id = d.process_id
+            JOIN process AS q ON q.input_id = p.input_id AND q.process_id <> p.process_id
+            JOIN device AS e ON e.process_id = q.process_id AND e.physical_ordinal = d.physical_ordinal
+            JOIN heap AS k ON k.device_id = e.device_id AND k.level = 1
+            JOIN z_heap_sum AS t ON t.heap_id = k.heap_id
+            WHERE c.is_log
+            ORDER BY out_of_memory_id, place
+        )
+        WHERE place <= 3
         GROUP BY out_of_memory_id
     ),
     -- What most of a device's memory was for at the peak: a third at least.
@@ -170,9 +208,14 @@ SELECT
                 THEN say('screen.asked.at_least', 'asked_bytes', c.asked_bytes)
             ELSE say('screen.asked', 'asked_bytes', c.asked_bytes)
         END,
-        say('screen.asked.place'),
-        CASE WHEN c.first_ns IS NOT NULL THEN say('screen.asked.time', 'first_ns', c.first_ns) END,
+        CASE WHEN NOT c.is_log OR c.device IS NOT NULL THEN say('screen.asked.place') END,
         CASE
+            WHEN c.is_log AND c.date IS NOT NULL THEN say('screen.asked.date', 'date', c.date)
+            WHEN c.is_log THEN NULL
+            WHEN c.first_ns IS NOT NULL THEN say('screen.asked.time', 'first_ns', c.first_ns)
+        END,
+        CASE
+            WHEN c.is_log THEN NULL
             WHEN c.is_recovered THEN say('screen.asked.recovered')
             WHEN coalesce(c.outcome, '') = '' THEN say('screen.asked.open')
             ELSE say('screen.asked.fatal')
@@ -183,6 +226,7 @@ SELECT
             'screen.label.why',
             CASE
                 WHEN c.is_partial THEN say('screen.why.partial')
+                WHEN c.cause IS NULL AND c.own_bytes IS NULL THEN say('screen.why.untold')
                 WHEN c.cause IS NULL AND c.free_bytes IS NULL
                     THEN say('screen.why.unknown_free', 'own_bytes', c.own_bytes)
                 WHEN c.cause IS NULL
@@ -235,7 +279,7 @@ SELECT
             END
         ),
         CASE WHEN NOT c.is_recovered AND held.said IS NOT NULL THEN said_line('screen.label.held', held.said) END,
-        CASE WHEN NOT c.is_recovered THEN who.lines END,
+        CASE WHEN c.is_log THEN named.lines WHEN NOT c.is_recovered THEN who.lines END,
         pins.lines
     ),
     CASE
@@ -243,6 +287,9 @@ SELECT
             THEN said(say('screen.remedy.hccl', 'hccl_bytes', c.hccl_bytes))
         WHEN c.cause = 'others' AND c.module_bytes >= c.lacked_bytes - c.free_bytes AND c.other_bytes - c.module_bytes < c.module_bytes
             THEN said(say('screen.remedy.modules', 'module_bytes', c.module_bytes))
+        WHEN c.is_log AND c.cause = 'fragmentation'
+            THEN said(say('screen.remedy.pieces', 'name', CASE c.device_kind WHEN 'npu' THEN 'PYTORCH_NPU_ALLOC_CONF' ELSE 'PYTORCH_CUDA_ALLOC_CONF' END))
+        WHEN c.is_log AND c.heap = 'KV cache' THEN said(say('screen.remedy.server'))
         WHEN c.cause IS NOT NULL
             THEN said(
                 say(
@@ -273,6 +320,7 @@ SELECT
 FROM temp.said_case AS c
 LEFT JOIN held ON held.out_of_memory_id = c.out_of_memory_id
 LEFT JOIN who ON who.out_of_memory_id = c.out_of_memory_id
+LEFT JOIN named ON named.out_of_memory_id = c.out_of_memory_id
 LEFT JOIN pins ON pins.out_of_memory_id = c.out_of_memory_id
 ORDER BY c.is_recovered, c.device IS NULL, c.out_of_memory_id DESC;
 DROP TABLE temp.said_case;

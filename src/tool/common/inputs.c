@@ -171,18 +171,49 @@ static int by_path(const void *left, const void *right)
     return strcmp(((const nm_trace_file *)left)->path, ((const nm_trace_file *)right)->path);
 }
 
-static nm_status add_operand(tool_inputs *inputs, const char *operand, nm_error *err)
+/* A folder without a recording, as `err` says: the logs in it that tell of memory that ran out, of its last run. */
+static nm_status add_logs(tool_inputs *inputs, const char *folder, nm_error *err)
+{
+    char profiler[PATH_MAX];
+    tool_input *input = NULL;
+    size_t before = inputs->logs.count;
+
+    snprintf(profiler, sizeof profiler, "%s/ASCEND_PROFILER_OUTPUT", folder);
+    if (nm_door_leads_to(profiler, S_IFDIR))
+        return NM_ERR_FORMAT;
+    nm_status status = tool_logs_find(folder, &inputs->logs, err);
+
+    if (status == NM_OK && inputs->logs.count == before)
+        return NM_ERR_FORMAT;
+    for (size_t i = before; i < inputs->logs.count && status == NM_OK; i++)
+        if (!inputs->logs.items[i].is_silent && !inputs->logs.items[i].is_old)
+            status = add_input(inputs, inputs->logs.items[i].path, &input, err);
+    return status;
+}
+
+/* A file that is no trace; of several a log in which nothing stands is left out. */
+static nm_status add_other(tool_inputs *inputs, const char *operand, bool is_one_of_several, nm_error *err)
+{
+    tool_input *input = NULL;
+
+    if (is_one_of_several && tool_log_is_silent(operand))
+        return tool_logs_add_silent(&inputs->logs, operand, err);
+    nm_status status = add_input(inputs, operand, &input, err);
+    if (status == NM_OK)
+        input->is_database = is_database(operand);
+    return status;
+}
+
+static nm_status add_operand(tool_inputs *inputs, const char *operand, bool is_one_of_several, nm_error *err)
 {
     nm_trace_files files = {0};
-    tool_input *input = NULL;
     size_t before = inputs->count;
     nm_status status = nm_trace_files_find(operand, &files, err);
 
-    if (status == NM_OK && files.count == 0) {
-        status = add_input(inputs, operand, &input, err);
-        if (status == NM_OK)
-            input->is_database = is_database(operand);
-    }
+    if (status == NM_ERR_FORMAT && nm_door_leads_to(operand, S_IFDIR))
+        status = add_logs(inputs, operand, err);
+    else if (status == NM_OK && files.count == 0)
+        status = add_other(inputs, operand, is_one_of_several, err);
     if (files.count > 1)
         qsort(files.items, files.count, sizeof *files.items, by_path);
     for (size_t i = 0; i < files.count && status == NM_OK; i++)
@@ -210,8 +241,13 @@ nm_status tool_inputs_find(const char *const *operands, size_t operand_count, to
     }
     for (size_t i = 0; i < operand_count && status == NM_OK; i++) {
         *subject = operands[i];
-        status = add_operand(out, operands[i], err);
+        status = add_operand(out, operands[i], operand_count > 1, err);
     }
+    if (status == NM_OK && out->count == 0)
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET,
+                       nm_spoken(out->logs.count == 1 ? "no out-of-memory line in %zu file"
+                                                      : "no out-of-memory line in %zu files"),
+                       out->logs.count);
     return status;
 }
 
@@ -233,6 +269,7 @@ void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FIL
 {
     char name[PATH_MAX], left_out[PATH_MAX];
 
+    tool_logs_say_left_out(&inputs->logs, program, out);
     for (size_t i = 0; i < inputs->count; i++) {
         const tool_input *input = &inputs->items[i];
 
@@ -292,12 +329,12 @@ nm_status tool_input_again(int fd, const nm_trace_files *files, nm_source **sour
     return tool_input_source(fd, files, source, err);
 }
 
-bool tool_input_rank(const char *name, int64_t *rank)
+/* A last "rank3", "rank-12" of the text. */
+static bool read_rank(const char *text, int64_t *rank)
 {
-    const char *slash = strrchr(name, '/');
     bool is_told = false;
 
-    for (const char *at = slash == NULL ? name : slash + 1; (at = strcasestr(at, "rank")) != NULL;) {
+    for (const char *at = text; (at = strcasestr(at, "rank")) != NULL;) {
         char *end = NULL;
 
         at += strlen("rank");
@@ -312,6 +349,36 @@ bool tool_input_rank(const char *name, int64_t *rank)
     return is_told;
 }
 
+/* Of the folder that the file is in, where it is named rank_N, or as torchrun names it, attempt_0/N. */
+static bool read_folder_rank(const char *name, size_t len, int64_t *rank)
+{
+    static const char attempt[] = "attempt_";
+    const char *begin = memrchr(name, '/', len), *outer;
+    char folder[32] = "";
+
+    begin = begin == NULL ? name : begin + 1;
+    len -= (size_t)(begin - name);
+    if (len == 0 || len >= sizeof folder)
+        return false;
+    memcpy(folder, begin, len);
+    if (strncasecmp(folder, "rank", 4) == 0)
+        return read_rank(folder, rank);
+    outer = begin == name ? NULL : memrchr(name, '/', (size_t)(begin - name) - 1);
+    outer = outer == NULL ? name : outer + 1;
+    if (strncmp(outer, attempt, sizeof attempt - 1) != 0 || strspn(folder, "0123456789") != len || len > 8)
+        return false;
+    *rank = strtol(folder, NULL, 10);
+    return true;
+}
+
+bool tool_input_rank(const char *name, int64_t *rank)
+{
+    const char *slash = strrchr(name, '/');
+
+    return read_rank(slash == NULL ? name : slash + 1, rank) ||
+           (slash != NULL && read_folder_rank(name, (size_t)(slash - name), rank));
+}
+
 void tool_inputs_free(tool_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++) {
@@ -324,5 +391,6 @@ void tool_inputs_free(tool_inputs *inputs)
         free(inputs->items[i].name);
     }
     free(inputs->items);
+    tool_logs_free(&inputs->logs);
     *inputs = (tool_inputs){0};
 }

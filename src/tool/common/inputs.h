@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "source/source.h"
+#include "tool/common/logs.h"
 #include "trace/files.h"
 
 typedef struct tool_input {
@@ -31,6 +32,7 @@ typedef struct tool_input {
 typedef struct tool_inputs {
     tool_input *items; /* in the order in which the operands name them first */
     size_t count, capacity;
+    tool_logs logs; /* those that were looked into: of a folder, or of several operands the silent ones */
 } tool_inputs;
 
 /* A single operand that is a file or '-' is not looked into, for it may be a pipe. *subject is the operand that an error is
@@ -39,7 +41,7 @@ nm_status tool_inputs_find(const char *const *operands, size_t operand_count, to
                            nm_error *err);
 
 /* Of files that begin with the same block of a recording one stays, the one of which more can be read. Says of each input which
- * of its files were left out, a line each. */
+ * of its files were left out, a line each; and which logs. */
 void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FILE *out);
 
 /* The line that says of `name` that so many of its recordings are in `kept` too, and not taken again. */
@@ -55,7 +57,8 @@ nm_status tool_input_source(int fd, const nm_trace_files *files, nm_source **out
 /* Back to the first record. *is_new: *source is another one, opened anew; it is NULL after a failure. */
 nm_status tool_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err);
 
-/* The rank that the name of an input's file tells: "snapshot_rank3.pickle", "run.rank-12.zst". False: it tells none. */
+/* The rank that the name of an input's file tells, or of the folder it is in: "snapshot_rank3.pickle", "rank_12/run.log", and as
+ * torchrun names its logs "attempt_0/12/stderr.log". False: none does. */
 bool tool_input_rank(const char *name, int64_t *rank);
 
 void tool_inputs_free(tool_inputs *inputs);

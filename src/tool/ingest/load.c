@@ -231,9 +231,14 @@ static void say_unrecovered(FILE *out, const char **separator, const nm_source_s
 /* Of processes that were to be recorded, and were not. */
 static void say_unjoined(FILE *out, const char **separator, const nm_source_summary_data *summary)
 {
-    say_count(out, separator, summary->processes_unjoined,
-              summary->processes_unjoined == 1 ? "process could not join the recording"
-                                               : "processes could not join the recording");
+    if (strcmp(summary->kind, "log") == 0)
+        say_count(out, separator, summary->processes_unjoined,
+                  summary->processes_unjoined == 1 ? "more process, whose lines the launcher has left out"
+                                                   : "more processes, whose lines the launcher has left out");
+    else
+        say_count(out, separator, summary->processes_unjoined,
+                  summary->processes_unjoined == 1 ? "process could not join the recording"
+                                                   : "processes could not join the recording");
     if (!summary->has_unseen || summary->processes_unjoined > 0)
         return;
     fprintf(out, "%s%s", *separator, nm_spoken("processes may have run unrecorded"));

@@ -26,7 +26,7 @@
 
 static const option_command commands[] = {
     {"record", "record the memory of a program, and of all that it starts, into a trace"},
-    {"ingest", "load traces or memory snapshots into a database, and print the answers"},
+    {"ingest", "load traces, memory snapshots or logs into a database, and print the answers"},
     {"stack", "print the call stacks of what leaked, of the peak, of a failed request, or of a site"},
     {"report", "write a database as one HTML file, to look at and to send"},
     {"export", "write a database for other tools: pprof, flame graphs, Perfetto, memory_viz, a picture"},

@@ -181,7 +181,7 @@ static nm_status open_source(top_follow *follow, nm_error *err)
     if (status == NM_OK)
         status = nm_source_recognise(head, err);
     if (status == NM_OK && !nm_trace_source_type.matches(head))
-        status = nm_fail(err, NM_ERR_FORMAT, 0, "is a memory snapshot, not a recording that goes on");
+        status = nm_fail(err, NM_ERR_FORMAT, 0, "is not a recording that goes on");
     if (status == NM_OK)
         status = nm_trace_source_open_growing(follow->fds[0], head, &follow->source, err);
     return status;

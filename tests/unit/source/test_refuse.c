@@ -35,8 +35,6 @@ static const struct {
     {"[{\"ph\": \"X\", \"name\": \"aten::mm\"}]", "trace_view.json"},
     {"[[-1, 1, 37888, 7], [5, 2, 512, 1]]", "a memory timeline of torch.profiler"},
     {"v 10250 2\nX ./a.out\nI 1000 7d554d\n", "a recording of heaptrack"},
-    {"[rank7]: RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB (NPU 3; 60.97 GiB total capacity)\n",
-     "a log with an out-of-memory line"},
     {"memray\x00\x0c", "a recording of memray"},
 };
 
@@ -121,9 +119,9 @@ END_TEST
 START_TEST(what_is_only_alike_is_not_called_so)
 {
     write_file("ID,Event,Price\n", 15);
-    ck_assert_str_eq(said(), "a text file, not a trace or a memory snapshot");
+    ck_assert_str_eq(said(), "no out-of-memory line in 1 line");
     write_file("a memory of heaptrack\n", 22);
-    ck_assert_str_eq(said(), "a text file, not a trace or a memory snapshot");
+    ck_assert_str_eq(said(), "no out-of-memory line in 1 line");
     write_file("\x01\x02\x03", 3);
     ck_assert_str_eq(said(), "neither a trace nor a memory snapshot begins like this");
     write_file("", 0);
@@ -131,10 +129,10 @@ START_TEST(what_is_only_alike_is_not_called_so)
 }
 END_TEST
 
-/* The line may stand far behind the beginning. */
+/* What is another tool's may show far behind the beginning, though all of it may be a log's text. */
 START_TEST(more_than_the_first_bytes_of_a_file_is_looked_at)
 {
-    static const char line[] = "CUDA out of memory. Tried to allocate 20.00 MiB.\n";
+    static const char line[] = "\"traceEvents\": []\n";
     size_t before = (size_t)100 << 10;
     char *text = malloc(before + sizeof line);
 
@@ -142,7 +140,7 @@ START_TEST(more_than_the_first_bytes_of_a_file_is_looked_at)
     memset(text, '\n', before);
     memcpy(text + before, line, sizeof line);
     write_file(text, before + strlen(line));
-    ck_assert_ptr_nonnull(strstr(said(), "a log with an out-of-memory line"));
+    ck_assert_ptr_nonnull(strstr(said(), "a trace of torch.profiler"));
     free(text);
 }
 END_TEST

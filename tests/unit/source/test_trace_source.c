@@ -89,7 +89,7 @@ START_TEST(a_file_that_is_no_trace_is_called_what_it_is)
         {"\x1f\x8b\x08\x00", 4, "this is a gzip file; decompress it first"},
         {"\xfd\x37zXZ\0\0", 7, "this is an xz file; decompress it first"},
         {"PK\3\4.....", 9, "this is a zip archive (torch.save writes those), not a trace or a memory snapshot"},
-        {"loss: 0.5\nm\xc3\xb6glich\n", 19, "this is a text file, not a trace or a memory snapshot"},
+        {"loss: 0.5\nm\xc3\xb6glich\n", 19, "no out-of-memory line in 2 lines"},
         {"\0\1\2\3\4\5\6\7", 8, "neither a trace nor a memory snapshot begins like this"},
     };
 
