@@ -66,7 +66,7 @@ says '没有该选项；是否指 --detail？（详见 --help）' npumem-ingest 
 says '缺少输入' npumem-ingest
 says '无法打开：没有该文件' npumem-check nowhere.db --no-leak
 echo 'only text' >text
-says '字节 0：这是文本文件' npumem-ingest text
+says '1 行中没有内存不足的信息' npumem-ingest text
 says '不是 npumem-ingest 的数据库' npumem-stack text
 says '需要两个数据库' npumem-diff text
 says '须为数字' npumem-check x.db --rank many

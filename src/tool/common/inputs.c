@@ -224,6 +224,22 @@ static nm_status add_operand(tool_inputs *inputs, const char *operand, bool is_o
     return status;
 }
 
+/* Beside traces and databases a text in which nothing stands is a mistake. */
+static nm_status check_silent(const tool_inputs *inputs, nm_error *err)
+{
+    bool has_other = false;
+
+    for (size_t i = 0; i < inputs->count; i++)
+        has_other = has_other || inputs->items[i].is_trace || inputs->items[i].is_database;
+    for (size_t i = 0; i < inputs->logs.count; i++)
+        if (inputs->count == 0 || (has_other && inputs->logs.items[i].is_operand))
+            return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET,
+                           nm_spoken(inputs->logs.count == 1 ? "no out-of-memory line in %zu file"
+                                                             : "no out-of-memory line in %zu files"),
+                           inputs->logs.count);
+    return NM_OK;
+}
+
 nm_status tool_inputs_find(const char *const *operands, size_t operand_count, tool_inputs *out, const char **subject,
                            nm_error *err)
 {
@@ -243,12 +259,7 @@ nm_status tool_inputs_find(const char *const *operands, size_t operand_count, to
         *subject = operands[i];
         status = add_operand(out, operands[i], operand_count > 1, err);
     }
-    if (status == NM_OK && out->count == 0)
-        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET,
-                       nm_spoken(out->logs.count == 1 ? "no out-of-memory line in %zu file"
-                                                      : "no out-of-memory line in %zu files"),
-                       out->logs.count);
-    return status;
+    return status == NM_OK ? check_silent(out, err) : status;
 }
 
 void tool_say_repeat(const char *program, const char *name, const char *kept, int64_t recording_count, int64_t of_count,

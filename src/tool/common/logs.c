@@ -89,7 +89,7 @@ static nm_status add_file(int folder, const char *name, const char *path, tool_l
 
 nm_status tool_logs_add_silent(tool_logs *logs, const char *path, nm_error *err)
 {
-    const tool_log next = {.start_ns = NM_NO_TIME, .is_silent = true};
+    const tool_log next = {.start_ns = NM_NO_TIME, .is_silent = true, .is_operand = true};
 
     return add_log(logs, &next, path, err);
 }

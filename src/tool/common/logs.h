@@ -16,6 +16,7 @@ typedef struct tool_log {
     char *path;       /* owned */
     int64_t start_ns; /* of its first failure, by its own digits, or NM_NO_TIME */
     bool is_silent;   /* it has none */
+    bool is_operand;  /* and was named by itself */
     bool is_old;      /* of an earlier run than the last one of its folder */
 } tool_log;
 
