@@ -2,8 +2,7 @@
 -- goes on, so may they. A snapshot says nothing of an end; is_ending: some process is not of one.
 SELECT
     count(*) AS process_count,
-    (SELECT count(*) > 0 FROM input WHERE kind = 'trace') AS is_ending,
-    (SELECT count(*) > 0 FROM input WHERE kind LIKE '%snapshot%') AS has_snapshot
+    (SELECT count(*) > 0 FROM input WHERE kind = 'trace') AS is_ending
 FROM process
 WHERE process_id IN (
         SELECT h.process_id

@@ -122,7 +122,7 @@ def folders():
     root = f"{work}/folder"
     line = "%s RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB (NPU %d; 29.50 GiB total capacity; 28.00 GiB already allocated; 28.00 GiB current active; 500.00 MiB free; 28.10 GiB reserved in total by PyTorch)\n"
     files = {"attempt_0/7/stderr.log": line % ("2026-04-09 21:56:40", 7), "rank_3.log": line % ("2026-04-09 22:10:00", 3),
-             "old/rank_4.log": line % ("2026-04-07 21:56:40", 4), "notes.txt": "nothing\n", "table.csv": "ID,Event,Event Type,Name,Timestamp(ns)\n"}
+             "old/rank_4.log": line % ("2026-04-07 21:56:40", 4), "notes.txt": "nothing\n", "table.csv": "Thread,Time,Action,Pointer,Size,Stream\n"}
     for name, text in files.items():
         os.makedirs(os.path.dirname(f"{root}/{name}"), exist_ok=True)
         open(f"{root}/{name}", "w", encoding="utf-8").write(text)
