@@ -18,27 +18,63 @@ static const nm_source_type *const types[] = {
     &nm_snapshot_source_type,
 };
 
-static const nm_source_type *type_of(nm_bytes head)
-{
-    uint8_t begin[NM_SOURCE_HEAD_BYTES];
-    bool is_packed = nm_input_is_gzip(head);
+#define TYPE_COUNT (sizeof types / sizeof types[0])
 
-    if (is_packed)
-        head = (nm_bytes){begin, nm_input_look_into_gzip(head, begin, sizeof begin)};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if ((types[i]->is_unpacking || !is_packed) && types[i]->matches(head))
+static const nm_source_type *type_of(nm_bytes head, bool is_packed)
+{
+    for (size_t i = 0; i < TYPE_COUNT; i++)
+        if ((types[i]->is_unpacking || !is_packed) && types[i]->matches != NULL && types[i]->matches(head))
             return types[i];
     return NULL;
 }
 
+/* What is inside of a gzip file, into `begin`; else `head` itself. */
+static nm_bytes look_inside(nm_bytes head, uint8_t begin[NM_SOURCE_HEAD_BYTES])
+{
+    return nm_input_is_gzip(head) ? (nm_bytes){begin, nm_input_look_into_gzip(head, begin, NM_SOURCE_HEAD_BYTES)}
+                                  : head;
+}
+
 nm_status nm_source_recognise(nm_bytes head, nm_error *err)
 {
-    return type_of(head) != NULL ? NM_OK : nm_source_refuse(-1, head, err);
+    uint8_t begin[NM_SOURCE_HEAD_BYTES];
+    nm_bytes inner = look_inside(head, begin);
+
+    return nm_foreign_matches(inner) || type_of(inner, nm_input_is_gzip(head)) != NULL
+               ? NM_OK
+               : nm_source_refuse(-1, head, err);
+}
+
+static const nm_source_type *type_of_tables(const nm_foreign_tables *database)
+{
+    for (size_t i = 0; i < TYPE_COUNT; i++)
+        for (const char *const *table = types[i]->tables; table != NULL && *table != NULL; table++)
+            if (nm_foreign_tables_has(database, *table))
+                return types[i];
+    return NULL;
+}
+
+static nm_status open_database(int fd, nm_bytes head, nm_source **out, nm_error *err)
+{
+    nm_foreign_tables *database = NULL;
+    nm_input *input = NULL;
+    const nm_source_type *type = NULL;
+    nm_status status = nm_input_open(fd, head, &input, err);
+
+    if (status == NM_OK)
+        status = nm_input_unpack(input, err);
+    if (status == NM_OK)
+        status = nm_foreign_tables_open(input, &database, err);
+    if (status == NM_OK && (type = type_of_tables(database)) != NULL)
+        return type->open_database(input, database, out, err);
+    nm_foreign_tables_close(database);
+    nm_input_close(input);
+    return status == NM_OK ? nm_source_refuse(fd, head, err) : status;
 }
 
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
 {
-    uint8_t begin[NM_SOURCE_HEAD_BYTES];
+    uint8_t begin[NM_SOURCE_HEAD_BYTES], inner[NM_SOURCE_HEAD_BYTES];
     nm_bytes head = {begin, 0};
     struct stat info;
 
@@ -51,7 +87,9 @@ nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
     nm_status status = nm_io_read(fd, begin, sizeof begin, &head.len, err);
     if (status != NM_OK)
         return status;
-    const nm_source_type *type = type_of(head);
+    if (nm_foreign_matches(look_inside(head, inner)))
+        return open_database(fd, head, out, err);
+    const nm_source_type *type = type_of(look_inside(head, inner), nm_input_is_gzip(head));
     return type != NULL ? type->open(fd, head, out, err) : nm_source_refuse(fd, head, err);
 }
 

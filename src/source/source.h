@@ -20,6 +20,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "source/foreign_rows.h"
 #include "trace/block.h"
 #include "trace/event.h"
 
@@ -91,9 +92,13 @@ typedef struct nm_source_type {
     bool
         is_unpacking; /* what it reads may be inside of a gzip file: `matches` is asked of that, `open` gets the file as it lies */
     /* Does the input begin like this format? `head` is its first bytes: at most NM_SOURCE_HEAD_BYTES, fewer if it is shorter. */
-    bool (*matches)(nm_bytes head);
+    bool (*matches)(nm_bytes head); /* NULL: only databases are of this type */
     /* `fd` is borrowed, at its start; it may be a pipe, so `head` is what has been read from it already. */
     nm_status (*open)(int fd, nm_bytes head, nm_source **out, nm_error *err);
+    /* A database is of this type where it has one of these tables (NULL ends them); `matches` and `open` are not asked then. */
+    const char *const *tables;
+    /* Both are the source's from here on, also where this fails. */
+    nm_status (*open_database)(nm_input *input, nm_foreign_tables *database, nm_source **out, nm_error *err);
     nm_status (*next)(nm_source *source, nm_record *out, nm_error *err); /* NM_END after the last */
     void (*summary)(const nm_source *source, nm_source_summary_data *out);
     /* Bytes of the input consumed so far, for a progress bar; the caller knows the size. */
