@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "source/input.h"
@@ -16,6 +17,7 @@
 static const nm_source_type *const types[] = {
     &nm_trace_source_type,
     &nm_snapshot_source_type,
+    &nm_ascend_profiler_source_type,
 };
 
 #define TYPE_COUNT (sizeof types / sizeof types[0])
@@ -95,7 +97,7 @@ nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
 
 nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out, nm_error *err)
 {
-    uint8_t begin[NM_SOURCE_HEAD_BYTES];
+    uint8_t begin[NM_SOURCE_HEAD_BYTES], inner[NM_SOURCE_HEAD_BYTES];
     nm_bytes head = {begin, 0};
     nm_status status;
 
@@ -103,7 +105,12 @@ nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out,
         return nm_source_open(fds[0], out, err);
     *out = NULL;
     status = nm_io_read(fds[0], begin, sizeof begin, &head.len, err);
-    return status == NM_OK ? nm_trace_source_open_parts(fds, fd_count, head, out, err) : status;
+    if (status != NM_OK)
+        return status;
+    const nm_source_type *type = type_of(look_inside(head, inner), nm_input_is_gzip(head));
+    if (type == NULL || type->open_parts == NULL || lseek(fds[0], 0, SEEK_SET) != 0)
+        return nm_trace_source_open_parts(fds, fd_count, head, out, err);
+    return type->open_parts(fds, fd_count, out, err);
 }
 
 nm_status nm_source_next(nm_source *source, nm_record *out, nm_error *err)

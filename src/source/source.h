@@ -95,6 +95,10 @@ typedef struct nm_source_type {
     bool (*matches)(nm_bytes head); /* NULL: only databases are of this type */
     /* `fd` is borrowed, at its start; it may be a pipe, so `head` is what has been read from it already. */
     nm_status (*open)(int fd, nm_bytes head, nm_source **out, nm_error *err);
+    /* NULL: an input of this type is one file. Else which of the files of one run begins so, from 1 (0: none); such files, in any order,
+     * are one input. The descriptors are borrowed, at their starts. */
+    unsigned (*part)(nm_bytes head);
+    nm_status (*open_parts)(const int *fds, size_t fd_count, nm_source **out, nm_error *err);
     /* A database is of this type where it has one of these tables (NULL ends them); `matches` and `open` are not asked then. */
     const char *const *tables;
     /* Both are the source's from here on, also where this fails. */
@@ -121,7 +125,7 @@ nm_status nm_source_recognise(nm_bytes head, nm_error *err);
 /* Opens the input that `fd` reads (borrowed; a file or a pipe). NM_ERR_FORMAT when no format matches. */
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err);
 
-/* The same for the parts of one recording, in their order (trace/files.h): one trace. */
+/* The same for the parts of one recording, in their order (trace/files.h): one trace; or for the files of one run of another tool. */
 nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out, nm_error *err);
 nm_status nm_source_next(nm_source *source, nm_record *out, nm_error *err);
 void nm_source_summary(const nm_source *source, nm_source_summary_data *out);
@@ -133,6 +137,7 @@ nm_status nm_source_rewind(nm_source *source, bool *is_done, nm_error *err);
 
 extern const nm_source_type nm_trace_source_type;
 extern const nm_source_type nm_snapshot_source_type;
+extern const nm_source_type nm_ascend_profiler_source_type;
 
 /* `fds` is copied; the descriptors are borrowed. */
 nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes head, nm_source **out, nm_error *err);
