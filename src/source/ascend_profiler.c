@@ -476,9 +476,7 @@ nm_status nm_ascend_profiler_finish(nm_ascend_profiler *profiler, nm_error *err)
     nm_status status = NM_OK;
 
     if (!profiler->has_record && !profiler->has_operator && !profiler->has_address && !profiler->has_device)
-        return nm_fail(
-            err, NM_ERR_FORMAT, NM_NO_OFFSET, "%s",
-            nm_spoken("this is of the Ascend PyTorch Profiler, and tells no memory (profile_memory was off)"));
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%s", nm_spoken(NM_ASCEND_PROFILER_NO_MEMORY));
     for (size_t i = 0; i < profiler->operators.count && status == NM_OK; i++)
         status = place_operator(profiler, &profiler->operators.items[i], err);
     if (status == NM_OK)

@@ -13,6 +13,9 @@
 #include "source/cell.h"
 #include "source/source.h"
 
+#define NM_ASCEND_PROFILER_NO_MEMORY                                                                                   \
+    "this is of the Ascend PyTorch Profiler, and memory was not profiled: profile_memory was off"
+
 typedef struct nm_ascend_profiler {
     nm_gathered *gathered;
     int64_t pid, rank;   /* NM_UNKNOWN_NUMBER: not known. The caller sets these three */
@@ -102,7 +105,7 @@ nm_carries nm_ascend_profiler_carries(const nm_ascend_profiler *profiler); /* af
 
 /* ---- Readers ---- */
 
-/* Which table begins so, from 1; 0: none. Of a file that is packed: what is inside. */
+/* nm_source_type.part. Of a file that is packed: what is inside. */
 unsigned nm_ascend_csv_table(nm_bytes head);
 
 /* `input` is at its start, and begins with `head`. */

@@ -13,7 +13,17 @@
 #define MIB       (UINT64_C(1) << 20)
 #define NS_PER_US UINT64_C(1000)
 
-enum { TABLE_NONE, TABLE_RECORD, TABLE_OPERATOR, TABLE_MODULE, TABLE_NPU_MEM, TABLE_STATIC, TABLE_STEPS, TABLE_INFO };
+enum {
+    TABLE_NONE,
+    TABLE_RECORD,
+    TABLE_OPERATOR,
+    TABLE_MODULE,
+    TABLE_NPU_MEM,
+    TABLES,
+    TABLE_STATIC = NM_SOURCE_PART_BESIDE, /* how a graph was planned, not what was held */
+    TABLE_STEPS,                          /* how long steps took, not when they began */
+    TABLE_INFO,
+};
 
 static const struct {
     unsigned table;
@@ -200,7 +210,6 @@ static const struct {
     [TABLE_OPERATOR] = {operator_columns, sizeof operator_columns / sizeof operator_columns[0], take_operator},
     [TABLE_MODULE] = {module_columns, sizeof module_columns / sizeof module_columns[0], take_module},
     [TABLE_NPU_MEM] = {npu_mem_columns, sizeof npu_mem_columns / sizeof npu_mem_columns[0], take_npu_mem},
-    [TABLE_INFO] = {NULL, 0, NULL}, /* the last */
 };
 
 /* profiler_info_N.json: the member rank_id of its object. */
@@ -229,7 +238,7 @@ nm_status nm_ascend_csv_read(nm_ascend_profiler *profiler, nm_input *input, nm_b
 
     if (table == TABLE_INFO)
         return read_info(profiler, input, err);
-    if (tables[table].take == NULL)
+    if (table >= TABLES)
         return NM_OK;
     profiler->is_msprof |= table == TABLE_NPU_MEM || nm_csv_has_columns(head, headers[1].columns) ||
                            nm_csv_has_columns(head, headers[3].columns);

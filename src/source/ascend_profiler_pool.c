@@ -119,7 +119,9 @@ static nm_status give(giving *g, const nm_ascend_change *at, nm_event_kind kind,
 {
     nm_event event = {
         .kind = kind,
-        .time_ns = (flags & NM_FLAG_BASELINE) != 0 ? NM_NO_TIME : at->ns - g->base_ns,
+        .time_ns = (flags & NM_FLAG_BASELINE) != 0 ? NM_NO_TIME
+                   : at->ns < g->base_ns           ? 0
+                                                   : at->ns - g->base_ns,
         .flags = flags,
         .thread_id = at->thread_id,
         .heap_id = g->pool->heap_id,
@@ -259,7 +261,7 @@ static nm_status give_part(giving *g, size_t begin, size_t end)
         g->stated = last->allocated;
     g->pool->unmatched_count += g->stated != NM_UNKNOWN_NUMBER && g->stated < g->listed;
     rest = g->stated == NM_UNKNOWN_NUMBER || g->stated < g->listed ? 0 : g->stated - g->listed;
-    if (reserved != NM_UNKNOWN_NUMBER && (g->reserved == NM_UNKNOWN_NUMBER || reserved > g->reserved))
+    if (reserved != NM_UNKNOWN_NUMBER && reserved > g->reserved)
         status = give_reserved(g, last, reserved);
     if (status == NM_OK && rest < g->rest)
         status = fall(g, last, g->rest - rest);
@@ -269,6 +271,19 @@ static nm_status give_part(giving *g, size_t begin, size_t end)
         status = rise(g, last, rest - g->rest);
     return status == NM_OK && reserved != NM_UNKNOWN_NUMBER && reserved < g->reserved ? give_reserved(g, last, reserved)
                                                                                       : status;
+}
+
+/* What a pool had reserved when it is first told, it has from the beginning, as what was live. */
+static nm_status begin_reserved(giving *g)
+{
+    nm_ascend_change first = {.ns = INT64_MIN + 1};
+    size_t at = 0;
+
+    while (at < g->pool->changes.count && g->pool->changes.items[at].reserved == NM_UNKNOWN_NUMBER)
+        at++;
+    if (!g->pool->is_pool || at == g->pool->changes.count)
+        return NM_OK;
+    return give_reserved(g, &first, g->pool->changes.items[at].reserved);
 }
 
 /* What was live before the first row: what is stated first without what happened until then, and no more than is ever stated. */
@@ -312,6 +327,8 @@ nm_status nm_ascend_pool_give(nm_ascend_pool *pool, int64_t base_ns, uint64_t *n
     qsort(pool->changes.items, pool->changes.count, sizeof *pool->changes.items, compare);
     status = pair(&g, &before);
     begin_rest(&g, before);
+    if (status == NM_OK)
+        status = begin_reserved(&g);
     for (size_t i = 0, end; i < pool->changes.count && status == NM_OK; i = end) {
         end = part_end(&g, i);
         status = give_part(&g, i, end);

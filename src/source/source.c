@@ -56,22 +56,53 @@ static const nm_source_type *type_of_tables(const nm_foreign_tables *database)
     return NULL;
 }
 
+static nm_status open_tables(int fd, nm_bytes head, nm_input **input, nm_foreign_tables **database, nm_error *err)
+{
+    nm_status status = nm_input_open(fd, head, input, err);
+
+    if (status == NM_OK)
+        status = nm_input_unpack(*input, err);
+    return status == NM_OK ? nm_foreign_tables_open(*input, database, err) : status;
+}
+
 static nm_status open_database(int fd, nm_bytes head, nm_source **out, nm_error *err)
 {
     nm_foreign_tables *database = NULL;
     nm_input *input = NULL;
     const nm_source_type *type = NULL;
-    nm_status status = nm_input_open(fd, head, &input, err);
+    nm_status status = open_tables(fd, head, &input, &database, err);
 
-    if (status == NM_OK)
-        status = nm_input_unpack(input, err);
-    if (status == NM_OK)
-        status = nm_foreign_tables_open(input, &database, err);
     if (status == NM_OK && (type = type_of_tables(database)) != NULL)
         return type->open_database(input, database, out, err);
     nm_foreign_tables_close(database);
     nm_input_close(input);
     return status == NM_OK ? nm_source_refuse(fd, head, err) : status;
+}
+
+nm_status nm_source_look(int fd, nm_source_seen *out, nm_error *err)
+{
+    uint8_t begin[NM_SOURCE_HEAD_BYTES], inner[NM_SOURCE_HEAD_BYTES];
+    nm_foreign_tables *database = NULL;
+    nm_input *input = NULL;
+    nm_bytes head = {begin, 0};
+    nm_status status = nm_io_read(fd, begin, sizeof begin, &head.len, err);
+
+    *out = (nm_source_seen){0};
+    if (status != NM_OK || head.len == 0)
+        return status;
+    nm_bytes seen = look_inside(head, inner);
+    if (!nm_foreign_matches(seen)) {
+        out->type = type_of(seen, nm_input_is_gzip(head));
+        out->part = out->type == NULL || out->type->part == NULL ? 0 : out->type->part(seen);
+        return NM_OK;
+    }
+    out->is_database = true;
+    status = open_tables(fd, head, &input, &database, err);
+    if (status == NM_OK)
+        out->type = type_of_tables(database);
+    nm_foreign_tables_close(database);
+    nm_input_close(input);
+    return status == NM_ERR_MEMORY ? status : NM_OK;
 }
 
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err)

@@ -87,6 +87,8 @@ typedef struct nm_source_summary_data {
     bool is_complete;    /* finished and nothing lost */
 } nm_source_summary_data;
 
+#define NM_SOURCE_PART_BESIDE 64
+
 typedef struct nm_source_type {
     const char *name;
     bool
@@ -95,8 +97,8 @@ typedef struct nm_source_type {
     bool (*matches)(nm_bytes head); /* NULL: only databases are of this type */
     /* `fd` is borrowed, at its start; it may be a pipe, so `head` is what has been read from it already. */
     nm_status (*open)(int fd, nm_bytes head, nm_source **out, nm_error *err);
-    /* NULL: an input of this type is one file. Else which of the files of one run begins so, from 1 (0: none); such files, in any order,
-     * are one input. The descriptors are borrowed, at their starts. */
+    /* NULL: an input of this type is one file. Else which of the files of one run begins so, from 1 (0: none), from NM_SOURCE_PART_BESIDE on
+     * one that says nothing by itself; such files, in any order, are one input. The descriptors are borrowed, at their starts. */
     unsigned (*part)(nm_bytes head);
     nm_status (*open_parts)(const int *fds, size_t fd_count, nm_source **out, nm_error *err);
     /* A database is of this type where it has one of these tables (NULL ends them); `matches` and `open` are not asked then. */
@@ -121,6 +123,16 @@ struct nm_source { /* the head of every source's own struct */
 /* Does an input that begins with `head` (as for `matches`) have a format that is read? NM_ERR_FORMAT, and what it seems to
  * be: not. */
 nm_status nm_source_recognise(nm_bytes head, nm_error *err);
+
+/* What would read a file. */
+typedef struct nm_source_seen {
+    const nm_source_type *type; /* NULL: nothing would */
+    unsigned part;              /* of which of several files it is; 0: it is whole by itself */
+    bool is_database;           /* SQLite's */
+} nm_source_seen;
+
+/* Looks at the file that `fd` reads (borrowed, at its start; then it is anywhere). What is not read is no error. */
+nm_status nm_source_look(int fd, nm_source_seen *out, nm_error *err);
 
 /* Opens the input that `fd` reads (borrowed; a file or a pipe). NM_ERR_FORMAT when no format matches. */
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the operands of npumem-ingest and npumem-whatif name: the parts of one recording are one input, however they are
- * named; any other file is an input of its own.
+ * named, and so are the files of one run of a profiler; any other file is an input of its own. A folder without traces of its own is
+ * all that can be read in it.
  */
 #ifndef NM_TOOL_COMMON_INPUTS_H
 #define NM_TOOL_COMMON_INPUTS_H
@@ -19,11 +20,15 @@ typedef struct tool_input {
     char *name;   /* as table input and messages call it; owned */
     char **paths; /* its files, or the one operand; owned */
     size_t path_count, path_capacity;
-    uint64_t *begins; /* of a trace that was looked into: the first block's index of each of its files; owned */
+    uint64_t *
+        begins; /* of a trace that was looked into: the first block's index of each of its files; of a run: which part it is; owned */
     size_t begin_capacity;
-    uint8_t trace_id[16]; /* of a trace that was looked into */
-    bool is_trace;        /* was looked into, and is one */
-    bool is_database;
+    uint8_t trace_id[16];       /* of a trace that was looked into */
+    bool is_trace;              /* was looked into, and is one */
+    bool is_database;           /* that npumem wrote */
+    char *run;                  /* of a profiler's run: the folder that its files are in; owned. Else NULL */
+    const nm_source_type *type; /* of a run */
+    bool is_run_database, is_left_out;
     size_t repeat_count;           /* files that are there again: left out, */
     char *repeat_path, *kept_path; /* the first of them, and what it repeats; owned, or NULL */
 } tool_input;
@@ -55,7 +60,8 @@ nm_status tool_input_source(int fd, const nm_trace_files *files, nm_source **out
 /* Back to the first record. *is_new: *source is another one, opened anew; it is NULL after a failure. */
 nm_status tool_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err);
 
-/* The rank that the name of an input's file tells: "snapshot_rank3.pickle", "run.rank-12.zst". False: it tells none. */
+/* The rank that the name of an input's file tells: "snapshot_rank3.pickle", "run.rank-12.zst"; else a folder that it is in, called just
+ * "rank_3". False: none tells it. */
 bool tool_input_rank(const char *name, int64_t *rank);
 
 void tool_inputs_free(tool_inputs *inputs);

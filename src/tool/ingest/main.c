@@ -40,6 +40,8 @@ static char *default_output(const char *input_name)
     size_t kept = dot == NULL || dot == name ? strlen(input_name) : (size_t)(dot - input_name);
     char *path = NULL;
 
+    if (dot != NULL && strcmp(dot, ".db") == 0) /* another tool's: not over it */
+        return asprintf(&path, "%.*s.npumem.db", (int)kept, input_name) < 0 ? NULL : path;
     return asprintf(&path, "%.*s.db", (int)kept, input_name) < 0 ? NULL : path;
 }
 
