@@ -238,6 +238,7 @@ nm_status nm_ascend_profiler_record(nm_ascend_profiler *profiler, nm_bytes compo
     profiler->has_record |= !is_process;
     profiler->has_reserved |= change.reserved != NM_UNKNOWN_NUMBER;
     profiler->pools.items[index].has_record = true;
+    profiler->pools.items[index].is_rounded |= sums.is_rounded;
     return nm_ascend_pool_add(&profiler->pools.items[index], &change, err);
 }
 
@@ -279,6 +280,7 @@ nm_status nm_ascend_profiler_block(nm_ascend_profiler *profiler, const nm_ascend
     nm_ascend_change change = {.ns = row->ns,
                                .place = profiler->place++,
                                .kind = row->is_end ? NM_ASCEND_END : NM_ASCEND_BEGIN,
+                               .is_of_block = true,
                                .bytes = row->bytes,
                                .address = row->address,
                                .allocated = known(row->after.allocated),
@@ -367,7 +369,8 @@ nm_status nm_ascend_profiler_environment(nm_ascend_profiler *profiler, nm_bytes 
 
 /* ---- When all is there ---- */
 
-/* Which pool the operator is of; a record of the same time and sum says it. */
+/* Which pool the operator is of; a record of the same time and sum says it. Where a record's times say nothing, what operators hold is
+ * told beside it. */
 static nm_status pool_of_operator(nm_ascend_profiler *profiler, const nm_ascend_operator *row, size_t *index,
                                   nm_error *err)
 {
@@ -376,37 +379,66 @@ static nm_status pool_of_operator(nm_ascend_profiler *profiler, const nm_ascend_
     int64_t allocated = has_begin ? row->at_begin.allocated : row->at_end.allocated;
     const uint64_t *told = nm_map_get(&profiler->pool_at, (nm_key){(uint64_t)ns, (uint64_t)allocated});
 
-    *index = told == NULL ? 0 : (size_t)*told - 1;
-    return told != NULL
-               ? NM_OK
-               : find_pool(profiler, text(row->is_graph ? "GE" : "PTA"), row->device, NM_LEVEL_POOL, index, err);
+    nm_bytes component = text(row->is_graph ? "GE" : "PTA");
+    nm_status status = NM_OK;
+
+    if (told != NULL)
+        *index = (size_t)*told - 1;
+    else
+        status = find_pool(profiler, component, row->device, NM_LEVEL_POOL, index, err);
+    bool is_beside = status == NM_OK && told == NULL && profiler->pools.items[*index].is_rounded;
+    if (is_beside)
+        status = find_pool(profiler, text(row->is_graph ? "GE operator_memory" : "PTA operator_memory"), row->device,
+                           NM_LEVEL_POOL, index, err);
+    if (status == NM_OK) {
+        profiler->pools.items[*index].is_beside |= is_beside;
+        profiler->pools.items[*index].placed_count++;
+        profiler->pools.items[*index].matched_count += told != NULL;
+    }
+    return status;
 }
 
+/* What a row says of its pool's sums counts where no record tells them. */
 static nm_status place_operator(nm_ascend_profiler *profiler, const nm_ascend_operator *row, nm_error *err)
 {
-    nm_ascend_change change = {.bytes = row->bytes, .kind = NM_ASCEND_BEGIN, .ns = row->begin_ns};
+    nm_ascend_change begin = {.bytes = row->bytes, .kind = NM_ASCEND_BEGIN, .ns = row->begin_ns, .is_of_block = true};
     size_t index = 0;
     nm_status status = pool_of_operator(profiler, row, &index, err);
 
     if (status == NM_OK && profiler->pools.items[index].has_blocks)
         return NM_OK;
     if (status == NM_OK)
-        status = name_stack(profiler, row->name, &change.stack_id, err);
-    change.address = nm_ascend_pool_address(&profiler->next_address, row->bytes);
-    change.place = profiler->place++;
-    change.allocated = known(row->at_begin.allocated);
-    change.reserved = known(row->at_begin.reserved);
-    profiler->has_reserved |= change.reserved != NM_UNKNOWN_NUMBER;
+        status = name_stack(profiler, row->name, &begin.stack_id, err);
+    begin.address = nm_ascend_pool_address(&profiler->next_address, row->bytes);
+    nm_ascend_change end = begin, point = {.ns = row->at_end_ns, .is_of_block = true};
+    begin.place = profiler->place++;
+    begin.allocated = known(row->at_begin.allocated);
+    begin.reserved = profiler->pools.items[index].is_beside ? NM_UNKNOWN_NUMBER : known(row->at_begin.reserved);
+    end.kind = NM_ASCEND_END;
+    end.ns = row->end_ns < row->begin_ns ? row->begin_ns : row->end_ns;
+    end.place = profiler->place++;
+    end.allocated = end.reserved = NM_UNKNOWN_NUMBER;
+    point.place = profiler->place++;
+    point.allocated = known(row->at_end.allocated);
+    point.reserved = profiler->pools.items[index].is_beside ? NM_UNKNOWN_NUMBER : known(row->at_end.reserved);
+    profiler->has_reserved |= begin.reserved != NM_UNKNOWN_NUMBER;
     if (status == NM_OK && row->begin_ns != NM_NO_TIME)
-        status = nm_ascend_pool_add(&profiler->pools.items[index], &change, err);
-    if (status != NM_OK || row->end_ns == NM_NO_TIME)
-        return status;
-    change.kind = NM_ASCEND_END;
-    change.ns = row->end_ns < row->begin_ns ? row->begin_ns : row->end_ns;
-    change.place = profiler->place++;
-    change.allocated = known(row->at_end.allocated);
-    change.reserved = known(row->at_end.reserved);
-    return nm_ascend_pool_add(&profiler->pools.items[index], &change, err);
+        status = nm_ascend_pool_add(&profiler->pools.items[index], &begin, err);
+    if (status == NM_OK && row->end_ns != NM_NO_TIME)
+        status = nm_ascend_pool_add(&profiler->pools.items[index], &end, err);
+    return status == NM_OK && point.ns != NM_NO_TIME && point.allocated != NM_UNKNOWN_NUMBER
+               ? nm_ascend_pool_add(&profiler->pools.items[index], &point, err)
+               : status;
+}
+
+/* A record of another part of the run does not tell of the blocks: they tell it themselves. */
+static void judge_records(nm_ascend_profiler *profiler)
+{
+    for (size_t i = 0; i < profiler->pools.count; i++) {
+        nm_ascend_pool *pool = &profiler->pools.items[i];
+
+        pool->has_record &= 2 * pool->matched_count >= pool->placed_count;
+    }
 }
 
 static int compare_samples(const void *left, const void *right)
@@ -476,9 +508,14 @@ nm_status nm_ascend_profiler_finish(nm_ascend_profiler *profiler, nm_error *err)
     nm_status status = NM_OK;
 
     if (!profiler->has_record && !profiler->has_operator && !profiler->has_address && !profiler->has_device)
-        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%s", nm_spoken(NM_ASCEND_PROFILER_NO_MEMORY));
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%s",
+                       nm_spoken(profiler->is_beside
+                                     ? "this table of the Ascend PyTorch Profiler does not say what was held: give the "
+                                       "folder that it is in"
+                                     : NM_ASCEND_PROFILER_NO_MEMORY));
     for (size_t i = 0; i < profiler->operators.count && status == NM_OK; i++)
         status = place_operator(profiler, &profiler->operators.items[i], err);
+    judge_records(profiler);
     if (status == NM_OK)
         status = give_steps(profiler, err);
     if (status == NM_OK)

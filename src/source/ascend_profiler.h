@@ -55,12 +55,14 @@ typedef struct nm_ascend_profiler {
     uint64_t uncertain_count; /* rows whose time has no digits left */
     uint64_t damaged_count;   /* rows that say nothing */
     bool has_record, has_operator, has_address, has_reserved, has_device;
-    bool is_cut; /* a table ends within a row */
+    bool is_beside; /* a table was read that tells nothing by itself */
+    bool is_cut;    /* a table ends within a row */
 } nm_ascend_profiler;
 
 /* Bytes, or NM_UNKNOWN_NUMBER. */
 typedef struct nm_ascend_sums {
     int64_t allocated, reserved;
+    bool is_rounded; /* the time has no digits left */
 } nm_ascend_sums;
 
 typedef struct nm_ascend_operator {
@@ -69,8 +71,15 @@ typedef struct nm_ascend_operator {
     int64_t bytes;
     int64_t begin_ns, end_ns; /* NM_NO_TIME: live before, or after */
     nm_ascend_sums at_begin, at_end;
-    bool is_graph; /* of GE and not of PyTorch's pool, where no record tells */
+    int64_t at_end_ns; /* when at_end was so */
+    bool is_graph;     /* of GE and not of PyTorch's pool, where no record tells */
 } nm_ascend_operator;
+
+/* When the pool counts a block no more: at the earlier of its release, and of the release of its memory. Each may be NM_NO_TIME. */
+static inline int64_t nm_ascend_profiler_end(int64_t release_ns, int64_t active_ns)
+{
+    return release_ns == NM_NO_TIME || (active_ns != NM_NO_TIME && active_ns < release_ns) ? active_ns : release_ns;
+}
 
 typedef struct nm_ascend_block {
     nm_bytes component;

@@ -103,7 +103,8 @@ static const char *const record_columns[] = {"Component",           "Timestamp(u
 
 static nm_status take_record(nm_ascend_profiler *profiler, const nm_cell *cells, nm_error *err)
 {
-    nm_ascend_sums sums = {bytes_of(&cells[2], &cells[3]), bytes_of(&cells[4], &cells[5])};
+    nm_ascend_sums sums = {bytes_of(&cells[2], &cells[3]), bytes_of(&cells[4], &cells[5]),
+                           nm_cell_is_rounded(&cells[1])};
 
     return nm_ascend_profiler_record(profiler, nm_cell_text(&cells[0]), device_in(&cells[6]),
                                      time_of(profiler, &cells[1]), sums, err);
@@ -116,6 +117,7 @@ static const char *const operator_columns[] = {"Name",
                                                "Allocation Time(us)",
                                                "Release Time(us)",
                                                "Duration(us)",
+                                               "Active Release Time(us)",
                                                "Allocation Total Allocated(MB)",
                                                "Allocation Total Allocated(KB)",
                                                "Allocation Total Reserved(MB)",
@@ -127,7 +129,7 @@ static const char *const operator_columns[] = {"Name",
                                                DEVICE_COLUMNS};
 
 /* A table without a column for it says how long the block lived. */
-static int64_t end_of(nm_ascend_profiler *profiler, const nm_cell *cells, int64_t begin_ns)
+static int64_t release_of(nm_ascend_profiler *profiler, const nm_cell *cells, int64_t begin_ns)
 {
     int64_t ns = time_of(profiler, &cells[3]), duration_ns = 0;
 
@@ -145,13 +147,13 @@ static bool is_of_graph(const nm_cell *cells, nm_bytes *name)
 
     if (has_prefix)
         *name = (nm_bytes){name->data + sizeof prefix - 1, name->len - (sizeof prefix - 1)};
-    return has_prefix || cells[13].kind == NM_CELL_NONE;
+    return has_prefix || cells[14].kind == NM_CELL_NONE;
 }
 
 static nm_status take_operator(nm_ascend_profiler *profiler, const nm_cell *cells, nm_error *err)
 {
     nm_bytes name = nm_cell_text(&cells[0]);
-    nm_ascend_operator row = {.device = device_in(&cells[13])};
+    nm_ascend_operator row = {.device = device_in(&cells[14])};
     nm_status status;
 
     row.is_graph = is_of_graph(cells, &name);
@@ -161,9 +163,10 @@ static nm_status take_operator(nm_ascend_profiler *profiler, const nm_cell *cell
     }
     row.bytes = row.bytes < 0 ? -row.bytes : row.bytes; /* freed, and allocated before */
     row.begin_ns = time_of(profiler, &cells[2]);
-    row.end_ns = end_of(profiler, cells, row.begin_ns);
-    row.at_begin = (nm_ascend_sums){bytes_of(&cells[5], &cells[6]), bytes_of(&cells[7], &cells[8])};
-    row.at_end = (nm_ascend_sums){bytes_of(&cells[9], &cells[10]), bytes_of(&cells[11], &cells[12])};
+    row.at_end_ns = release_of(profiler, cells, row.begin_ns);
+    row.end_ns = nm_ascend_profiler_end(row.at_end_ns, time_of(profiler, &cells[5]));
+    row.at_begin = (nm_ascend_sums){bytes_of(&cells[6], &cells[7]), bytes_of(&cells[8], &cells[9]), false};
+    row.at_end = (nm_ascend_sums){bytes_of(&cells[10], &cells[11]), bytes_of(&cells[12], &cells[13]), false};
     status = nm_gathered_string(profiler->gathered, name, &row.name, err);
     return status == NM_OK ? nm_ascend_profiler_operator(profiler, &row, err) : status;
 }
@@ -192,7 +195,8 @@ static nm_status take_npu_mem(nm_ascend_profiler *profiler, const nm_cell *cells
                         : bytes_of(&(nm_cell){0}, &cells[4]);
 
     if (nm_cell_is(&cells[0], "app"))
-        return nm_ascend_profiler_record(profiler, app, device, ns, (nm_ascend_sums){NM_UNKNOWN_NUMBER, bytes}, err);
+        return nm_ascend_profiler_record(profiler, app, device, ns, (nm_ascend_sums){NM_UNKNOWN_NUMBER, bytes, false},
+                                         err);
     if (nm_cell_is(&cells[0], "device"))
         return nm_ascend_profiler_device(profiler, device, ns, bytes, err);
     profiler->damaged_count++;
@@ -236,6 +240,7 @@ nm_status nm_ascend_csv_read(nm_ascend_profiler *profiler, nm_input *input, nm_b
     const nm_cell *cells;
     nm_status status;
 
+    profiler->is_beside |= table >= TABLES;
     if (table == TABLE_INFO)
         return read_info(profiler, input, err);
     if (table >= TABLES)

@@ -123,7 +123,7 @@ static int64_t device_of(const nm_cell *cell)
 
 static nm_status take_record(reading *r, const nm_cell *cells)
 {
-    nm_ascend_sums sums = {bytes_of(&cells[2]), bytes_of(&cells[3])};
+    nm_ascend_sums sums = {bytes_of(&cells[2]), bytes_of(&cells[3]), false};
 
     return nm_ascend_profiler_record(r->profiler, name_in(r, &r->strings, &cells[0]), device_of(&cells[4]),
                                      number_or(&cells[1], NM_NO_TIME), sums, r->err);
@@ -131,12 +131,14 @@ static nm_status take_record(reading *r, const nm_cell *cells)
 
 static nm_status take_operator(reading *r, const nm_cell *cells)
 {
-    nm_ascend_operator row = {.device = device_of(&cells[8]),
-                              .bytes = number_or(&cells[1], 0),
-                              .begin_ns = number_or(&cells[2], NM_NO_TIME),
-                              .end_ns = number_or(&cells[3], NM_NO_TIME),
-                              .at_begin = {bytes_of(&cells[4]), bytes_of(&cells[5])},
-                              .at_end = {bytes_of(&cells[6]), bytes_of(&cells[7])}};
+    nm_ascend_operator row = {
+        .device = device_of(&cells[8]),
+        .bytes = number_or(&cells[1], 0),
+        .begin_ns = number_or(&cells[2], NM_NO_TIME),
+        .end_ns = nm_ascend_profiler_end(number_or(&cells[3], NM_NO_TIME), number_or(&cells[10], NM_NO_TIME)),
+        .at_end_ns = number_or(&cells[3], NM_NO_TIME),
+        .at_begin = {bytes_of(&cells[4]), bytes_of(&cells[5]), false},
+        .at_end = {bytes_of(&cells[6]), bytes_of(&cells[7]), false}};
     nm_status status = nm_gathered_string(r->profiler->gathered, name_in(r, &r->strings, &cells[0]), &row.name, r->err);
 
     row.bytes = row.bytes < 0 && row.bytes != INT64_MIN ? -row.bytes : row.bytes;
@@ -152,7 +154,7 @@ static nm_status take_block(reading *r, const nm_cell *cells)
                            .bytes = number_or(&cells[3], -1),
                            .ns = number_or(&cells[4], NM_NO_TIME),
                            .tid = NM_UNKNOWN_NUMBER,
-                           .after = {bytes_of(&cells[6]), bytes_of(&cells[7])},
+                           .after = {bytes_of(&cells[6]), bytes_of(&cells[7]), false},
                            .is_end = is_kind(r, &cells[2], "release")};
     nm_status status = nm_gathered_string(r->profiler->gathered, name_in(r, &r->strings, &cells[0]), &row.name, r->err);
 
@@ -175,8 +177,8 @@ static nm_status take_npu_mem(reading *r, const nm_cell *cells)
 
     bytes = ddr < 0 || hbm < 0 || ddr > NM_ASCEND_BYTES_MAX || hbm > NM_ASCEND_BYTES_MAX ? -1 : ddr + hbm;
     if (is_kind(r, &cells[0], "app"))
-        return nm_ascend_profiler_record(r->profiler, app, device, ns, (nm_ascend_sums){NM_UNKNOWN_NUMBER, bytes},
-                                         r->err);
+        return nm_ascend_profiler_record(r->profiler, app, device, ns,
+                                         (nm_ascend_sums){NM_UNKNOWN_NUMBER, bytes, false}, r->err);
     if (is_kind(r, &cells[0], "device"))
         return nm_ascend_profiler_device(r->profiler, device, ns, bytes, r->err);
     r->profiler->damaged_count++;
@@ -201,7 +203,8 @@ static nm_status read_memory(reading *r)
                                             "releaseTotalAllocated",
                                             "releaseTotalReserved",
                                             "deviceId",
-                                            "streamPtr"};
+                                            "streamPtr",
+                                            "activeReleaseTime"};
     static const char *const blocks[] = {"operatorName", "addr",          "type",         "size",      "timestampNs",
                                          "globalTid",    "totalAllocate", "totalReserve", "component", "deviceId"};
     static const char *const devices[] = {"type", "ddr", "hbm", "timestampNs", "deviceId"};

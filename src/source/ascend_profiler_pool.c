@@ -119,9 +119,7 @@ static nm_status give(giving *g, const nm_ascend_change *at, nm_event_kind kind,
 {
     nm_event event = {
         .kind = kind,
-        .time_ns = (flags & NM_FLAG_BASELINE) != 0 ? NM_NO_TIME
-                   : at->ns < g->base_ns           ? 0
-                                                   : at->ns - g->base_ns,
+        .time_ns = (flags & NM_FLAG_BASELINE) != 0 ? NM_NO_TIME : at->ns - g->base_ns,
         .flags = flags,
         .thread_id = at->thread_id,
         .heap_id = g->pool->heap_id,
@@ -256,9 +254,12 @@ static nm_status give_part(giving *g, size_t begin, size_t end)
     g->hit_flag = reserved == NM_UNKNOWN_NUMBER || g->reserved == NM_UNKNOWN_NUMBER ? 0
                   : reserved > g->reserved                                          ? NM_FLAG_MISS
                                                                                     : NM_FLAG_HIT;
-    g->listed += part_bytes(g, begin, end);
-    if (last->allocated != NM_UNKNOWN_NUMBER)
-        g->stated = last->allocated;
+    int64_t bytes = part_bytes(g, begin, end), before = g->listed + g->rest;
+    g->listed += bytes;
+    if (last->allocated != NM_UNKNOWN_NUMBER) /* GE states with a release what was before it */
+        g->stated = bytes < 0 && last->allocated == before ? before + bytes : last->allocated;
+    else if (!g->pool->has_record && g->stated != NM_UNKNOWN_NUMBER)
+        g->stated = g->stated + bytes < 0 ? 0 : g->stated + bytes;
     g->pool->unmatched_count += g->stated != NM_UNKNOWN_NUMBER && g->stated < g->listed;
     rest = g->stated == NM_UNKNOWN_NUMBER || g->stated < g->listed ? 0 : g->stated - g->listed;
     if (reserved != NM_UNKNOWN_NUMBER && reserved > g->reserved)
@@ -276,14 +277,14 @@ static nm_status give_part(giving *g, size_t begin, size_t end)
 /* What a pool had reserved when it is first told, it has from the beginning, as what was live. */
 static nm_status begin_reserved(giving *g)
 {
-    nm_ascend_change first = {.ns = INT64_MIN + 1};
     size_t at = 0;
 
     while (at < g->pool->changes.count && g->pool->changes.items[at].reserved == NM_UNKNOWN_NUMBER)
         at++;
     if (!g->pool->is_pool || at == g->pool->changes.count)
         return NM_OK;
-    return give_reserved(g, &first, g->pool->changes.items[at].reserved);
+    g->reserved = g->pool->changes.items[at].reserved;
+    return give(g, &g->pool->changes.items[at], NM_EVENT_RESERVED, NM_FLAG_BASELINE, 0, g->reserved, 0);
 }
 
 /* What was live before the first row: what is stated first without what happened until then, and no more than is ever stated. */
@@ -322,7 +323,7 @@ nm_status nm_ascend_pool_give(nm_ascend_pool *pool, int64_t base_ns, uint64_t *n
     if (pool->changes.count == 0)
         return NM_OK;
     for (size_t i = 0; pool->has_record && i < pool->changes.count; i++)
-        if (pool->changes.items[i].kind != NM_ASCEND_POINT)
+        if (pool->changes.items[i].is_of_block)
             pool->changes.items[i].allocated = pool->changes.items[i].reserved = NM_UNKNOWN_NUMBER;
     qsort(pool->changes.items, pool->changes.count, sizeof *pool->changes.items, compare);
     status = pair(&g, &before);

@@ -22,6 +22,7 @@ typedef struct nm_ascend_change {
     uint64_t place; /* of two at one time which is first; each its own */
     nm_ascend_kind kind;
     int64_t allocated, reserved; /* bytes of the pool after it, or NM_UNKNOWN_NUMBER */
+    bool is_of_block;            /* a row of a block says that, not the pool's record */
     int64_t bytes;               /* of the block */
     uint64_t address;            /* which block; of one that is made up: from nm_ascend_pool_address */
     uint64_t stack_id, thread_id;
@@ -33,6 +34,9 @@ typedef struct nm_ascend_pool {
     bool is_pool;    /* hits and misses, and what it reserves, are asked of it */
     bool has_blocks; /* with addresses */
     bool has_record; /* points of a table of its own: what rows of blocks state of sums is not needed */
+    bool is_beside;  /* another's blocks, whose record's times say nothing: what it reserved is told there */
+    bool is_rounded; /* of whose times a spreadsheet has taken digits */
+    uint64_t placed_count, matched_count; /* blocks that were placed; at whose time and sum there is such a point */
     struct {
         nm_ascend_change *items;
         size_t count, capacity;

@@ -22,10 +22,6 @@ static const struct {
     {"\xef\xbb\xbfID,Event,Event Type,Name,Timestamp(ns)\n", "a dump of msMemScope"}, /* through a spreadsheet */
     {"FuncInfo,StartTime(ns),EndTime(ns),Thread Id,Process Id\n", "a python_trace of msMemScope"},
     {"Thread,Time,Action,Pointer,Size,Stream\n1,12:00:00:000001,allocate,0x7f,256,0\n", "a log of RMM"},
-    {"Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB)\n", "a table of the Ascend PyTorch Profiler"},
-    {"Device_id,Component,Timestamp(us),Total Reserved(MB),Device\n", "a table of the Ascend PyTorch Profiler"},
-    {"Name,Size(KB),Allocation Time(us),Duration(us)\n", "a table of the Ascend PyTorch Profiler"},
-    {"Device_id,event,ddr(KB),hbm(KB),memory(KB),timestamp(us)\n", "a table of msprof"},
     {"start_time_stamp,end_time_stamp,device_addr,stream_id,pool_type,size,\n", "memory_block.csv of MindSpore"},
     {"{\n \"hloModule\":{\"name\":\"m\"}}", "a module of XLA"},
     {"{\"schemaVersion\":1,\n\"traceEvents\":[]}", "a trace of torch.profiler"},
