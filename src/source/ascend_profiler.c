@@ -35,7 +35,9 @@ nm_status nm_ascend_profiler_new(nm_ascend_profiler **out, nm_error *err)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     profiler->pid = profiler->rank = NM_UNKNOWN_NUMBER;
     profiler->first_ns = INT64_MAX;
-    return nm_gathered_new(&profiler->gathered, err);
+    nm_status status = nm_gathered_new(&profiler->gathered, err);
+    profiler->stacks.spans.gathered = profiler->gathered;
+    return status;
 }
 
 void nm_ascend_profiler_free(nm_ascend_profiler *profiler)
@@ -54,6 +56,7 @@ void nm_ascend_profiler_free(nm_ascend_profiler *profiler)
     nm_map_free(&profiler->device_of);
     nm_map_free(&profiler->thread_of);
     nm_map_free(&profiler->pool_at);
+    nm_ascend_stacks_free(&profiler->stacks);
     nm_gathered_free(profiler->gathered);
     free(profiler);
 }
@@ -341,6 +344,19 @@ nm_status nm_ascend_profiler_device(nm_ascend_profiler *profiler, int64_t device
     return add_sample(profiler, 0, device, ns, bytes, err);
 }
 
+nm_status nm_ascend_profiler_call(nm_ascend_profiler *profiler, int64_t tid, int64_t begin_ns, int64_t end_ns,
+                                  nm_bytes name, nm_error *err)
+{
+    uint64_t thread = 0;
+    nm_status status = NM_OK;
+
+    if (name.len == 0 || end_ns < begin_ns || is_odd(profiler, begin_ns, 0))
+        return NM_OK;
+    status = find_thread(profiler, tid, &thread, err);
+    return status == NM_OK ? nm_ascend_stacks_call(&profiler->stacks, (uint32_t)thread, begin_ns, end_ns, name, err)
+                           : status;
+}
+
 nm_status nm_ascend_profiler_step(nm_ascend_profiler *profiler, int64_t number, int64_t ns, nm_error *err)
 {
     nm_status status = nm_array_grow(&profiler->steps.items, &profiler->steps.capacity, profiler->steps.count + 1,
@@ -398,6 +414,25 @@ static nm_status pool_of_operator(nm_ascend_profiler *profiler, const nm_ascend_
     return status;
 }
 
+static void take_stack(void *context, uint64_t number, uint64_t stack)
+{
+    ((nm_ascend_profiler *)context)->operators.items[number].stack_id = stack;
+}
+
+/* Where calls are told. Those of GE are made by a thread of their own, which knows no caller. */
+static nm_status find_stacks(nm_ascend_profiler *profiler, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; profiler->stacks.calls.count > 0 && i < profiler->operators.count && status == NM_OK; i++) {
+        const nm_ascend_operator *row = &profiler->operators.items[i];
+
+        if (row->begin_ns != NM_NO_TIME && row->name != 0)
+            status = nm_ascend_stacks_ask(&profiler->stacks, row->name, row->begin_ns, i, err);
+    }
+    return status == NM_OK ? nm_ascend_stacks_answer(&profiler->stacks, take_stack, profiler, err) : status;
+}
+
 /* What a row says of its pool's sums counts where no record tells them. */
 static nm_status place_operator(nm_ascend_profiler *profiler, const nm_ascend_operator *row, nm_error *err)
 {
@@ -407,7 +442,8 @@ static nm_status place_operator(nm_ascend_profiler *profiler, const nm_ascend_op
 
     if (status == NM_OK && profiler->pools.items[index].has_blocks)
         return NM_OK;
-    if (status == NM_OK)
+    begin.stack_id = row->stack_id;
+    if (status == NM_OK && begin.stack_id == 0)
         status = name_stack(profiler, row->name, &begin.stack_id, err);
     begin.address = nm_ascend_pool_address(&profiler->next_address, row->bytes);
     nm_ascend_change end = begin, point = {.ns = row->at_end_ns, .is_of_block = true};
@@ -513,6 +549,7 @@ nm_status nm_ascend_profiler_finish(nm_ascend_profiler *profiler, nm_error *err)
                                      ? "this table of the Ascend PyTorch Profiler does not say what was held: give the "
                                        "folder that it is in"
                                      : NM_ASCEND_PROFILER_NO_MEMORY));
+    status = find_stacks(profiler, err);
     for (size_t i = 0; i < profiler->operators.count && status == NM_OK; i++)
         status = place_operator(profiler, &profiler->operators.items[i], err);
     judge_records(profiler);

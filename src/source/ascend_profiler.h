@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/strings.h"
 #include "source/ascend_profiler_pool.h"
+#include "source/ascend_profiler_stacks.h"
 #include "source/cell.h"
 #include "source/source.h"
 
@@ -50,6 +51,7 @@ typedef struct nm_ascend_profiler {
         struct nm_ascend_operator *items;
         size_t count, capacity;
     } operators;
+    nm_ascend_stacks stacks;
     int64_t first_ns; /* of all that is told */
     uint64_t next_address, place;
     uint64_t uncertain_count; /* rows whose time has no digits left */
@@ -72,6 +74,7 @@ typedef struct nm_ascend_operator {
     int64_t begin_ns, end_ns; /* NM_NO_TIME: live before, or after */
     nm_ascend_sums at_begin, at_end;
     int64_t at_end_ns; /* when at_end was so */
+    uint64_t stack_id; /* set when all is there */
     bool is_graph;     /* of GE and not of PyTorch's pool, where no record tells */
 } nm_ascend_operator;
 
@@ -105,6 +108,8 @@ nm_status nm_ascend_profiler_module(nm_ascend_profiler *profiler, nm_bytes name,
 /* What everybody holds of the device. */
 nm_status nm_ascend_profiler_device(nm_ascend_profiler *profiler, int64_t device, int64_t ns, int64_t bytes,
                                     nm_error *err);
+nm_status nm_ascend_profiler_call(nm_ascend_profiler *profiler, int64_t tid, int64_t begin_ns, int64_t end_ns,
+                                  nm_bytes name, nm_error *err);
 nm_status nm_ascend_profiler_step(nm_ascend_profiler *profiler, int64_t number, int64_t ns, nm_error *err);
 nm_status nm_ascend_profiler_environment(nm_ascend_profiler *profiler, nm_bytes name, nm_bytes value, nm_error *err);
 

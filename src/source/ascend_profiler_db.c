@@ -227,6 +227,22 @@ static nm_status take_step(reading *r, const nm_cell *cells)
     return nm_ascend_profiler_step(r->profiler, number_or(&cells[0], 0), number_or(&cells[1], NM_NO_TIME), r->err);
 }
 
+#define TYPE_QUEUE 50002 /* of ENUM_API_TYPE: what hands work to another thread */
+
+/* torch_npu makes each tensor by a call of "empty_tensor": nobody's line. */
+static nm_status take_call(reading *r, const nm_cell *cells)
+{
+    int64_t global_tid = number_or(&cells[2], -1);
+    nm_bytes name = name_in(r, &r->strings, &cells[3]);
+
+    if (global_tid < 0 || number_or(&cells[4], 0) == TYPE_QUEUE || is_word(name, "empty_tensor"))
+        return NM_OK;
+    if (r->profiler->pid == NM_UNKNOWN_NUMBER)
+        r->profiler->pid = global_tid >> 32;
+    return nm_ascend_profiler_call(r->profiler, global_tid & UINT32_MAX, number_or(&cells[0], NM_NO_TIME),
+                                   number_or(&cells[1], NM_NO_TIME), name, r->err);
+}
+
 static nm_status take_rank(reading *r, const nm_cell *cells)
 {
     int64_t rank = number_or(&cells[0], -1);
@@ -270,9 +286,12 @@ static nm_status take_meta(reading *r, const nm_cell *cells)
 static nm_status read_around(reading *r)
 {
     static const char *const steps[] = {"id", "startNs"}, *const ranks[] = {"rankId"}, *const hosts[] = {"hostName"},
-                             *const chips[] = {"name"}, *const metas[] = {"name", "value"};
+                             *const chips[] = {"name"}, *const metas[] = {"name", "value"},
+                             *const calls[] = {"startNs", "endNs", "globalTid", "name", "type"};
     nm_status status = READ(r, "STEP_TIME", steps, take_step);
 
+    if (status == NM_OK)
+        status = READ(r, "PYTORCH_API", calls, take_call);
     if (status == NM_OK)
         status = READ(r, "RANK_DEVICE_MAP", ranks, take_rank);
     if (status == NM_OK)
