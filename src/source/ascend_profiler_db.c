@@ -9,6 +9,8 @@
 #include "source/ascend_profiler.h"
 #include "source/foreign_rows.h"
 
+#define TYPE_QUEUE 50002 /* of ENUM_API_TYPE: what hands work to another thread */
+
 const char *const nm_ascend_db_tables[] = {"MEMORY_RECORD",  "OP_MEMORY",  "NPU_MEM",
                                            "NPU_MODULE_MEM", "NPU_OP_MEM", NULL};
 
@@ -226,8 +228,6 @@ static nm_status take_step(reading *r, const nm_cell *cells)
 {
     return nm_ascend_profiler_step(r->profiler, number_or(&cells[0], 0), number_or(&cells[1], NM_NO_TIME), r->err);
 }
-
-#define TYPE_QUEUE 50002 /* of ENUM_API_TYPE: what hands work to another thread */
 
 /* torch_npu makes each tensor by a call of "empty_tensor": nobody's line. */
 static nm_status take_call(reading *r, const nm_cell *cells)
