@@ -111,7 +111,8 @@ class Pool:
         self.tick()
         self.total -= size
         self.record()
-        self.operators.append({"name": "", "size": size, "begin": None, "end": self.records[-1], "active": None, "address": 0})
+        if len(self.before) % 2:  # else only the sums tell it
+            self.operators.append({"name": "", "size": size, "begin": None, "end": self.records[-1], "active": None, "address": 0})
 
     def drop(self):
         block, is_listed = self.live.pop(self.random.randrange(len(self.live)))
@@ -272,7 +273,7 @@ def write_db(path, program, is_msprof=False, rank=None, has_wal=False, leave_out
         for row in program.pta.operators:
             if row["begin"]:
                 ns = row["begin"][0]
-                calls += [(ns - 4, ns + 4, tid, row["name"], 50001), (ns - 2, ns + 2, tid, "empty_tensor", 50001),
+                calls += [(ns - 4, ns + 4, tid, row["name"], 50001), (ns - 3, ns - 2, tid + 1, row["name"], 50001), (ns - 2, ns + 2, tid, "empty_tensor", 50001),
                           (ns - 1, ns + 1, tid, "Enqueue", 50002)]
         table("PYTORCH_API", "startNs TEXT, endNs TEXT, globalTid, connectionId, name, sequenceNumber, fwdThreadId, inputDtypes, inputShapes,"
               " callchainId, type", [(str(a), str(b), c, None, name(d), None, None, None, None, None, e) for a, b, c, d, e in calls])
