@@ -11,8 +11,9 @@
 #include "base/buffer.h"
 #include "base/map.h"
 
-#define ADDRESS_FIRST (UINT64_C(1) << 56) /* above all that a device has */
-#define ADDRESS_STEP  512
+#define ADDRESS_FIRST    (UINT64_C(1) << 56) /* above all that a device has */
+#define ADDRESS_STEP     512
+#define BYTES_IN_ALL_MAX (UINT64_C(1) << 60)
 
 typedef struct rest_block {
     uint64_t address;
@@ -41,7 +42,7 @@ uint64_t nm_ascend_pool_address(uint64_t *next, int64_t bytes)
 {
     uint64_t address = *next < ADDRESS_FIRST ? ADDRESS_FIRST : *next;
 
-    *next = address + ((uint64_t)bytes / ADDRESS_STEP + 1) * ADDRESS_STEP;
+    *next = (address + ((uint64_t)bytes / ADDRESS_STEP + 1) * ADDRESS_STEP) & ~(UINT64_C(1) << 63);
     return address;
 }
 
@@ -50,9 +51,13 @@ nm_status nm_ascend_pool_add(nm_ascend_pool *pool, const nm_ascend_change *chang
     nm_status status = nm_array_grow(&pool->changes.items, &pool->changes.capacity, pool->changes.count + 1,
                                      sizeof *pool->changes.items, err);
 
-    if (status == NM_OK)
-        pool->changes.items[pool->changes.count++] = *change;
-    return status;
+    if (status != NM_OK)
+        return status;
+    pool->changes.items[pool->changes.count++] = *change;
+    pool->block_bytes += (uint64_t)change->bytes;
+    return pool->block_bytes < BYTES_IN_ALL_MAX
+               ? NM_OK
+               : nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "its blocks add up to more than any device ever had");
 }
 
 void nm_ascend_pool_fini(nm_ascend_pool *pool)

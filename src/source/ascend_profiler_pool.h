@@ -9,7 +9,7 @@
 
 #include "source/gathered.h"
 
-#define NM_ASCEND_BYTES_MAX ((int64_t)1 << 50) /* of a block or a sum; what states more is no row of these tools */
+#define NM_ASCEND_BYTES_MAX ((int64_t)1 << 44) /* of a block or a sum; what states more is no row of these tools */
 
 typedef enum nm_ascend_kind {
     NM_ASCEND_POINT = 0, /* sums alone */
@@ -40,14 +40,16 @@ typedef struct nm_ascend_pool {
     struct {
         nm_ascend_change *items;
         size_t count, capacity;
-    } changes; /* owned */
+    } changes;            /* owned */
+    uint64_t block_bytes; /* of all blocks */
     uint64_t
         unmatched_count; /* parts whose blocks are more than is stated: one of the two was written at another time */
 } nm_ascend_pool;
 
-/* A zeroed address of the caller's counts them. Never two blocks at one. */
+/* A zeroed address of the caller's counts them. Never two blocks at one, within what a device could ever have had. */
 uint64_t nm_ascend_pool_address(uint64_t *next, int64_t bytes);
 
+/* NM_ERR_FORMAT: its blocks add up to more than any device ever had. */
 nm_status nm_ascend_pool_add(nm_ascend_pool *pool, const nm_ascend_change *change, nm_error *err);
 
 /* All rows are there: gives the events, whose times count from `base_ns`. Sorts the changes. */
