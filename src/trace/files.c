@@ -343,7 +343,7 @@ nm_status nm_trace_files_find(const char *path, nm_trace_files *out, nm_error *e
     nm_status status;
 
     *out = (nm_trace_files){.is_closed = true};
-    status = nm_trace_files_is_single(path)      ? add_file(out, path, O_RDONLY, err)
+    status = nm_trace_files_is_single(path)    ? add_file(out, path, O_RDONLY, err)
              : nm_door_leads_to(path, S_IFDIR) ? add_folder(out, path, NULL, O_RDONLY, err)
                                                : add_numbered(out, path, O_RDONLY, err);
     if (status != NM_OK && status != NM_END)

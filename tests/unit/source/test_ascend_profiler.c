@@ -176,7 +176,7 @@ START_TEST(each_row_of_the_record_is_what_is_live_then)
     static const struct {
         int64_t ns;
         uint64_t bytes;
-    } rows[] = {{115335620, 20992 * 1024 - 128 * 1024}, {115375900, 22912 * 1024}, {115475910, 19456 * 1024}};
+    } rows[] = {{114875620, 20992 * 1024 - 128 * 1024}, {114915900, 22912 * 1024}, {115015910, 19456 * 1024}};
 
     ck_assert_int_eq(read_files(fds, 2, &out), NM_OK);
     ck_assert(out.summary.is_complete);
