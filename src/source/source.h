@@ -94,7 +94,8 @@ typedef struct nm_source_type {
     bool
         is_unpacking; /* what it reads may be inside of a gzip file: `matches` is asked of that, `open` gets the file as it lies */
     /* Does the input begin like this format? `head` is its first bytes: at most NM_SOURCE_HEAD_BYTES, fewer if it is shorter. */
-    bool is_guess; /* what `matches` says is known when it is opened: of many files, those that cannot be are not of it */
+    bool
+        is_guess; /* what `matches` says is known when it is opened: of many files, those that cannot be are not of it */
     bool (*matches)(nm_bytes head); /* NULL: only databases are of this type */
     /* `fd` is borrowed, at its start; it may be a pipe, so `head` is what has been read from it already. */
     nm_status (*open)(int fd, nm_bytes head, nm_source **out, nm_error *err);

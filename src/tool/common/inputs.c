@@ -41,13 +41,6 @@ static nm_source_seen look(const char *path)
     return seen;
 }
 
-static bool is_database(const char *path)
-{
-    nm_source_seen seen = look(path);
-
-    return seen.is_database && seen.type == NULL;
-}
-
 /* "runs/", "run.zst.003" -> "runs", "run.zst" */
 static char *name_of(const char *path)
 {
@@ -429,9 +422,13 @@ nm_status tool_inputs_find(const char *const *operands, size_t operand_count, to
     *out = (tool_inputs){0};
     *subject = operands[0];
     if (is_plain) {
+        nm_source_seen seen = look(operands[0]);
+
         status = add_input(out, operands[0], &input, err);
-        if (status == NM_OK)
-            input->is_database = is_database(operands[0]);
+        if (status == NM_OK) {
+            input->is_database = seen.is_database && seen.type == NULL;
+            input->is_run_database = seen.is_database && seen.type != NULL;
+        }
         return status;
     }
     for (size_t i = 0; i < operand_count && status == NM_OK; i++) {

@@ -28,7 +28,8 @@ typedef struct tool_input {
     bool is_database;           /* that npumem wrote */
     char *run;                  /* of a profiler's run: the folder that its files are in; owned. Else NULL */
     const nm_source_type *type; /* of a run */
-    bool is_run_database, is_left_out;
+    bool is_run_database;       /* another tool's */
+    bool is_left_out;
     size_t repeat_count;           /* files that are there again: left out, */
     char *repeat_path, *kept_path; /* the first of them, and what it repeats; owned, or NULL */
 } tool_input;
