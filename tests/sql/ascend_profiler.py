@@ -335,7 +335,9 @@ def test_tables():
         counts[row["name"]] += row["begin"] is not None
     del counts[""]
     check(by_name(db) == counts, "operators by name", by_name(db), counts)
-    check_program(ingest(inner), program, "the inner folder")
+    db = ingest(inner)
+    check_program(db, program, "the inner folder")
+    check(db.execute("SELECT rank FROM process").fetchall() == [(3,)], "rank of profiler_info above the folder")
     check_program(ingest([inner + "/operator_memory.csv", inner + "/memory_record.csv", inner + "/npu_module_mem.csv"]), program,
                   "files one by one")
     check("does not say what was held" in ingest(path + "/profiler_info_3.json", status=1), "a file that tells nothing")

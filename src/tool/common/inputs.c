@@ -307,10 +307,35 @@ static void free_input(tool_input *input)
     free(input->name);
 }
 
+/* Whose rank it is, says a file beside the folder of the results. */
+static nm_status add_info(tool_input *input, nm_error *err)
+{
+    DIR *stream = nm_door_list(input->run);
+    const struct dirent *entry;
+    char *found = NULL;
+    size_t count = 0;
+    nm_status status = NM_OK;
+
+    while (stream != NULL && status == NM_OK && (entry = readdir(stream)) != NULL) {
+        if (strncmp(entry->d_name, "profiler_info", 13) != 0 || count++ > 0)
+            continue;
+        if (asprintf(&found, "%s/%s", input->run, entry->d_name) < 0)
+            status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    }
+    if (stream != NULL)
+        closedir(stream);
+    nm_source_seen seen = count == 1 && status == NM_OK ? look(found) : (nm_source_seen){0};
+    if (seen.type == input->type && seen.part >= NM_SOURCE_PART_BESIDE)
+        status = add_part(input, found, seen.part, err);
+    free(found);
+    return status;
+}
+
 /* Runs that tell no memory, or tell it twice, are none; what is one file is called as that. */
 static nm_status end_runs(tool_inputs *inputs, nm_error *err)
 {
     size_t kept = 0;
+    nm_status status = NM_OK;
 
     for (size_t i = 0; i < inputs->count; i++)
         inputs->items[i].is_left_out = !has_memory(&inputs->items[i]) || is_raw(inputs, &inputs->items[i]);
@@ -321,6 +346,8 @@ static nm_status end_runs(tool_inputs *inputs, nm_error *err)
             free_input(input);
             continue;
         }
+        if (input->run != NULL && !input->is_run_database && status == NM_OK)
+            status = add_info(input, err);
         if (input->run != NULL) {
             char *name = strdup(input->path_count > 1 ? input->run : input->paths[0]);
 
@@ -330,10 +357,10 @@ static nm_status end_runs(tool_inputs *inputs, nm_error *err)
         inputs->items[kept++] = *input;
     }
     inputs->count = kept;
-    for (size_t i = 0; i < kept; i++)
+    for (size_t i = 0; i < kept && status == NM_OK; i++)
         if (inputs->items[i].name == NULL)
-            return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    return NM_OK;
+            status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    return status;
 }
 
 /* ---- Operands ---- */
