@@ -36,7 +36,7 @@ nm_status nm_ascend_profiler_new(nm_ascend_profiler **out, nm_error *err)
     profiler->pid = profiler->rank = NM_UNKNOWN_NUMBER;
     profiler->first_ns = INT64_MAX;
     nm_status status = nm_gathered_new(&profiler->gathered, err);
-    profiler->stacks.spans.gathered = profiler->gathered;
+    profiler->stacks.spans.gathered = profiler->stacks.chains.gathered = profiler->gathered;
     return status;
 }
 
@@ -345,7 +345,7 @@ nm_status nm_ascend_profiler_device(nm_ascend_profiler *profiler, int64_t device
 }
 
 nm_status nm_ascend_profiler_call(nm_ascend_profiler *profiler, int64_t tid, int64_t begin_ns, int64_t end_ns,
-                                  nm_bytes name, nm_error *err)
+                                  nm_bytes name, int64_t chain, nm_error *err)
 {
     uint64_t thread = 0;
     nm_status status = NM_OK;
@@ -353,8 +353,9 @@ nm_status nm_ascend_profiler_call(nm_ascend_profiler *profiler, int64_t tid, int
     if (name.len == 0 || end_ns < begin_ns || is_odd(profiler, begin_ns, 0))
         return NM_OK;
     status = find_thread(profiler, tid, &thread, err);
-    return status == NM_OK ? nm_ascend_stacks_call(&profiler->stacks, (uint32_t)thread, begin_ns, end_ns, name, err)
-                           : status;
+    return status == NM_OK
+               ? nm_ascend_stacks_call(&profiler->stacks, (uint32_t)thread, begin_ns, end_ns, name, chain, err)
+               : status;
 }
 
 nm_status nm_ascend_profiler_step(nm_ascend_profiler *profiler, int64_t number, int64_t ns, nm_error *err)

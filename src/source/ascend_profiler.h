@@ -109,7 +109,7 @@ nm_status nm_ascend_profiler_module(nm_ascend_profiler *profiler, nm_bytes name,
 nm_status nm_ascend_profiler_device(nm_ascend_profiler *profiler, int64_t device, int64_t ns, int64_t bytes,
                                     nm_error *err);
 nm_status nm_ascend_profiler_call(nm_ascend_profiler *profiler, int64_t tid, int64_t begin_ns, int64_t end_ns,
-                                  nm_bytes name, nm_error *err);
+                                  nm_bytes name, int64_t chain, nm_error *err);
 nm_status nm_ascend_profiler_step(nm_ascend_profiler *profiler, int64_t number, int64_t ns, nm_error *err);
 nm_status nm_ascend_profiler_environment(nm_ascend_profiler *profiler, nm_bytes name, nm_bytes value, nm_error *err);
 

@@ -240,7 +240,13 @@ static nm_status take_call(reading *r, const nm_cell *cells)
     if (r->profiler->pid == NM_UNKNOWN_NUMBER)
         r->profiler->pid = global_tid >> 32;
     return nm_ascend_profiler_call(r->profiler, global_tid & UINT32_MAX, number_or(&cells[0], NM_NO_TIME),
-                                   number_or(&cells[1], NM_NO_TIME), name, r->err);
+                                   number_or(&cells[1], NM_NO_TIME), name, number_or(&cells[5], -1), r->err);
+}
+
+static nm_status take_chain(reading *r, const nm_cell *cells)
+{
+    return nm_ascend_stacks_chain(&r->profiler->stacks, number_or(&cells[0], -1), number_or(&cells[2], -1),
+                                  name_in(r, &r->strings, &cells[1]), r->err);
 }
 
 static nm_status take_rank(reading *r, const nm_cell *cells)
@@ -287,11 +293,14 @@ static nm_status read_around(reading *r)
 {
     static const char *const steps[] = {"id", "startNs"}, *const ranks[] = {"rankId"}, *const hosts[] = {"hostName"},
                              *const chips[] = {"name"}, *const metas[] = {"name", "value"},
-                             *const calls[] = {"startNs", "endNs", "globalTid", "name", "type"};
+                             *const calls[] = {"startNs", "endNs", "globalTid", "name", "type", "callchainId"},
+                             *const chains[] = {"id", "stack", "stackDepth"};
     nm_status status = READ(r, "STEP_TIME", steps, take_step);
 
     if (status == NM_OK)
         status = READ(r, "PYTORCH_API", calls, take_call);
+    if (status == NM_OK)
+        status = READ(r, "PYTORCH_CALLCHAINS", chains, take_chain);
     if (status == NM_OK)
         status = READ(r, "RANK_DEVICE_MAP", ranks, take_rank);
     if (status == NM_OK)

@@ -273,10 +273,14 @@ def write_db(path, program, is_msprof=False, rank=None, has_wal=False, leave_out
         for row in program.pta.operators:
             if row["begin"]:
                 ns = row["begin"][0]
-                calls += [(ns - 4, ns + 4, tid, row["name"], 50001), (ns - 3, ns - 2, tid + 1, row["name"], 50001), (ns - 2, ns + 2, tid, "empty_tensor", 50001),
+                chain = 1 if row["name"] == "aten::b" else None
+                calls += [(ns - 4, ns + 4, tid, row["name"], 50001, chain), (ns - 3, ns - 2, tid + 1, row["name"], 50001), (ns - 2, ns + 2, tid, "empty_tensor", 50001),
                           (ns - 1, ns + 1, tid, "Enqueue", 50002)]
         table("PYTORCH_API", "startNs TEXT, endNs TEXT, globalTid, connectionId, name, sequenceNumber, fwdThreadId, inputDtypes, inputShapes,"
-              " callchainId, type", [(str(a), str(b), c, None, name(d), None, None, None, None, None, e) for a, b, c, d, e in calls])
+              " callchainId, type", [(str(call[0]), str(call[1]), call[2], None, name(call[3]), None, None, None, None, (call + (None,))[5], call[4])
+                                for call in calls])
+        table("PYTORCH_CALLCHAINS", "id, stack, stackDepth", [(1, name("/home/u/train.py(40): main"), 1), (1, name("/home/u/model.py(7): forward"), 0),
+                                                              (2, name("no.py(1): no"), 0)])
         table("META_DATA", "name, value", [("ENV_VARIABLES", '{"PYTORCH_NPU_ALLOC_CONF": "expandable_segments:True", "HCCL_X": ""}')])
     table("NPU_MEM", "type, ddr, hbm, timestampNs, deviceId",
           [(kind("app"), 0, bytes, ns, device) for ns, bytes in program.app]
@@ -423,6 +427,9 @@ def test_databases():
                         " WHERE h.name = 'PTA' AND a.alloc_seq IS NOT NULL AND t.text LIKE '%aten::a%'").fetchall()
     check(len(stacks) == 1 and "train.py:12 step" in stacks[0][0] and "empty_tensor" not in stacks[0][0] and "other.py" not in stacks[0][0],
           "stacks", stacks)
+    stacks = db.execute("SELECT DISTINCT t.text FROM allocation AS a JOIN stack_text AS t USING (stack_id) JOIN heap AS h USING (heap_id)"
+                        " WHERE h.name = 'PTA' AND a.alloc_seq IS NOT NULL AND t.text LIKE '%aten::b%'").fetchall()
+    check(stacks == [("aten::b\nmodel.py:7 forward\ntrain.py:40 main",)], "the chain of a call", stacks)
     # Its tables as text tell the same.
     folder = fresh("same")
     write_folder(folder, program, rank=2)
