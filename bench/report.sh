@@ -3,8 +3,9 @@
 #
 # report.sh BUILD [--quick] [FOLDER]: what a page of npumem report costs, as a Markdown table: writing it, with what answers SQL and
 # without, and looking at it in Debian's Chromium, beside an empty page in the same run. Of a million allocations and, without
-# --quick, of ten. Seconds of processors are those to compare on a busy machine. FOLDER keeps the databases, and has them the next time
-# (million.db, ten.db); without it they are made anew and go. What a browser needs is found as in tests/web/browser.sh.
+# --quick, of 4.6 million events (1.7 million allocations) and of ten million allocations. Seconds of processors are those to
+# compare on a busy machine. FOLDER keeps the databases, and has them the next time (million.db, events.db, ten.db); without it
+# they are made anew and go. What a browser needs is found as in tests/web/browser.sh.
 set -eu
 here=$(cd "${0%/*}" && pwd)
 build=$(realpath "${1:?usage: report.sh BUILD [--quick] [FOLDER]}")
@@ -20,6 +21,11 @@ mkdir -p "$folder"
 # A run of 24,000 steps of 43 allocations. (Its pool looks through all that it has cached: ten times as many steps take hours.)
 make_million() {
     "$bin/npumem-record" --force -o "$work/trace.zst" -- "$train" --steps 24000 --leak --fragment >"$work/log" 2>&1
+}
+
+# Of a run of training that has 4.6 million events.
+make_events() {
+    "$bin/npumem-record" --force -o "$work/trace.zst" -- "$train" --steps 20300 --threads 2 --leak >"$work/log" 2>&1
 }
 
 # Twenty million events of a pattern: 1,009 stacks in turn, 50,021 blocks live at once.
@@ -57,7 +63,7 @@ count() { sqlite3 "$folder/$1.db" "SELECT printf('%,d', count(*)) FROM allocatio
 
 names=million
 make million
-[ $is_quick = yes ] || { names="million ten" && make ten; }
+[ $is_quick = yes ] || { names="million events ten" && make events && make ten; }
 
 echo "$(date -u +%Y-%m-%d), $("$bin/npumem-report" --version | head -n 1), \`bench/report.sh BUILD\`; load $(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors"
 echo

@@ -3,8 +3,8 @@
 #
 # run.sh BUILD [--old OLD_BUILD] [--quick]: prints what docs/performance.md holds, measured here and now: npumem beside other programs
 # (peers.sh), the recorder beside its goals (recorder.sh), loading beside SQLite's own insert and beside an older build (ingest.sh;
-# without --old beside itself, which says how noisy the machine is), how loading scales (scale.sh), snapshots (snapshot.sh), views
-# (views.sh) and the page (report.sh). --quick: small inputs, in some two minutes.
+# without --old beside itself, which says how noisy the machine is), how loading scales (scale.sh), files of other tools (imports.sh),
+# snapshots (snapshot.sh), views (views.sh) and the page (report.sh). --quick: small inputs, in some two minutes.
 set -eu
 here=$(dirname "$(realpath "$0")")
 usage() { sed -n '4,7s/^# \{0,1\}//p' "$0"; }
@@ -31,6 +31,8 @@ say "loading (bench/ingest.sh)"
 "$here/ingest.sh" "${old:-$build}" "$build" $quick
 say "how loading scales (bench/scale.sh)"
 "$here/scale.sh" "$build" $quick
+say "files of other tools (bench/imports.sh)"
+if [ -z "$quick" ]; then "$here/imports.sh" "$build"; else "$here/imports.sh" "$build" 20; fi
 say "snapshots (bench/snapshot.sh)"
 if [ -z "$quick" ]; then "$here/snapshot.sh" "$build"; else "$here/snapshot.sh" "$build" 20; fi
 say "views (bench/views.sh)"

@@ -51,6 +51,8 @@ npm                    npm                    npm
 chromium-headless-shell|chromium chromium-headless-shell chromium
 firefox-esr            firefox-esr            firefox
 go                     golang-go              golang
+zsh                    zsh                    zsh
+fish                   fish                   fish
 '
 
 # For tests of pages, of exports, of JSON and of npumem mcp, from npm: what drives browsers, a validator of JSON Schema, and the protocol's own

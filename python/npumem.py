@@ -756,9 +756,12 @@ class Row(Dict[str, Any]):
             raise AttributeError("no column {!r}: there are {}".format(column, ", ".join(self))) from None
 
 
-def open(path: Union[str, bytes, "os.PathLike[str]"]) -> Database:
-    """The database at `path`, which npumem-ingest has made, for reading alone. Raises Error where it is none."""
-    return Database(path)
+def open(path: Union[str, bytes, "os.PathLike[str]"], language: str = "en") -> Database:
+    """The database at `path`, which npumem-ingest has made, for reading alone. Raises Error where it is none.
+
+    language: of the text of findings: "en", as the database has it; "zh", Chinese, or "auto", as the locale says, of npumem-ingest.
+    """
+    return Database(path, language)
 
 
 def _authorize(action: int, *_: Any) -> int:
@@ -773,8 +776,11 @@ class Database:
     """Made by open(). It may be anybody's: the file is not written to, and a question does nothing but read its tables and
     views, at a cost that is bounded by its size. What it says is data of whoever made it. For the thread that opened it."""
 
-    def __init__(self, path: Union[str, bytes, "os.PathLike[str]"]) -> None:
+    def __init__(self, path: Union[str, bytes, "os.PathLike[str]"], language: str = "en") -> None:
+        if language not in ("en", "zh", "auto"):
+            raise Error("language must be en, zh or auto, not {!r}".format(language))
         self.path = os.path.abspath(os.fsdecode(path))  #: of the file
+        self._language, self._answer = language, None  # type: str, Any
         file_bytes = self._look()
         self._steps, self._steps_left = _STEPS + file_bytes * _STEPS_PER_BYTE, 0
         self._seconds = _SECONDS + file_bytes * _SECONDS_PER_BYTE
@@ -831,8 +837,10 @@ class Database:
         if identity != _APPLICATION_ID:
             raise self._fail("not a database of npumem-ingest")
         if version != _SCHEMA_VERSION:
-            raise self._fail("has schema version {}, npumem.py {} reads {}: npumem-ingest its trace again".format(
-                version, __version__, _SCHEMA_VERSION))
+            older = version < _SCHEMA_VERSION
+            raise self._fail("is of {} npumem (schema version {}, npumem.py {} reads {}): {}".format(
+                "an older" if older else "a newer", version, __version__, _SCHEMA_VERSION,
+                "make it anew: npumem ingest TRACE" if older else "take the npumem.py of that one"))
 
     def _list_names(self) -> Dict[str, bool]:
         """Of views and tables, and whether they are public. A virtual table is code that the file would choose, and it runs
@@ -877,12 +885,26 @@ class Database:
     def findings(self) -> List[Row]:
         """What there is to say of the run, the gravest of a kind first: columns of table `finding` (docs/database.md), such as
         severity, kind, text, rank, device, site, bytes. What is 'not judged' is neither good nor bad."""
-        return self.view("finding")
+        return self._said("finding", "findings", "not_judged")
 
     @property
     def finding_groups(self) -> List[Row]:
         """Faults and warnings over all processes: columns of table `finding_group`."""
-        return self.view("finding_group")
+        return self._said("finding_group", "groups")
+
+    def _said(self, table: str, *members: str) -> List[Row]:
+        """The rows, with `text` in the language that was asked for; what npumem-ingest says, it says once."""
+        import json
+
+        rows = self.view(table)
+        if self._language == "en":
+            return rows
+        if self._answer is None:
+            told = _run([_program("npumem-ingest"), "--json", "--lang", self._language, "--", self.path], (0, 3))
+            self._answer = json.loads(told.decode("utf-8", "replace"))
+        number = table + "_id"
+        texts = {one[number]: one["text"] for member in members for one in self._answer[member]}
+        return [Row(row, text=texts.get(row[number], row["text"])) for row in rows]
 
     def views(self) -> List[str]:
         """The names of views and tables; view catalog says what each answers."""
@@ -913,13 +935,8 @@ class Database:
         output: default: the database's name with the suffix .html. Raises Error where npumem-report cannot, as when the file
         is there already ("--force").
         """
-        import subprocess
-
         name = os.path.splitext(self.path)[0] + ".html" if output is None else os.path.abspath(os.fsdecode(output))
-        done = subprocess.run([_program("npumem-report"), "-o", name, *options, self.path], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        if done.returncode != 0:
-            raise Error(done.stderr.decode("utf-8", "replace").strip() or "npumem-report ends with {}".format(done.returncode))
+        _run([_program("npumem-report"), "-o", name, *options, self.path], (0,))
         return name
 
     def _repr_html_(self) -> str:
@@ -949,6 +966,16 @@ def _program(name: str) -> str:
         if os.access(path, os.X_OK):
             return path
     raise Error("{} is not found: it is not installed with npumem.py, and not on PATH".format(name))
+
+
+def _run(words: List[str], wanted: Tuple[int, ...]) -> bytes:
+    """What it prints. Raises Error with what it says, where it ends otherwise than wanted."""
+    import subprocess
+
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode not in wanted:
+        raise Error(done.stderr.decode("utf-8", "replace").strip() or "{} ends with {}".format(words[0], done.returncode))
+    return done.stdout
 
 
 def _run_by_python(arguments: List[str]) -> List[str]:

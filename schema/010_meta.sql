@@ -224,7 +224,7 @@ CREATE TABLE z_note_kind (
 INSERT INTO z_note_kind VALUES
     (0, 'other'), (1, 'missing function'), (2, 'other tool'), (3, 'unseen library'), (4, 'unseen operator'),
     (5, 'no pool events'), (6, 'Python unreadable'), (7, 'Python unchecked'), (8, 'no ring'),
-    (9, 'unseen process'), (10, 'unread part');
+    (9, 'unseen process'), (10, 'unread part'), (11, 'other total');
 
 CREATE TABLE z_moment_kind (
     -- Words for moment.kind.

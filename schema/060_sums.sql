@@ -48,7 +48,8 @@ CREATE TABLE z_heap_sum (
     -- Their cost. Unit: nanoseconds.
     cost_ns INTEGER NOT NULL,
     -- Where the reserved bytes come from. 'segments': driver memory that carried the pool's blocks; 'stated': no
-    -- segment was ever seen, so the pool's own word counts. NULL: neither is known, or not a pool.
+    -- segment was ever seen, so the pool's own word counts, as of pinned memory in a snapshot the sum of its segments
+    -- (host_segments). NULL: neither is known, or not a pool.
     reserved_source TEXT,
     -- What the pool itself stated last. Unit: bytes. NULL: it never stated anything.
     stated_reserved_bytes INTEGER,
@@ -113,7 +114,7 @@ CREATE TABLE z_step_sum (
 ) WITHOUT ROWID;
 
 CREATE TABLE z_stack_sum (
-    -- Allocations of one heap by stack, over the whole recording, without the baseline. Shown by the view z_site_total.
+    -- Allocations of one heap by stack, over the whole recording, without the baseline.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -215,7 +216,7 @@ CREATE TABLE z_allocation_kind_sum (
 );
 
 CREATE TABLE z_operation_sum (
-    -- Runs of one name in one process, and their workspaces. Shown by the view z_workspace_by_operator.
+    -- Runs of one name in one process, and their workspaces.
     --
     -- The process. NULL: not known.
     process_id INTEGER REFERENCES process (process_id),

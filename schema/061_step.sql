@@ -12,6 +12,8 @@ CREATE TABLE z_step_anchor (
     kind TEXT NOT NULL,
     -- 1: npumem-ingest --step-at named the place; 0: it was found.
     is_given INTEGER NOT NULL,
+    -- 1: a backward pass or an optimizer was seen to run in the process; 0: not, as in a server.
+    is_trained INTEGER NOT NULL,
     -- The place: a stack that allocates, or executes a graph; where none was found, the one that came nearest. NULL: a range, or no place.
     stack_id INTEGER REFERENCES stack (stack_id),
     -- The range: its name, or the first of those that differ in a number at the end. NULL: no range.

@@ -32,7 +32,7 @@ CREATE TABLE z_pool_part (
 
 CREATE TABLE z_part_sample (
     -- Figures of a part of a pool at a moment; none where it held nothing. They add up to those of
-    -- fragmentation_sample. Shown by the view z_fragmentation_part.
+    -- fragmentation_sample.
     --
     -- The moment.
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
@@ -85,7 +85,7 @@ CREATE TABLE z_pool_growth (
 
 CREATE TABLE z_gap (
     -- Free ranges of a part of a pool at a moment, by size: a range of N bytes or more is one in which N bytes would
-    -- have fitted. Only where fragmentation_sample.has_detail is 1. Shown by the view z_free_range.
+    -- have fitted. Only where fragmentation_sample.has_detail is 1.
     --
     -- The moment.
     moment_id INTEGER NOT NULL REFERENCES moment (moment_id),
@@ -105,7 +105,7 @@ CREATE TABLE z_gap (
 
 CREATE TABLE z_fragmentation_usage (
     -- The timeline of how a pool and its parts are cut up, in at most 4096 buckets a pool and 1024 a part; extremes are
-    -- exact. Shown by the view z_fragmentation_timeline.
+    -- exact.
     --
     -- The pool's heap.
     heap_id INTEGER REFERENCES heap (heap_id),

@@ -13,7 +13,7 @@ CREATE TABLE z_miss_cause (
     -- cold: the first miss of its group. after_flush: the group holds less of the driver's memory than it once did, and the
     -- most it held would have been enough for what the program holds of it with this request. cold, too: no step of the
     -- process had ended (where steps are known). growth: with this request the program holds more of the group than ever before.
-    -- z_pending_free: memory of the group that was given up and not yet reusable would have served it. fragmentation: none of
+    -- pending_free: memory of the group that was given up and not yet reusable would have served it. fragmentation: none of
     -- these, so the group held enough free memory, and not in one piece that it would use.
     name TEXT NOT NULL
 );
@@ -168,7 +168,7 @@ CREATE TABLE z_pool_step (
 CREATE TABLE z_pool_reuse (
     -- How soon freed memory of a pool was asked for again: requests by how much the pool handed out between the last free of
     -- that size, or at that address, and the request. A free that no such request followed counts nowhere, nor does a
-    -- request before which no such free came since the one before. Shown by the view z_pool_reuse_distance.
+    -- request before which no such free came since the one before.
     --
     -- The pool's heap.
     heap_id INTEGER NOT NULL REFERENCES heap (heap_id),
@@ -245,8 +245,7 @@ CREATE TABLE z_pool_miss_sum (
 );
 
 CREATE TABLE z_pending_sum (
-    -- Blocks of one pool that were given up and not yet reusable, by stack of their allocation and stream. Shown by the view
-    -- z_pending_free.
+    -- Blocks of one pool that were given up and not yet reusable, by stack of their allocation and stream.
     --
     -- The pool's heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -267,7 +266,7 @@ CREATE TABLE z_pending_sum (
 CREATE TABLE z_cost_histogram (
     -- What allocation calls cost, by heap: how many took how long. Frees have no cost in a trace, and neither have mappings
     -- and what a framework's pool tells of itself. Up to 32 ns each value has its row; above, each power of two has 32 rows,
-    -- so that a value is known to 1/32. Shown by the views z_allocation_cost and z_allocation_cost_histogram.
+    -- so that a value is known to 1/32.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -284,7 +283,7 @@ CREATE TABLE z_cost_histogram (
 );
 
 CREATE TABLE z_slowest_call (
-    -- The 20 dearest allocation calls of each heap. Shown by the view z_slowest_allocation.
+    -- The 20 dearest allocation calls of each heap.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),

@@ -1,7 +1,7 @@
 -- Sums over copies, so that no view has to walk all of them.
 
 CREATE TABLE z_copy_sum (
-    -- Copies of one place by device, direction and stream. Shown by the views copy_summary, z_repeated_copy, z_copy_total and
+    -- Copies of one place by device, direction and stream. Shown by the views copy_summary and
     -- zero_copy.
     --
     -- The process. NULL: not known.

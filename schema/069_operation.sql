@@ -2,8 +2,7 @@
 
 CREATE TABLE z_operation_step_sum (
     -- What operations did to a heap in each step, those before the first step included: of each heap and step the 16
-    -- with the most bytes, and one row of the rest. Of long runs the steps that z_step_stride says, and the last. Shown
-    -- by the view z_operation_memory_by_step.
+    -- with the most bytes, and one row of the rest. Of long runs the steps that z_step_stride says, and the last.
     --
     -- The process.
     process_id INTEGER REFERENCES process (process_id),

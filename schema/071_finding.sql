@@ -140,9 +140,10 @@ CREATE TABLE finding_group (
     site TEXT,
     -- What is called so, as in table finding.
     verdict TEXT,
-    -- Ranks that have it, or processes where there are no ranks. Unit: ranks or processes.
+    -- Ranks that have it, and processes without a rank. Unit: ranks or processes.
     holder_count INTEGER NOT NULL,
-    -- Of so many. Unit: ranks or processes.
+    -- Of so many: of all ranks, or where there are none of all processes that used memory; and whoever else has a finding. Unit: ranks or
+    -- processes.
     all_count INTEGER NOT NULL,
     -- Of all together. Unit: bytes. NULL: not in bytes.
     total_bytes INTEGER,

@@ -453,7 +453,7 @@ CREATE VIEW suspect_by_site (
     -- Level of the heap.
     level,
     -- end place
-    -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)', with the thread's name, or '(no stack)'.
+    -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)' or '(no stack)'.
     site,
     -- 'bounded': it grew, and what speaks for an end of that is in reason; 'not judged': it cannot be told.
     verdict,

@@ -92,7 +92,7 @@ CREATE VIEW peak_by_site (
     -- Level of the heap.
     level,
     -- end place
-    -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)', with the thread's name, where callers are
+    -- Where: 'file:line function', 'module+0xoffset function', '(stack cut)' where callers are
     -- missing and all that is there is plumbing, '(no stack)', or '(baseline)' for what was there before and has no stack.
     site,
     -- Allocations of the site that were live at the peak. Unit: allocations.
@@ -512,60 +512,6 @@ SELECT
     s.is_whole_run
 FROM z_heap_sum AS s
 JOIN z_heap_place AS p ON p.heap_id = s.heap_id;
-
-CREATE VIEW z_site_total (
-    -- How much was allocated at each site, over the whole recording, without the baseline; largest first.
-    --
-    -- begin place
-    -- Name of the machine. NULL: not known.
-    host,
-    -- Rank of the process. NULL: none.
-    rank,
-    -- Process number. NULL: not known.
-    pid,
-    -- Number of the device. NULL: host memory.
-    device,
-    -- Name of the heap.
-    heap,
-    -- Level of the heap.
-    level,
-    -- end place
-    -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
-    site,
-    -- Allocations. Unit: allocations.
-    allocation_count,
-    -- Of these, how many ended. Unit: allocations.
-    free_count,
-    -- Sum of what was allocated. Unit: bytes.
-    allocated_bytes,
-    -- Of these, how much ended. Unit: bytes.
-    freed_bytes,
-    -- What is left: live at the end, segments too. Unit: bytes.
-    live_bytes
-) AS
-SELECT
-    p.host, p.rank, p.pid, p.device, p.heap, p.level,
-    coalesce(f.label, '(no stack)'),
-    g.allocation_count,
-    g.free_count,
-    g.allocated_bytes,
-    g.freed_bytes,
-    g.allocated_bytes - g.freed_bytes
-FROM (
-    SELECT
-        t.heap_id,
-        s.site_frame_id,
-        sum(t.allocation_count) AS allocation_count,
-        sum(t.free_count) AS free_count,
-        sum(t.allocated_bytes) AS allocated_bytes,
-        sum(t.freed_bytes) AS freed_bytes
-    FROM z_stack_sum AS t
-    LEFT JOIN stack AS s ON s.stack_id = t.stack_id
-    GROUP BY t.heap_id, s.site_frame_id
-) AS g
-JOIN z_heap_place AS p ON p.heap_id = g.heap_id
-LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
-ORDER BY g.allocated_bytes DESC, g.heap_id, g.site_frame_id;
 
 -- catalog: first 16, in csv
 CREATE VIEW timeline (

@@ -273,7 +273,7 @@ FROM (
         LEFT JOIN process AS q ON q.process_id = h.process_id
         LEFT JOIN input AS i ON i.input_id = q.input_id
         LEFT JOIN z_early_free AS e ON e.heap_id = a.heap_id
-        WHERE a.reserved_bytes > 0
+        WHERE a.reserved_bytes > 0 AND h.level IN (2, 3)
     ) AS u
     CROSS JOIN z_threshold AS t
     WHERE t.measure = 'fragmentation'

@@ -1,9 +1,8 @@
--- Transfers: by direction, stream and site, and those that move the same again.
+-- Transfers: by direction, stream and site.
 
 CREATE VIEW copy_summary (
     -- Transfers and memsets by device, direction, stream and site; most bytes first.
     --
-    -- begin copy_place
     -- Name of the machine. NULL: not known.
     host,
     -- Rank of the process. NULL: none.
@@ -16,7 +15,6 @@ CREATE VIEW copy_summary (
     heap,
     -- Always NULL: a copy is not of one level.
     level,
-    -- end copy_place
     -- Direction, or 'memset'.
     kind,
     -- 1: queued on a stream; 0: the call returned when it was done.
@@ -82,89 +80,3 @@ LEFT JOIN input ON input.input_id = process.input_id
 LEFT JOIN copy_kind AS k ON k.kind = g.kind
 LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
 ORDER BY g.size_bytes DESC, g.copy_count DESC, g.process_id, g.device, g.kind, g.is_async, g.stream, g.site_frame_id;
-
-CREATE VIEW z_repeated_copy (
-    -- Where the same is copied again: the same source, size, direction and target device as before, and as far as is known
-    -- nobody has written the source since. Copies, memsets and frees are known; what kernels and the processor write is
-    -- not recorded, so that a row says where to look, and not that a copy is needless. Of memory that is used for other
-    -- content each time (a staging buffer) there are rows, too. Most bytes first.
-    --
-    -- begin copy_place
-    -- Name of the machine. NULL: not known.
-    host,
-    -- Rank of the process. NULL: none.
-    rank,
-    -- Process number. NULL: not known.
-    pid,
-    -- Number of the device that is written, or else read. NULL: host memory on both sides, or not known.
-    device,
-    -- Always NULL: a copy is not of one heap.
-    heap,
-    -- Always NULL: a copy is not of one level.
-    level,
-    -- end copy_place
-    -- Direction.
-    kind,
-    -- Where: 'file:line function', 'module+0xoffset function' or '(no stack)'.
-    site,
-    -- Copies, repeated or not, that did not fail. Unit: copies.
-    copy_count,
-    -- Copies of what had been copied before. Unit: copies.
-    repeated_count,
-    -- Their size. Unit: bytes.
-    repeated_bytes,
-    -- repeated_bytes / bytes of all copies. Unit: ratio (0 to 1).
-    repeated_ratio,
-    -- Most that one source was copied, the first time included. Unit: copies.
-    longest_count,
-    -- That source, hexadecimal.
-    longest_address,
-    -- Its size. Unit: bytes.
-    longest_bytes,
-    -- Place in the order of events of its last copy.
-    longest_seq,
-    -- 1: something of the recording was lost, or not kept, or the process was paused or ran before its recording began:
-    -- then what follows is counted from there anew, so that there may be more; 0: as far as copies tell, this is all.
-    is_partial
-) AS
-SELECT
-    process.host, process.rank, process.pid, g.device,
-    NULL,
-    NULL,
-    k.name,
-    coalesce(f.label, '(no stack)'),
-    g.copy_count,
-    g.repeated_count,
-    g.repeated_bytes,
-    CAST(g.repeated_bytes AS REAL) / g.size_bytes,
-    g.longest_count + 1,
-    printf('0x%x', g.longest_address),
-    g.longest_bytes,
-    g.longest_seq,
-    input.is_complete = 0 OR input.baseline = 'unknown' OR input.detail_begin_seq IS NOT NULL
-        OR EXISTS (SELECT 1 FROM z_pause AS q WHERE q.process_id = g.process_id)
-FROM (
-    SELECT
-        c.process_id,
-        coalesce(d.physical_ordinal, d.ordinal) AS device,
-        c.kind,
-        s.site_frame_id,
-        sum(c.copy_count - c.failed_count) AS copy_count,
-        sum(c.size_bytes) AS size_bytes,
-        sum(c.repeated_count) AS repeated_count,
-        sum(c.repeated_bytes) AS repeated_bytes,
-        max(c.longest_count) AS longest_count,
-        c.longest_address,
-        c.longest_bytes,
-        c.longest_seq
-    FROM z_copy_sum AS c
-    LEFT JOIN device AS d ON d.device_id = c.device_id
-    LEFT JOIN stack AS s ON s.stack_id = c.stack_id
-    GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal), c.kind, s.site_frame_id
-    HAVING sum(c.repeated_count) > 0
-) AS g
-LEFT JOIN process ON process.process_id = g.process_id
-LEFT JOIN input ON input.input_id = process.input_id
-LEFT JOIN copy_kind AS k ON k.kind = g.kind
-LEFT JOIN frame AS f ON f.frame_id = g.site_frame_id
-ORDER BY g.repeated_bytes DESC, g.process_id, g.device, g.kind, g.site_frame_id;

@@ -82,12 +82,6 @@ uint32_t nm_read_u32(nm_cursor *cursor)
     return four.len == 4 ? nm_get_u32(four.data) : 0;
 }
 
-uint64_t nm_read_u64(nm_cursor *cursor)
-{
-    nm_bytes eight = nm_read_bytes(cursor, 8);
-    return eight.len == 8 ? nm_get_u64(eight.data) : 0;
-}
-
 uint64_t nm_read_varint(nm_cursor *cursor)
 {
     uint64_t value = 0;

@@ -51,7 +51,6 @@ typedef struct nm_cursor {
 nm_cursor nm_cursor_over(const void *data, size_t len);
 uint8_t nm_read_u8(nm_cursor *cursor);
 uint32_t nm_read_u32(nm_cursor *cursor);
-uint64_t nm_read_u64(nm_cursor *cursor);
 uint64_t nm_read_varint(nm_cursor *cursor);
 nm_bytes nm_read_bytes(nm_cursor *cursor, uint64_t len); /* borrowed from the cursor's bytes */
 size_t nm_cursor_left(const nm_cursor *cursor);

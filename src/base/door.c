@@ -139,6 +139,70 @@ nm_status nm_door_make_temporary(const char *stem, char path[PATH_MAX], int *fol
     return NM_OK;
 }
 
+/* ---- What is handed over -------------------------------------------------------------------------------------------- */
+
+static const char handed[] = "/proc/self/fd/";
+
+/* One name after the other: O_NOFOLLOW is of the last one alone. O_PATH opens a link itself. */
+int nm_door_hold_below(int folder, const char *path)
+{
+    int fd = open_folder(folder, ".", O_PATH), next;
+    char name[NAME_MAX + 1];
+    struct stat info;
+
+    while (fd >= 0 && *(path += strspn(path, "/")) != 0) {
+        size_t len = strcspn(path, "/");
+        bool is_name = len < sizeof name && (len != 2 || strncmp(path, "..", len) != 0);
+
+        snprintf(name, sizeof name, "%.*s", (int)(is_name ? len : 0), path);
+        path += len;
+        next = nm_io.openat(fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+        if (next >= 0 && fstat(next, &info) == 0 && S_ISLNK(info.st_mode)) {
+            nm_io_close(next);
+            next = -1;
+            errno = ELOOP;
+        }
+        int failure = errno;
+        nm_io_close(fd);
+        errno = failure;
+        fd = next;
+    }
+    return fd;
+}
+
+void nm_door_hand(int fd, char path[NM_DOOR_HANDED_BYTES])
+{
+    snprintf(path, NM_DOOR_HANDED_BYTES, "%s%d", handed, fd);
+}
+
+bool nm_door_is_handed(const char *path)
+{
+    return strncmp(path, handed, sizeof handed - 1) == 0;
+}
+
+int nm_door_read_flags(const char *path)
+{
+    return nm_door_is_handed(path) && strchr(path + sizeof handed - 1, '/') != NULL ? O_NOFOLLOW : 0;
+}
+
+void nm_door_keep_handed(const char *path)
+{
+    if (nm_door_is_handed(path))
+        fcntl(atoi(path + sizeof handed - 1), F_SETFD, 0);
+}
+
+const char *nm_door_name(const char *path, char name[PATH_MAX])
+{
+    char own[NM_DOOR_HANDED_BYTES];
+
+    if (!nm_door_is_handed(path))
+        return path;
+    nm_door_hand(atoi(path + sizeof handed - 1), own);
+    ssize_t len = readlink(own, name, PATH_MAX);
+    int added = len <= 0 ? -1 : snprintf(name + len, PATH_MAX - (size_t)len, "%s", path + strlen(own));
+    return added < 0 || (size_t)(len + added) >= PATH_MAX ? path : name;
+}
+
 /* ---- Names in an open folder ---------------------------------------------------------------------------------------- */
 
 nm_status nm_door_open_at(int folder, const char *name, int flags, mode_t mode, int *fd, nm_error *err)

@@ -57,6 +57,28 @@ int nm_door_remove(const char *path);
 /* A new folder STEM-XXXXXX, for the user alone, in the temporary folder (nm_io_temporary_folder). Gives its path, and the folder itself, open. */
 nm_status nm_door_make_temporary(const char *stem, char path[PATH_MAX], int *folder, nm_error *err);
 
+/* ---- What is handed over: open by one who has judged it, and opened anew by another, whatever its name leads to by then ---- */
+
+#define NM_DOOR_HANDED_BYTES 32
+
+/* Holds what `path` is below the open folder, to be handed over; "" is the folder itself. No link is followed, nothing waited for, and
+ * nothing can be read by it. -1: errno; ELOOP where there is a link. */
+int nm_door_hold_below(int folder, const char *path);
+
+/* The path of a descriptor, for this process and those that inherit it. */
+void nm_door_hand(int fd, char path[NM_DOOR_HANDED_BYTES]);
+
+bool nm_door_is_handed(const char *path); /* it is such a path, or one below it */
+
+/* To be added to the flags of what is only read: below a folder that was handed over no link is followed. */
+int nm_door_read_flags(const char *path);
+
+/* A child that runs another program keeps what this path is of. May be called between fork and exec. */
+void nm_door_keep_handed(const char *path);
+
+/* The name to show: of what was handed over the one that it has now. In `name`, or `path` itself. */
+const char *nm_door_name(const char *path, char name[PATH_MAX]);
+
 /* ---- Names in an open folder: links are not followed ---------------------------------------------------------------- */
 
 /* Opens with O_CLOEXEC and O_NOFOLLOW. NM_ERR_EXISTS, with O_EXCL: it is there. */

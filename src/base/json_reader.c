@@ -60,14 +60,20 @@ static nm_status look(nm_json_reader *reader, int *c, nm_error *err)
     return NM_OK;
 }
 
+static bool is_blank(int c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
 static nm_status look_past_blanks(nm_json_reader *reader, int *c, nm_error *err)
 {
-    nm_status status = look(reader, c, err);
+    nm_status status;
 
-    while (status == NM_OK && (*c == ' ' || *c == '\t' || *c == '\n' || *c == '\r')) {
-        reader->at++;
+    do {
+        while (reader->at < reader->len && is_blank(reader->data[reader->at]))
+            reader->at++;
         status = look(reader, c, err);
-    }
+    } while (status == NM_OK && is_blank(*c));
     return status;
 }
 

@@ -29,8 +29,6 @@ typedef struct nm_parts { /* a zeroed one: the recording is one file */
     uint64_t keyframe_bytes; /* that the last part began with */
 } nm_parts;
 
-#define NM_PART_NAME_BYTES 24 /* room for a part's number behind the name, with its dot and the zero byte */
-
 /* Makes the list with its first part, NAME.000, which the caller has opened. */
 nm_status nm_parts_init(nm_parts *parts, const char *name, uint64_t bytes_max, uint64_t steps_max, nm_error *err);
 void nm_parts_fini(nm_parts *parts);

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of chart_lines.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of chart_lines.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_CHART_LINES_SQL_H
 #define NM_EXPORT_CHART_LINES_SQL_H
@@ -19,7 +16,6 @@
     INTEGER(peak_number)
 #define NM_CHART_LINES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(has_times) INTEGER(heap_id) INTEGER(process_id) \
     INTEGER(device_id)
-NM_QUESTION_ROW(chart_lines, NM_CHART_LINES_COLUMNS)
-NM_QUESTION_ASK(chart_lines, NM_CHART_LINES_SQL, NM_CHART_LINES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(chart_lines, NM_CHART_LINES_SQL, NM_CHART_LINES_COLUMNS, NM_CHART_LINES_PARAMETERS)
 
 #endif

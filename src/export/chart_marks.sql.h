@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of chart_marks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of chart_marks.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_CHART_MARKS_SQL_H
 #define NM_EXPORT_CHART_MARKS_SQL_H
@@ -16,7 +13,6 @@
     "m.moment_id LIMIT 200;"
 #define NM_CHART_MARKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(at_number) FLAG(is_failure) TEXT(name)
 #define NM_CHART_MARKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(has_times) INTEGER(process_id) INTEGER(device_id)
-NM_QUESTION_ROW(chart_marks, NM_CHART_MARKS_COLUMNS)
-NM_QUESTION_ASK(chart_marks, NM_CHART_MARKS_SQL, NM_CHART_MARKS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(chart_marks, NM_CHART_MARKS_SQL, NM_CHART_MARKS_COLUMNS, NM_CHART_MARKS_PARAMETERS)
 
 #endif

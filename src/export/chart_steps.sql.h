@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of chart_steps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of chart_steps.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_CHART_STEPS_SQL_H
 #define NM_EXPORT_CHART_STEPS_SQL_H
@@ -16,8 +13,6 @@
 #define NM_CHART_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(begin_number)
 #define NM_CHART_STEPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(has_times) INTEGER(process_id) INTEGER(device_id) \
     INTEGER(most_count)
-NM_QUESTION_ROW(chart_steps, NM_CHART_STEPS_COLUMNS)
-NM_QUESTION_ASK(chart_steps, NM_CHART_STEPS_SQL, NM_CHART_STEPS_PARAMETERS)
-NM_QUESTION_GET(chart_steps, NM_CHART_STEPS_PARAMETERS)
+NM_QUESTION(chart_steps, NM_CHART_STEPS_SQL, NM_CHART_STEPS_COLUMNS, NM_CHART_STEPS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of export_facts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of export_facts.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_EXPORT_FACTS_SQL_H
 #define NM_EXPORT_EXPORT_FACTS_SQL_H
@@ -15,7 +12,6 @@
     "max(last_seq) AS last_seq FROM usage;"
 #define NM_EXPORT_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(start_realtime_ns) INTEGER(partial_count) \
     INTEGER(process_count) TEXT(command) INTEGER(last_ns) INTEGER(last_seq)
-NM_QUESTION_ROW(export_facts, NM_EXPORT_FACTS_COLUMNS)
-NM_QUESTION_ASK(export_facts, NM_EXPORT_FACTS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(export_facts, NM_EXPORT_FACTS_SQL, NM_EXPORT_FACTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of folded.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of folded.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_FOLDED_SQL_H
 #define NM_EXPORT_FOLDED_SQL_H
@@ -32,7 +29,6 @@
 #define NM_FOLDED_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(heap) INTEGER(stack_id) FLAG(is_baseline) \
     INTEGER(live_bytes)
 #define NM_FOLDED_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment) FLAG(has_rows)
-NM_QUESTION_ROW(folded, NM_FOLDED_COLUMNS)
-NM_QUESTION_ASK(folded, NM_FOLDED_SQL, NM_FOLDED_PARAMETERS)
+NM_QUESTION_OF_TEXTS(folded, NM_FOLDED_SQL, NM_FOLDED_COLUMNS, NM_FOLDED_PARAMETERS)
 
 #endif

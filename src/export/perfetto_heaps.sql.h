@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of perfetto_heaps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of perfetto_heaps.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_PERFETTO_HEAPS_SQL_H
 #define NM_EXPORT_PERFETTO_HEAPS_SQL_H
@@ -21,7 +18,6 @@
     "EXISTS (SELECT 1 FROM usage AS u WHERE u.heap_id = h.heap_id) ORDER BY h.heap_id;"
 #define NM_PERFETTO_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(process_id) TEXT(live_name) \
     TEXT(reserved_name) FLAG(is_reserved)
-NM_QUESTION_ROW(perfetto_heaps, NM_PERFETTO_HEAPS_COLUMNS)
-NM_QUESTION_ASK(perfetto_heaps, NM_PERFETTO_HEAPS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(perfetto_heaps, NM_PERFETTO_HEAPS_SQL, NM_PERFETTO_HEAPS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

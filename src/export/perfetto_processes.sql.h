@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of perfetto_processes.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of perfetto_processes.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_PERFETTO_PROCESSES_SQL_H
 #define NM_EXPORT_PERFETTO_PROCESSES_SQL_H
@@ -15,7 +12,6 @@
     "', ', '') || coalesce(process.command, 'pid ' || process.pid, 'process') AS name FROM process ORDER BY " \
     "process_id;"
 #define NM_PERFETTO_PROCESSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(pid) TEXT(name)
-NM_QUESTION_ROW(perfetto_processes, NM_PERFETTO_PROCESSES_COLUMNS)
-NM_QUESTION_ASK(perfetto_processes, NM_PERFETTO_PROCESSES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(perfetto_processes, NM_PERFETTO_PROCESSES_SQL, NM_PERFETTO_PROCESSES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of perfetto_slices.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of perfetto_slices.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_PERFETTO_SLICES_SQL_H
 #define NM_EXPORT_PERFETTO_SLICES_SQL_H
@@ -22,7 +19,6 @@
     "ORDER BY process_id, track_number, begin_ns, end_ns IS NOT NULL, end_ns DESC, number;"
 #define NM_PERFETTO_SLICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(track_number) \
     TEXT(track_name) TEXT(category) TEXT(name) INTEGER(begin_ns) INTEGER(end_ns)
-NM_QUESTION_ROW(perfetto_slices, NM_PERFETTO_SLICES_COLUMNS)
-NM_QUESTION_ASK(perfetto_slices, NM_PERFETTO_SLICES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(perfetto_slices, NM_PERFETTO_SLICES_SQL, NM_PERFETTO_SLICES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of pprof_samples.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of pprof_samples.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_PPROF_SAMPLES_SQL_H
 #define NM_EXPORT_PPROF_SAMPLES_SQL_H
@@ -42,7 +39,6 @@
     INTEGER(alloc_bytes) INTEGER(live_count) INTEGER(live_bytes) INTEGER(peak_bytes) INTEGER(leak_bytes) TEXT(heap) \
     TEXT(level) TEXT(device_name) TEXT(rank_name) TEXT(pid_name) TEXT(stream_name) TEXT(category)
 #define NM_PPROF_SAMPLES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment) FLAG(has_rows)
-NM_QUESTION_ROW(pprof_samples, NM_PPROF_SAMPLES_COLUMNS)
-NM_QUESTION_ASK(pprof_samples, NM_PPROF_SAMPLES_SQL, NM_PPROF_SAMPLES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(pprof_samples, NM_PPROF_SAMPLES_SQL, NM_PPROF_SAMPLES_COLUMNS, NM_PPROF_SAMPLES_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of profile_heaps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of profile_heaps.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_PROFILE_HEAPS_SQL_H
 #define NM_EXPORT_PROFILE_HEAPS_SQL_H
@@ -13,8 +10,6 @@
     "z_heap_sum AS s ON s.heap_id = n.heap_id WHERE n.moment = :moment AND s.peak_bytes > 0;"
 #define NM_PROFILE_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(ns)
 #define NM_PROFILE_HEAPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment)
-NM_QUESTION_ROW(profile_heaps, NM_PROFILE_HEAPS_COLUMNS)
-NM_QUESTION_ASK(profile_heaps, NM_PROFILE_HEAPS_SQL, NM_PROFILE_HEAPS_PARAMETERS)
-NM_QUESTION_GET(profile_heaps, NM_PROFILE_HEAPS_PARAMETERS)
+NM_QUESTION(profile_heaps, NM_PROFILE_HEAPS_SQL, NM_PROFILE_HEAPS_COLUMNS, NM_PROFILE_HEAPS_PARAMETERS)
 
 #endif

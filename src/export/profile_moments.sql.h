@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of profile_moments.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of profile_moments.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_PROFILE_MOMENTS_SQL_H
 #define NM_EXPORT_PROFILE_MOMENTS_SQL_H
@@ -14,7 +11,6 @@
     "BY name ORDER BY min(moment_id) ) ORDER BY 2 LIMIT :most_count;"
 #define NM_PROFILE_MOMENTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(moment) INTEGER(number)
 #define NM_PROFILE_MOMENTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(most_count)
-NM_QUESTION_ROW(profile_moments, NM_PROFILE_MOMENTS_COLUMNS)
-NM_QUESTION_ASK(profile_moments, NM_PROFILE_MOMENTS_SQL, NM_PROFILE_MOMENTS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(profile_moments, NM_PROFILE_MOMENTS_SQL, NM_PROFILE_MOMENTS_COLUMNS, NM_PROFILE_MOMENTS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of profile_places.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of profile_places.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_PROFILE_PLACES_SQL_H
 #define NM_EXPORT_PROFILE_PLACES_SQL_H
@@ -21,7 +18,6 @@
     "heap.process_id WHERE place.heap_id = :heap_id;"
 #define NM_PROFILE_PLACES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(pid) TEXT(name)
 #define NM_PROFILE_PLACES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id)
-NM_QUESTION_ROW(profile_places, NM_PROFILE_PLACES_COLUMNS)
-NM_QUESTION_ASK(profile_places, NM_PROFILE_PLACES_SQL, NM_PROFILE_PLACES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(profile_places, NM_PROFILE_PLACES_SQL, NM_PROFILE_PLACES_COLUMNS, NM_PROFILE_PLACES_PARAMETERS)
 
 #endif

@@ -292,7 +292,8 @@ static nm_status take_segment(cursor *segments, item *out, nm_error *err)
     return status;
 }
 
-/* Of a block that lies in nothing that is known, a segment is made. */
+/* Of a block that lies in nothing that is known, a segment is made; of a device of which no driver memory is known, snapshot_blocks.sql
+ * makes them. */
 static nm_status put_segments(snapshot *s, nm_error *err)
 {
     cursor segments = {0}, blocks = {0};
@@ -514,6 +515,9 @@ static nm_status check(snapshot *s, nm_error *err)
     if (row.partial_count > 0)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
                        "does not have the rows of all allocations (--detail): no snapshot");
+    if (row.inexact_count > 0)
+        return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                       "holds an input whose peak is not exact (peak_basis): no snapshot");
     if (row.device_count > DEVICES_MAX)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "has more than %d devices", DEVICES_MAX);
     s->device_count = row.device_count;

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of snapshot_entries.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of snapshot_entries.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_SNAPSHOT_ENTRIES_SQL_H
 #define NM_EXPORT_SNAPSHOT_ENTRIES_SQL_H
@@ -59,8 +56,6 @@
     "= 3 AND m.name = 'snapshot' ORDER BY 1, 2, 3, 4;"
 #define NM_SNAPSHOT_ENTRIES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device) INTEGER(seq) INTEGER(action_code) \
     INTEGER(address) INTEGER(size_bytes) INTEGER(stream) INTEGER(stack_id) INTEGER(pool_id) INTEGER(ns)
-NM_QUESTION_ROW(snapshot_entries, NM_SNAPSHOT_ENTRIES_COLUMNS)
-NM_QUESTION_ASK(snapshot_entries, NM_SNAPSHOT_ENTRIES_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(snapshot_entries, NM_QUESTION_NONE)
+NM_QUESTION(snapshot_entries, NM_SNAPSHOT_ENTRIES_SQL, NM_SNAPSHOT_ENTRIES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

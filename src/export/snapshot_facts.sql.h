@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of snapshot_facts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of snapshot_facts.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_SNAPSHOT_FACTS_SQL_H
 #define NM_EXPORT_SNAPSHOT_FACTS_SQL_H
@@ -18,11 +15,10 @@
     "JOIN dev ON dev.device_id = h.device_id JOIN process AS p ON p.process_id = h.process_id JOIN input AS i ON " \
     "i.input_id = p.input_id WHERE h.level IN (1, 2, 3) ) SELECT (SELECT coalesce(max(number) + 1, 0) FROM dev) AS " \
     "device_count, (SELECT count(*) FROM device WHERE kind = 'npu') AS npu_count, (SELECT count(*) FROM device " \
-    "WHERE kind = 'gpu') AS gpu_count, (SELECT count(*) FROM input WHERE detail <> 'all') AS partial_count;"
+    "WHERE kind = 'gpu') AS gpu_count, (SELECT count(*) FROM input WHERE detail <> 'all') AS partial_count, " \
+    "(SELECT count(*) FROM input WHERE peak_basis IN ('estimate', 'curve', 'none')) AS inexact_count;"
 #define NM_SNAPSHOT_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_count) INTEGER(npu_count) \
-    INTEGER(gpu_count) INTEGER(partial_count)
-NM_QUESTION_ROW(snapshot_facts, NM_SNAPSHOT_FACTS_COLUMNS)
-NM_QUESTION_ASK(snapshot_facts, NM_SNAPSHOT_FACTS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(snapshot_facts, NM_QUESTION_NONE)
+    INTEGER(gpu_count) INTEGER(partial_count) INTEGER(inexact_count)
+NM_QUESTION(snapshot_facts, NM_SNAPSHOT_FACTS_SQL, NM_SNAPSHOT_FACTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of snapshot_ranges.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of snapshot_ranges.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_EXPORT_SNAPSHOT_RANGES_SQL_H
 #define NM_EXPORT_SNAPSHOT_RANGES_SQL_H
@@ -31,7 +28,6 @@
     "/ 1000 = end_ns / 1000 THEN 2 ELSE 1 - is_end END, begin_ns, id, is_end;"
 #define NM_SNAPSHOT_RANGES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device) TEXT(name) INTEGER(time_us) \
     FLAG(is_end)
-NM_QUESTION_ROW(snapshot_ranges, NM_SNAPSHOT_RANGES_COLUMNS)
-NM_QUESTION_ASK(snapshot_ranges, NM_SNAPSHOT_RANGES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(snapshot_ranges, NM_SNAPSHOT_RANGES_SQL, NM_SNAPSHOT_RANGES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

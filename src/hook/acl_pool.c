@@ -12,8 +12,7 @@
 #include "hook/handles.h"
 #include "hook/hook.h"
 
-#define NUMBERED_POOLS 64
-#define NAME_PREFIX    "CANN memory pool "
+#define NAME_PREFIX "CANN memory pool "
 
 /* Numbers that are in use: pools have the lowest free one, so that runs of a program can be compared, and a program that
  * makes pools and destroys them needs few heaps. */

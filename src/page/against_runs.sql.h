@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of against_runs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of against_runs.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_AGAINST_RUNS_SQL_H
 #define NM_PAGE_AGAINST_RUNS_SQL_H
@@ -17,7 +14,6 @@
 #define NM_AGAINST_RUNS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(letter) TEXT(name) INTEGER(process_count) \
     INTEGER(rank_count) INTEGER(step_count) INTEGER(lossy_count)
 #define NM_AGAINST_RUNS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(own_name) TEXT(other_name)
-NM_QUESTION_ROW(against_runs, NM_AGAINST_RUNS_COLUMNS)
-NM_QUESTION_ASK(against_runs, NM_AGAINST_RUNS_SQL, NM_AGAINST_RUNS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(against_runs, NM_AGAINST_RUNS_SQL, NM_AGAINST_RUNS_COLUMNS, NM_AGAINST_RUNS_PARAMETERS)
 
 #endif

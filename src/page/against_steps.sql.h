@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of against_steps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of against_steps.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_AGAINST_STEPS_SQL_H
 #define NM_PAGE_AGAINST_STEPS_SQL_H
@@ -12,8 +9,6 @@
     "SELECT process_id, number, begin_seq FROM step WHERE begin_seq IS NOT NULL ORDER BY process_id, begin_seq, " \
     "step_id LIMIT 100000;"
 #define NM_AGAINST_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(number) INTEGER(begin_seq)
-NM_QUESTION_ROW(against_steps, NM_AGAINST_STEPS_COLUMNS)
-NM_QUESTION_ASK(against_steps, NM_AGAINST_STEPS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(against_steps, NM_QUESTION_NONE)
+NM_QUESTION(against_steps, NM_AGAINST_STEPS_SQL, NM_AGAINST_STEPS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

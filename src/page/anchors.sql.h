@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of anchors.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of anchors.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_ANCHORS_SQL_H
 #define NM_PAGE_ANCHORS_SQL_H
@@ -21,8 +18,6 @@
     "l.level JOIN (SELECT 1 AS number UNION SELECT 2) AS e WHERE l.first_seq IS NOT NULL AND l.last_seq IS NOT " \
     "NULL ORDER BY 1, 2, 3;"
 #define NM_ANCHORS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(kind_code) INTEGER(seq)
-NM_QUESTION_ROW(anchors, NM_ANCHORS_COLUMNS)
-NM_QUESTION_ASK(anchors, NM_ANCHORS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(anchors, NM_QUESTION_NONE)
+NM_QUESTION(anchors, NM_ANCHORS_SQL, NM_ANCHORS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

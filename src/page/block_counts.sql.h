@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of block_counts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of block_counts.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_BLOCK_COUNTS_SQL_H
 #define NM_PAGE_BLOCK_COUNTS_SQL_H
@@ -11,8 +8,6 @@
 #define NM_BLOCK_COUNTS_SQL \
     "SELECT count(*) AS block_count FROM allocation WHERE is_segment = 0;"
 #define NM_BLOCK_COUNTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(block_count)
-NM_QUESTION_ROW(block_counts, NM_BLOCK_COUNTS_COLUMNS)
-NM_QUESTION_ASK(block_counts, NM_BLOCK_COUNTS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(block_counts, NM_QUESTION_NONE)
+NM_QUESTION(block_counts, NM_BLOCK_COUNTS_SQL, NM_BLOCK_COUNTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

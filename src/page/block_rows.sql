@@ -14,6 +14,8 @@ SELECT
     CASE WHEN :is_whole THEN stream END AS stream,
     CASE WHEN :is_whole THEN category_id END AS category_id,
     CASE WHEN :is_whole THEN private_pool END AS private_pool_id,
+    CASE WHEN :is_whole THEN max(block_bytes - requested_bytes, 0) END AS spare_bytes,
+    CASE WHEN :is_whole THEN free_requested_seq END AS given_up_seq,
     CASE WHEN :is_whole THEN operation_id END AS operation_id,
     CASE WHEN :is_whole THEN operation_source END AS source_code
 FROM allocation

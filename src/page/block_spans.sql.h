@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of block_spans.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of block_spans.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_BLOCK_SPANS_SQL_H
 #define NM_PAGE_BLOCK_SPANS_SQL_H
@@ -12,8 +9,6 @@
     "SELECT (SELECT max(allocation_id) FROM allocation) / 2 - (SELECT min(allocation_id) FROM allocation) / 2 AS " \
     "half_count;"
 #define NM_BLOCK_SPANS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(half_count)
-NM_QUESTION_ROW(block_spans, NM_BLOCK_SPANS_COLUMNS)
-NM_QUESTION_ASK(block_spans, NM_BLOCK_SPANS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(block_spans, NM_QUESTION_NONE)
+NM_QUESTION(block_spans, NM_BLOCK_SPANS_SQL, NM_BLOCK_SPANS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

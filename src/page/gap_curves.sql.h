@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of gap_curves.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of gap_curves.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_GAP_CURVES_SQL_H
 #define NM_PAGE_GAP_CURVES_SQL_H
@@ -16,8 +13,6 @@
     "u.heap_id WHERE u.part_id IS NULL ORDER BY u.heap_id, u.last_seq;"
 #define NM_GAP_CURVES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(last_seq) INTEGER(last_ns) \
     INTEGER(reserved_bytes) INTEGER(free_bytes) INTEGER(stuck_bytes) INTEGER(largest_free_bytes) INTEGER(row_count)
-NM_QUESTION_ROW(gap_curves, NM_GAP_CURVES_COLUMNS)
-NM_QUESTION_ASK(gap_curves, NM_GAP_CURVES_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(gap_curves, NM_QUESTION_NONE)
+NM_QUESTION(gap_curves, NM_GAP_CURVES_SQL, NM_GAP_CURVES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of operation_names.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of operation_names.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_OPERATION_NAMES_SQL_H
 #define NM_PAGE_OPERATION_NAMES_SQL_H
@@ -11,7 +8,6 @@
 #define NM_OPERATION_NAMES_SQL \
     "SELECT operation_id, name FROM operation ORDER BY operation_id;"
 #define NM_OPERATION_NAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(operation_id) TEXT(name)
-NM_QUESTION_ROW(operation_names, NM_OPERATION_NAMES_COLUMNS)
-NM_QUESTION_ASK(operation_names, NM_OPERATION_NAMES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(operation_names, NM_OPERATION_NAMES_SQL, NM_OPERATION_NAMES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

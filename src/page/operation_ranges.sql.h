@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of operation_ranges.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of operation_ranges.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_OPERATION_RANGES_SQL_H
 #define NM_PAGE_OPERATION_RANGES_SQL_H
@@ -15,7 +12,6 @@
     "m.kind WHERE n.name IN ('module', 'category') ) ORDER BY o.operation_id;"
 #define NM_OPERATION_RANGES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(operation_id) INTEGER(parent_id) TEXT(module) \
     TEXT(category)
-NM_QUESTION_ROW(operation_ranges, NM_OPERATION_RANGES_COLUMNS)
-NM_QUESTION_ASK(operation_ranges, NM_OPERATION_RANGES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(operation_ranges, NM_OPERATION_RANGES_SQL, NM_OPERATION_RANGES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

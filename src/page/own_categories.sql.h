@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of own_categories.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of own_categories.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_OWN_CATEGORIES_SQL_H
 #define NM_PAGE_OWN_CATEGORIES_SQL_H
@@ -11,8 +8,6 @@
 #define NM_OWN_CATEGORIES_SQL \
     "SELECT category_id FROM z_category WHERE name = 'other';"
 #define NM_OWN_CATEGORIES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(category_id)
-NM_QUESTION_ROW(own_categories, NM_OWN_CATEGORIES_COLUMNS)
-NM_QUESTION_ASK(own_categories, NM_OWN_CATEGORIES_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(own_categories, NM_QUESTION_NONE)
+NM_QUESTION(own_categories, NM_OWN_CATEGORIES_SQL, NM_OWN_CATEGORIES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

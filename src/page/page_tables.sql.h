@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of page_tables.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of page_tables.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_PAGE_TABLES_SQL_H
 #define NM_PAGE_PAGE_TABLES_SQL_H
@@ -11,7 +8,6 @@
 #define NM_PAGE_TABLES_SQL \
     "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name;"
 #define NM_PAGE_TABLES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(name)
-NM_QUESTION_ROW(page_tables, NM_PAGE_TABLES_COLUMNS)
-NM_QUESTION_ASK(page_tables, NM_PAGE_TABLES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(page_tables, NM_PAGE_TABLES_SQL, NM_PAGE_TABLES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of page_views.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of page_views.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_PAGE_VIEWS_SQL_H
 #define NM_PAGE_PAGE_VIEWS_SQL_H
@@ -11,7 +8,6 @@
 #define NM_PAGE_VIEWS_SQL \
     "SELECT name, question FROM catalog WHERE kind = 'view';"
 #define NM_PAGE_VIEWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(name) TEXT(question)
-NM_QUESTION_ROW(page_views, NM_PAGE_VIEWS_COLUMNS)
-NM_QUESTION_ASK(page_views, NM_PAGE_VIEWS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(page_views, NM_PAGE_VIEWS_SQL, NM_PAGE_VIEWS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of picture_heaps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of picture_heaps.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_PICTURE_HEAPS_SQL_H
 #define NM_PAGE_PICTURE_HEAPS_SQL_H
@@ -14,8 +11,6 @@
     "z_heap_place AS p ON p.heap_id = u.heap_id GROUP BY p.input_id ) AS t ON t.input_id = h.input_id WHERE " \
     "t.last_seq > t.first_seq ORDER BY h.heap_id;"
 #define NM_PICTURE_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(first_seq) INTEGER(last_seq)
-NM_QUESTION_ROW(picture_heaps, NM_PICTURE_HEAPS_COLUMNS)
-NM_QUESTION_ASK(picture_heaps, NM_PICTURE_HEAPS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(picture_heaps, NM_QUESTION_NONE)
+NM_QUESTION(picture_heaps, NM_PICTURE_HEAPS_SQL, NM_PICTURE_HEAPS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -16,9 +16,9 @@
 #include "page/thread_sources.sql.h"
 
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
-static const char *const names[] = {"heap_id",      "born",          "life",   "address",     "size_bytes",
-                                    "stack_id",     "allocation_id", "stream", "category_id", "private_pool",
-                                    "own_category", "operation",     "module", NULL};
+static const char *const names[] = {
+    "heap_id",     "born",         "life",     "address",  "size_bytes",   "stack_id",  "allocation_id", "stream",
+    "category_id", "private_pool", "rounding", "given_up", "own_category", "operation", "module",        NULL};
 
 /* ---- What is joined to them ---------------------------------------------------------------------------------------- */
 
@@ -145,14 +145,18 @@ static nm_status name_operation(nm_page_rows *rows, int64_t operation_id, int64_
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------------- */
 
+static int64_t events_between(int64_t born, bool is_known, int64_t seq)
+{
+    return is_known ? (int64_t)((uint64_t)seq - (uint64_t)born) : NM_NULL;
+}
+
 static void read_places(const nm_block_rows_row *from, nm_page_row *row)
 {
     int64_t *values = row->values;
 
     values[NM_PAGE_ROW_HEAP] = NM_NUMBER_OF(from, heap_id);
     values[NM_PAGE_ROW_BORN] = from->has.alloc_seq ? from->alloc_seq : -1;
-    values[NM_PAGE_ROW_LIFE] =
-        from->has.free_seq ? (int64_t)((uint64_t)from->free_seq - (uint64_t)values[NM_PAGE_ROW_BORN]) : NM_NULL;
+    values[NM_PAGE_ROW_LIFE] = events_between(values[NM_PAGE_ROW_BORN], from->has.free_seq, from->free_seq);
     values[NM_PAGE_ROW_ADDRESS] = NM_NUMBER_OF(from, address);
     values[NM_PAGE_ROW_SIZE] = NM_NUMBER_OF(from, size_bytes);
     values[NM_PAGE_ROW_STACK] = NM_NUMBER_OF(from, stack_id);
@@ -170,6 +174,8 @@ static nm_status read_names(nm_page_rows *rows, const nm_block_rows_row *from, n
     values[NM_PAGE_ROW_STREAM] = NM_NUMBER_OF(from, stream);
     values[NM_PAGE_ROW_CATEGORY] = NM_NUMBER_OF(from, category_id);
     values[NM_PAGE_ROW_PRIVATE_POOL] = NM_NUMBER_OF(from, private_pool_id);
+    values[NM_PAGE_ROW_ROUNDING] = NM_NUMBER_OF(from, spare_bytes);
+    values[NM_PAGE_ROW_GIVEN_UP] = events_between(values[NM_PAGE_ROW_BORN], from->has.given_up_seq, from->given_up_seq);
     if (rows->ranges.count > 0 && NM_NUMBER_OF(from, source_code) == rows->thread_source)
         around = nm_page_ranges_find(&rows->ranges, operation_id);
     values[NM_PAGE_ROW_OWN_CATEGORY] = 0;

@@ -33,6 +33,8 @@ enum {
     NM_PAGE_ROW_STREAM,
     NM_PAGE_ROW_CATEGORY,
     NM_PAGE_ROW_PRIVATE_POOL,
+    NM_PAGE_ROW_ROUNDING, /* bytes beyond what was asked for; NM_NULL: not known */
+    NM_PAGE_ROW_GIVEN_UP, /* events from the birth to where the program gave it up while another stream used it */
     NM_PAGE_ROW_OWN_CATEGORY,
     NM_PAGE_ROW_OPERATION,
     NM_PAGE_ROW_MODULE,

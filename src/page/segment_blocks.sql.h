@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of segment_blocks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of segment_blocks.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_SEGMENT_BLOCKS_SQL_H
 #define NM_PAGE_SEGMENT_BLOCKS_SQL_H
@@ -23,7 +20,6 @@
     INTEGER(size_bytes) INTEGER(stack_id) INTEGER(allocation_id) INTEGER(stream) INTEGER(category_id) \
     TEXT(private_pool) TEXT(own_category) TEXT(operation) TEXT(module)
 #define NM_SEGMENT_BLOCKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(segment_id)
-NM_QUESTION_ROW(segment_blocks, NM_SEGMENT_BLOCKS_COLUMNS)
-NM_QUESTION_ASK(segment_blocks, NM_SEGMENT_BLOCKS_SQL, NM_SEGMENT_BLOCKS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(segment_blocks, NM_SEGMENT_BLOCKS_SQL, NM_SEGMENT_BLOCKS_COLUMNS, NM_SEGMENT_BLOCKS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of stack_sites.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of stack_sites.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_STACK_SITES_SQL_H
 #define NM_PAGE_STACK_SITES_SQL_H
@@ -11,8 +8,6 @@
 #define NM_STACK_SITES_SQL \
     "SELECT stack_id, site_frame_id FROM stack WHERE site_frame_id IS NOT NULL;"
 #define NM_STACK_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) INTEGER(site_frame_id)
-NM_QUESTION_ROW(stack_sites, NM_STACK_SITES_COLUMNS)
-NM_QUESTION_ASK(stack_sites, NM_STACK_SITES_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(stack_sites, NM_QUESTION_NONE)
+NM_QUESTION(stack_sites, NM_STACK_SITES_SQL, NM_STACK_SITES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of thread_sources.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of thread_sources.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_THREAD_SOURCES_SQL_H
 #define NM_PAGE_THREAD_SOURCES_SQL_H
@@ -11,8 +8,6 @@
 #define NM_THREAD_SOURCES_SQL \
     "SELECT operation_source AS source_code FROM z_operation_source WHERE name = 'thread';"
 #define NM_THREAD_SOURCES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(source_code)
-NM_QUESTION_ROW(thread_sources, NM_THREAD_SOURCES_COLUMNS)
-NM_QUESTION_ASK(thread_sources, NM_THREAD_SOURCES_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(thread_sources, NM_QUESTION_NONE)
+NM_QUESTION(thread_sources, NM_THREAD_SOURCES_SQL, NM_THREAD_SOURCES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of usage_curves.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of usage_curves.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_USAGE_CURVES_SQL_H
 #define NM_PAGE_USAGE_CURVES_SQL_H
@@ -17,8 +14,6 @@
 #define NM_USAGE_CURVES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(first_seq) INTEGER(last_seq) \
     INTEGER(last_ns) INTEGER(max_seq) INTEGER(max_ns) INTEGER(max_live_bytes) INTEGER(live_bytes) \
     INTEGER(live_count) INTEGER(reserved_bytes) INTEGER(row_count)
-NM_QUESTION_ROW(usage_curves, NM_USAGE_CURVES_COLUMNS)
-NM_QUESTION_ASK(usage_curves, NM_USAGE_CURVES_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(usage_curves, NM_QUESTION_NONE)
+NM_QUESTION(usage_curves, NM_USAGE_CURVES_SQL, NM_USAGE_CURVES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

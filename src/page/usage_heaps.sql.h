@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of usage_heaps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of usage_heaps.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_PAGE_USAGE_HEAPS_SQL_H
 #define NM_PAGE_USAGE_HEAPS_SQL_H
@@ -11,8 +8,6 @@
 #define NM_USAGE_HEAPS_SQL \
     "SELECT count(DISTINCT heap_id) AS heap_count FROM usage;"
 #define NM_USAGE_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_count)
-NM_QUESTION_ROW(usage_heaps, NM_USAGE_HEAPS_COLUMNS)
-NM_QUESTION_ASK(usage_heaps, NM_USAGE_HEAPS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(usage_heaps, NM_QUESTION_NONE)
+NM_QUESTION(usage_heaps, NM_USAGE_HEAPS_SQL, NM_USAGE_HEAPS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -433,7 +433,7 @@ void nm_pool_reserved(const nm_context *context)
 {
     nm_heap *pool = context->heap;
 
-    if (pool == NULL || !nm_is_pool(pool))
+    if (pool == NULL || (!nm_is_pool(pool) && pool->level != NM_LEVEL_PINNED))
         return;
     pool->has_stated = true;
     pool->stated_reserved_bytes = nm_add_saturated(context->event->block_bytes, 0);

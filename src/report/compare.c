@@ -12,7 +12,7 @@
 #include "report/other_bases.sql.h"
 #include "store/plumbing.h"
 
-#define REASON_BYTES 128
+#define WORD_BYTES 84 /* of 20 columns */
 
 /* ---- Questions ----------------------------------------------------------------------------------------------------- */
 
@@ -79,14 +79,18 @@ const char *nm_compare_name(nm_compare_question question)
 /* Sums of requests and sums of blocks are not the same thing. */
 static nm_status check_bases(sqlite3 *db, const nm_compare_choice *choice, nm_error *err)
 {
-    char reason[REASON_BYTES];
+    char level[WORD_BYTES], of_base[WORD_BYTES], of_run[WORD_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_other_bases_row row;
     nm_status status = nm_other_bases_ask(db, choice->has_rank ? choice->rank : NM_NULL, choice->level, &rows, err);
 
     if (status == NM_OK && nm_other_bases_next(rows, &row))
-        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.90s: they cannot be compared (--level chooses others)",
-                         nm_human_text(reason, sizeof reason, row.reason, 120));
+        status =
+            nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
+                    "sizes of %s heaps are '%s' in A and '%s' in B: they cannot be compared (--level chooses others)",
+                    nm_human_text(level, sizeof level, row.level, 20),
+                    nm_human_text(of_base, sizeof of_base, row.base_basis, 12),
+                    nm_human_text(of_run, sizeof of_run, row.run_basis, 12));
     return nm_question_end(rows, status, err);
 }
 

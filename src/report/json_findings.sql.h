@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of json_findings.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of json_findings.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_REPORT_JSON_FINDINGS_SQL_H
 #define NM_REPORT_JSON_FINDINGS_SQL_H
@@ -20,7 +17,6 @@
     TEXT(evidence) TEXT(remedy) TEXT(next_command) TEXT(source_view) INTEGER(source_id)
 #define NM_JSON_FINDINGS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_judged) TEXT(kind) TEXT(severity) TEXT(site) \
     INTEGER(finding_id)
-NM_QUESTION_ROW(json_findings, NM_JSON_FINDINGS_COLUMNS)
-NM_QUESTION_ASK(json_findings, NM_JSON_FINDINGS_SQL, NM_JSON_FINDINGS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(json_findings, NM_JSON_FINDINGS_SQL, NM_JSON_FINDINGS_COLUMNS, NM_JSON_FINDINGS_PARAMETERS)
 
 #endif

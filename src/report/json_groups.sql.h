@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of json_groups.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of json_groups.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_REPORT_JSON_GROUPS_SQL_H
 #define NM_REPORT_JSON_GROUPS_SQL_H
@@ -21,7 +18,6 @@
     REAL(least_value) REAL(median_value) REAL(most_value) INTEGER(rank) INTEGER(pid) TEXT(host) TEXT(sentence) \
     TEXT(unit)
 #define NM_JSON_GROUPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) TEXT(severity) TEXT(site)
-NM_QUESTION_ROW(json_groups, NM_JSON_GROUPS_COLUMNS)
-NM_QUESTION_ASK(json_groups, NM_JSON_GROUPS_SQL, NM_JSON_GROUPS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(json_groups, NM_JSON_GROUPS_SQL, NM_JSON_GROUPS_COLUMNS, NM_JSON_GROUPS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of json_run.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of json_run.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_REPORT_JSON_RUN_SQL_H
 #define NM_REPORT_JSON_RUN_SQL_H
@@ -13,7 +10,6 @@
     "WHERE s.peak_bytes > 0 ) AS is_shared, (SELECT upper(max(kind)) FROM device) AS device_kind, (SELECT path " \
     "FROM input WHERE path <> '-' AND (SELECT count(*) FROM input) = 1) AS input_path;"
 #define NM_JSON_RUN_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(is_shared) TEXT(device_kind) TEXT(input_path)
-NM_QUESTION_ROW(json_run, NM_JSON_RUN_COLUMNS)
-NM_QUESTION_ASK(json_run, NM_JSON_RUN_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(json_run, NM_JSON_RUN_SQL, NM_JSON_RUN_COLUMNS, NM_QUESTION_NONE)
 
 #endif

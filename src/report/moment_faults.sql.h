@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of moment_faults.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of moment_faults.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_REPORT_MOMENT_FAULTS_SQL_H
 #define NM_REPORT_MOMENT_FAULTS_SQL_H
@@ -20,8 +17,6 @@
     "IS NULL) OR (free_seq IS NOT NULL AND free_ns IS NULL)) ) THEN 3 END AS fault_number;"
 #define NM_MOMENT_FAULTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(fault_number)
 #define NM_MOMENT_FAULTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment)
-NM_QUESTION_ROW(moment_faults, NM_MOMENT_FAULTS_COLUMNS)
-NM_QUESTION_ASK(moment_faults, NM_MOMENT_FAULTS_SQL, NM_MOMENT_FAULTS_PARAMETERS)
-NM_QUESTION_GET(moment_faults, NM_MOMENT_FAULTS_PARAMETERS)
+NM_QUESTION(moment_faults, NM_MOMENT_FAULTS_SQL, NM_MOMENT_FAULTS_COLUMNS, NM_MOMENT_FAULTS_PARAMETERS)
 
 #endif

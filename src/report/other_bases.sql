@@ -18,7 +18,9 @@ WITH
         WHERE s.peak_bytes > 0 AND (:rank IS NULL OR p.rank = :rank) AND (:level IS NULL OR l.name = :level)
     )
 SELECT
-    'sizes of ' || a.level || ' heaps are ''' || a.size_basis || ''' in A and ''' || b.size_basis || ''' in B' AS reason
+    a.level AS level,
+    a.size_basis AS base_basis,
+    b.size_basis AS run_basis
 FROM a
 JOIN b ON b.level = a.level AND b.size_basis <> a.size_basis
 WHERE (a.level, a.size_basis) NOT IN (SELECT level, size_basis FROM b)

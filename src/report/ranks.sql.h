@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of ranks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of ranks.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_REPORT_RANKS_SQL_H
 #define NM_REPORT_RANKS_SQL_H
@@ -25,7 +22,6 @@
     INTEGER(end_status) TEXT(failure) TEXT(failure_order) INTEGER(job_number) INTEGER(failed_step) \
     INTEGER(out_of_memory_id) INTEGER(failed_ns) INTEGER(since_first_ns) INTEGER(doubt_ns) TEXT(failed_at) \
     INTEGER(failed_realtime_ns) INTEGER(input_id) FLAG(is_snapshot)
-NM_QUESTION_ROW(ranks, NM_RANKS_COLUMNS)
-NM_QUESTION_ASK(ranks, NM_RANKS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(ranks, NM_RANKS_SQL, NM_RANKS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

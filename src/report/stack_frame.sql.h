@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of stack_frame.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of stack_frame.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_REPORT_STACK_FRAME_SQL_H
 #define NM_REPORT_STACK_FRAME_SQL_H
@@ -13,7 +10,6 @@
     "ON f.frame_id = s.frame_id WHERE s.stack_id = :stack_id;"
 #define NM_STACK_FRAME_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(parent_id) TEXT(label)
 #define NM_STACK_FRAME_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id)
-NM_QUESTION_ROW(stack_frame, NM_STACK_FRAME_COLUMNS)
-NM_QUESTION_ASK(stack_frame, NM_STACK_FRAME_SQL, NM_STACK_FRAME_PARAMETERS)
+NM_QUESTION_OF_TEXTS(stack_frame, NM_STACK_FRAME_SQL, NM_STACK_FRAME_COLUMNS, NM_STACK_FRAME_PARAMETERS)
 
 #endif

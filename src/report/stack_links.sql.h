@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of stack_links.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of stack_links.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_REPORT_STACK_LINKS_SQL_H
 #define NM_REPORT_STACK_LINKS_SQL_H
@@ -12,8 +9,6 @@
     "SELECT stack_id, parent_id, frame_id, site_frame_id, is_cut FROM stack ORDER BY stack_id;"
 #define NM_STACK_LINKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) INTEGER(parent_id) INTEGER(frame_id) \
     INTEGER(site_frame_id) FLAG(is_cut)
-NM_QUESTION_ROW(stack_links, NM_STACK_LINKS_COLUMNS)
-NM_QUESTION_ASK(stack_links, NM_STACK_LINKS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(stack_links, NM_QUESTION_NONE)
+NM_QUESTION(stack_links, NM_STACK_LINKS_SQL, NM_STACK_LINKS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of worlds.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of worlds.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_REPORT_WORLDS_SQL_H
 #define NM_REPORT_WORLDS_SQL_H
@@ -17,8 +14,6 @@
     "END FROM device ) AS capacity_bytes;"
 #define NM_WORLDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(host_count) INTEGER(input_count) INTEGER(world_count) \
     INTEGER(rank_count) INTEGER(capacity_bytes)
-NM_QUESTION_ROW(worlds, NM_WORLDS_COLUMNS)
-NM_QUESTION_ASK(worlds, NM_WORLDS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(worlds, NM_QUESTION_NONE)
+NM_QUESTION(worlds, NM_WORLDS_SQL, NM_WORLDS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

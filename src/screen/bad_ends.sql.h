@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of bad_ends.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of bad_ends.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_BAD_ENDS_SQL_H
 #define NM_SCREEN_BAD_ENDS_SQL_H
@@ -18,7 +15,6 @@
     "NULL, p.end_kind <> 'signal', p.process_id LIMIT 3;"
 #define NM_BAD_ENDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(all_count) INTEGER(pid) FLAG(is_signal) \
     INTEGER(end_status) TEXT(reason)
-NM_QUESTION_ROW(bad_ends, NM_BAD_ENDS_COLUMNS)
-NM_QUESTION_ASK(bad_ends, NM_BAD_ENDS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(bad_ends, NM_BAD_ENDS_SQL, NM_BAD_ENDS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

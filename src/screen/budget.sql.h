@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of budget.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of budget.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_BUDGET_SQL_H
 #define NM_SCREEN_BUDGET_SQL_H
@@ -21,7 +18,6 @@
     "= 'largest KV cache', b.bytes DESC, b.part;"
 #define NM_BUDGET_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device) TEXT(device_kind) FLAG(is_largest) \
     FLAG(is_said) TEXT(name) INTEGER(bytes)
-NM_QUESTION_ROW(budget, NM_BUDGET_COLUMNS)
-NM_QUESTION_ASK(budget, NM_BUDGET_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(budget, NM_BUDGET_SQL, NM_BUDGET_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of cut_modules.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of cut_modules.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_CUT_MODULES_SQL_H
 #define NM_SCREEN_CUT_MODULES_SQL_H
@@ -18,7 +15,6 @@
     "outwards AS o JOIN stack AS k ON k.stack_id = o.stack_id JOIN frame AS f ON f.frame_id = k.frame_id WHERE " \
     "k.parent_id IS NULL AND f.module IS NOT NULL GROUP BY f.module ORDER BY sum(o.bytes) DESC, f.module LIMIT 1;"
 #define NM_CUT_MODULES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(module) INTEGER(bytes)
-NM_QUESTION_ROW(cut_modules, NM_CUT_MODULES_COLUMNS)
-NM_QUESTION_ASK(cut_modules, NM_CUT_MODULES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(cut_modules, NM_CUT_MODULES_SQL, NM_CUT_MODULES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

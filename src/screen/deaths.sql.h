@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of deaths.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of deaths.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_DEATHS_SQL_H
 #define NM_SCREEN_DEATHS_SQL_H
@@ -14,8 +11,6 @@
     "AS o JOIN process AS p ON p.pid = o.pid AND p.host IS o.host WHERE o.outcome = 'fatal' AND (p.end_kind = " \
     "'signal' OR (p.end_kind = 'exit' AND p.end_status <> 0)) ORDER BY o.first_seq LIMIT 1;"
 #define NM_DEATHS_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(is_dead) INTEGER(error_code) INTEGER(step)
-NM_QUESTION_ROW(deaths, NM_DEATHS_COLUMNS)
-NM_QUESTION_ASK(deaths, NM_DEATHS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(deaths, NM_QUESTION_NONE)
+NM_QUESTION(deaths, NM_DEATHS_SQL, NM_DEATHS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

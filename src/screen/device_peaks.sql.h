@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of device_peaks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of device_peaks.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_DEVICE_PEAKS_SQL_H
 #define NM_SCREEN_DEVICE_PEAKS_SQL_H
@@ -22,7 +19,6 @@
 #define NM_DEVICE_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(moment_id) INTEGER(device) TEXT(device_kind) \
     INTEGER(used_bytes) INTEGER(total_bytes) INTEGER(ns) FLAG(is_stale) TEXT(host)
 #define NM_DEVICE_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(most_count)
-NM_QUESTION_ROW(device_peaks, NM_DEVICE_PEAKS_COLUMNS)
-NM_QUESTION_ASK(device_peaks, NM_DEVICE_PEAKS_SQL, NM_DEVICE_PEAKS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(device_peaks, NM_DEVICE_PEAKS_SQL, NM_DEVICE_PEAKS_COLUMNS, NM_DEVICE_PEAKS_PARAMETERS)
 
 #endif

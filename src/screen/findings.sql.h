@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of findings.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of findings.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_FINDINGS_SQL_H
 #define NM_SCREEN_FINDINGS_SQL_H
@@ -20,7 +17,6 @@
     TEXT(evidence) TEXT(remedy) INTEGER(all_count) INTEGER(warning_count) INTEGER(all_bytes)
 #define NM_FINDINGS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) FLAG(is_minor) INTEGER(first_id) \
     INTEGER(most_count)
-NM_QUESTION_ROW(findings, NM_FINDINGS_COLUMNS)
-NM_QUESTION_ASK(findings, NM_FINDINGS_SQL, NM_FINDINGS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(findings, NM_FINDINGS_SQL, NM_FINDINGS_COLUMNS, NM_FINDINGS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of flaws.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of flaws.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_FLAWS_SQL_H
 #define NM_SCREEN_FLAWS_SQL_H
@@ -12,8 +9,6 @@
     "SELECT (SELECT count(*) FROM completeness WHERE verdict <> 'complete') + ( SELECT count(*) FROM process WHERE " \
     "end_kind = 'signal' OR (end_kind = 'exit' AND end_status <> 0) ) AS flaw_count;"
 #define NM_FLAWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(flaw_count)
-NM_QUESTION_ROW(flaws, NM_FLAWS_COLUMNS)
-NM_QUESTION_ASK(flaws, NM_FLAWS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(flaws, NM_QUESTION_NONE)
+NM_QUESTION(flaws, NM_FLAWS_SQL, NM_FLAWS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

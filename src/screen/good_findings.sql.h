@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of good_findings.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of good_findings.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_GOOD_FINDINGS_SQL_H
 #define NM_SCREEN_GOOD_FINDINGS_SQL_H
@@ -15,7 +12,6 @@
     "THEN 1 WHEN 'pool hit rate' THEN 2 WHEN 'allocation cost' THEN 3 WHEN 'zero copy' THEN 4 WHEN 'out of memory' " \
     "THEN 5 ELSE 6 END;"
 #define NM_GOOD_FINDINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) TEXT(sentence) REAL(worst_value)
-NM_QUESTION_ROW(good_findings, NM_GOOD_FINDINGS_COLUMNS)
-NM_QUESTION_ASK(good_findings, NM_GOOD_FINDINGS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(good_findings, NM_GOOD_FINDINGS_SQL, NM_GOOD_FINDINGS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

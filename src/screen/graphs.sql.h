@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of graphs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of graphs.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_GRAPHS_SQL_H
 #define NM_SCREEN_GRAPHS_SQL_H
@@ -14,8 +11,6 @@
     "block_bytes ELSE 0 END) AS block_bytes FROM z_graph_memory;"
 #define NM_GRAPHS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(graph_count) INTEGER(destroyed_count) \
     INTEGER(driver_bytes) INTEGER(block_bytes)
-NM_QUESTION_ROW(graphs, NM_GRAPHS_COLUMNS)
-NM_QUESTION_ASK(graphs, NM_GRAPHS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(graphs, NM_QUESTION_NONE)
+NM_QUESTION(graphs, NM_GRAPHS_SQL, NM_GRAPHS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

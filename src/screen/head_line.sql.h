@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of head_line.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of head_line.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_HEAD_LINE_SQL_H
 #define NM_SCREEN_HEAD_LINE_SQL_H
@@ -29,7 +26,6 @@
     INTEGER(damaged_count) INTEGER(unrecovered_count) INTEGER(late_count) INTEGER(stackless_count) \
     INTEGER(unjoined_count) INTEGER(cut_bytes) FLAG(is_loss_exact) INTEGER(unkept_count) INTEGER(detail_begin_ns) \
     INTEGER(detail_begin_seq)
-NM_QUESTION_ROW(head_line, NM_HEAD_LINE_COLUMNS)
-NM_QUESTION_ASK(head_line, NM_HEAD_LINE_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(head_line, NM_HEAD_LINE_SQL, NM_HEAD_LINE_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of heap_sites.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of heap_sites.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_HEAP_SITES_SQL_H
 #define NM_SCREEN_HEAP_SITES_SQL_H
@@ -15,7 +12,6 @@
 #define NM_HEAP_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(site) INTEGER(live_bytes)
 #define NM_HEAP_SITES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(host) \
     TEXT(heap) TEXT(level) INTEGER(most_count)
-NM_QUESTION_ROW(heap_sites, NM_HEAP_SITES_COLUMNS)
-NM_QUESTION_ASK(heap_sites, NM_HEAP_SITES_SQL, NM_HEAP_SITES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(heap_sites, NM_HEAP_SITES_SQL, NM_HEAP_SITES_COLUMNS, NM_HEAP_SITES_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of limits.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of limits.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_LIMITS_SQL_H
 #define NM_SCREEN_LIMITS_SQL_H
@@ -18,8 +15,6 @@
     "(SELECT count(*) FROM z_pause WHERE is_memory_told = 0) AS paused_count;"
 #define NM_LIMITS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(nobody_count) INTEGER(nobody_lost_count) \
     INTEGER(left_count) INTEGER(contradiction_count) INTEGER(late_count) INTEGER(paused_count)
-NM_QUESTION_ROW(limits, NM_LIMITS_COLUMNS)
-NM_QUESTION_ASK(limits, NM_LIMITS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(limits, NM_QUESTION_NONE)
+NM_QUESTION(limits, NM_LIMITS_SQL, NM_LIMITS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

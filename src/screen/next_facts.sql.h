@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of next_facts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of next_facts.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_NEXT_FACTS_SQL_H
 #define NM_SCREEN_NEXT_FACTS_SQL_H
@@ -18,7 +15,6 @@
     "'-' AND (SELECT count(*) FROM input) = 1) AS input_path FROM finding;"
 #define NM_NEXT_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(is_fatal) TEXT(fault_command) INTEGER(lost_count) \
     INTEGER(pool_count) TEXT(input_path)
-NM_QUESTION_ROW(next_facts, NM_NEXT_FACTS_COLUMNS)
-NM_QUESTION_ASK(next_facts, NM_NEXT_FACTS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(next_facts, NM_NEXT_FACTS_SQL, NM_NEXT_FACTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

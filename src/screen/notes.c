@@ -118,6 +118,7 @@ static nm_sentence unseen_of(int kind)
         [NM_NOTE_UNSEEN_PROCESS] = NM_SAY_UNSEEN_PROCESS,
         [NM_NOTE_PYTHON_UNCHECKED] = NM_SAY_UNSEEN_UNCHECKED,
         [NM_NOTE_UNREAD_PART] = NM_SAY_UNSEEN_PART,
+        [NM_NOTE_OTHER_TOTAL] = NM_SAY_UNSEEN_TOTAL,
     };
 
     return kind < 0 || kind > NM_NOTE_MAX || codes[kind] == NM_SAY_NOTHING ? NM_SAY_UNSEEN : codes[kind];

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of origins.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of origins.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_ORIGINS_SQL_H
 #define NM_SCREEN_ORIGINS_SQL_H
@@ -15,7 +12,6 @@
     "GROUP BY source ORDER BY source;"
 #define NM_ORIGINS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(source) TEXT(kind) FLAG(is_given) TEXT(anchor) \
     INTEGER(fewest_count) INTEGER(most_count) INTEGER(process_count)
-NM_QUESTION_ROW(origins, NM_ORIGINS_COLUMNS)
-NM_QUESTION_ASK(origins, NM_ORIGINS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(origins, NM_ORIGINS_SQL, NM_ORIGINS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

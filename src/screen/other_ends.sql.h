@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of other_ends.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of other_ends.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_OTHER_ENDS_SQL_H
 #define NM_SCREEN_OTHER_ENDS_SQL_H
@@ -15,8 +12,6 @@
     "end_kind = 'running') AND input_id IN (SELECT i.input_id FROM input AS i WHERE i.kind = 'trace');"
 #define NM_OTHER_ENDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_count) FLAG(is_ending)
 #define NM_OTHER_ENDS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_going_on)
-NM_QUESTION_ROW(other_ends, NM_OTHER_ENDS_COLUMNS)
-NM_QUESTION_ASK(other_ends, NM_OTHER_ENDS_SQL, NM_OTHER_ENDS_PARAMETERS)
-NM_QUESTION_GET(other_ends, NM_OTHER_ENDS_PARAMETERS)
+NM_QUESTION(other_ends, NM_OTHER_ENDS_SQL, NM_OTHER_ENDS_COLUMNS, NM_OTHER_ENDS_PARAMETERS)
 
 #endif

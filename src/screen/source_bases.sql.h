@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of source_bases.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of source_bases.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_SOURCE_BASES_SQL_H
 #define NM_SCREEN_SOURCE_BASES_SQL_H
@@ -15,7 +12,6 @@
     "fragmentation_basis, hit_basis, device_basis, failure_basis, misuse_basis ORDER BY min(input_id);"
 #define NM_SOURCE_BASES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) TEXT(leak_basis) TEXT(peak_basis) \
     TEXT(fragmentation_basis) TEXT(hit_basis) TEXT(device_basis) TEXT(failure_basis) TEXT(misuse_basis)
-NM_QUESTION_ROW(source_bases, NM_SOURCE_BASES_COLUMNS)
-NM_QUESTION_ASK(source_bases, NM_SOURCE_BASES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(source_bases, NM_SOURCE_BASES_SQL, NM_SOURCE_BASES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of stack_facts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of stack_facts.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_STACK_FACTS_SQL_H
 #define NM_SCREEN_STACK_FACTS_SQL_H
@@ -21,8 +18,6 @@
     "t.peak_reserved_bytes > 0 ) );"
 #define NM_STACK_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_count) INTEGER(caller_count) \
     INTEGER(site_count) INTEGER(live_bytes) INTEGER(cut_bytes) INTEGER(unplaced_bytes) INTEGER(no_python_bytes)
-NM_QUESTION_ROW(stack_facts, NM_STACK_FACTS_COLUMNS)
-NM_QUESTION_ASK(stack_facts, NM_STACK_FACTS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(stack_facts, NM_QUESTION_NONE)
+NM_QUESTION(stack_facts, NM_STACK_FACTS_SQL, NM_STACK_FACTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

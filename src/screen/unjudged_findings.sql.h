@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of unjudged_findings.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of unjudged_findings.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_UNJUDGED_FINDINGS_SQL_H
 #define NM_SCREEN_UNJUDGED_FINDINGS_SQL_H
@@ -14,7 +11,6 @@
     "'out of memory' THEN 1 WHEN 'misuse' THEN 2 ELSE 3 END, reason = 'stack cut', reason <> " \
     "'not all was recorded', reason, kind;"
 #define NM_UNJUDGED_FINDINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) TEXT(sentence) TEXT(evidence)
-NM_QUESTION_ROW(unjudged_findings, NM_UNJUDGED_FINDINGS_COLUMNS)
-NM_QUESTION_ASK(unjudged_findings, NM_UNJUDGED_FINDINGS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(unjudged_findings, NM_UNJUDGED_FINDINGS_SQL, NM_UNJUDGED_FINDINGS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of unseen_kinds.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of unseen_kinds.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_UNSEEN_KINDS_SQL_H
 #define NM_SCREEN_UNSEEN_KINDS_SQL_H
@@ -14,7 +11,6 @@
     "unseen_count, min(first_seq) AS first_seq FROM z_unseen GROUP BY kind, text ) AS u JOIN z_note_kind AS k ON " \
     "k.name = u.kind GROUP BY u.kind ORDER BY min(u.first_seq);"
 #define NM_UNSEEN_KINDS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(kind_code) TEXT(text) INTEGER(unseen_count)
-NM_QUESTION_ROW(unseen_kinds, NM_UNSEEN_KINDS_COLUMNS)
-NM_QUESTION_ASK(unseen_kinds, NM_UNSEEN_KINDS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(unseen_kinds, NM_UNSEEN_KINDS_SQL, NM_UNSEEN_KINDS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of wrappers.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of wrappers.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_SCREEN_WRAPPERS_SQL_H
 #define NM_SCREEN_WRAPPERS_SQL_H
@@ -15,7 +12,6 @@
     "s.site_frame_id WHERE k.heap_id = w.heap_id ) AS share_ratio FROM z_wrapper AS w JOIN z_heap_place AS h ON " \
     "h.heap_id = w.heap_id WHERE share_ratio >= 0.5 ORDER BY share_ratio DESC, w.heap_id, w.function LIMIT 1;"
 #define NM_WRAPPERS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(function) TEXT(heap) REAL(share_ratio)
-NM_QUESTION_ROW(wrappers, NM_WRAPPERS_COLUMNS)
-NM_QUESTION_ASK(wrappers, NM_WRAPPERS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(wrappers, NM_WRAPPERS_SQL, NM_WRAPPERS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -8,8 +8,7 @@
 
 #include <stddef.h>
 
-#define NM_AUTOGRAD_NAME   "autograd (backward)" /* the site of what a backward pass takes outside of all nodes */
-#define NM_AUTOGRAD_THREAD "pt_autograd_"        /* how the names of its threads begin */
+#define NM_AUTOGRAD_NAME "autograd (backward)" /* the site of what a backward pass takes outside of all nodes */
 
 typedef enum nm_autograd {
     NM_AUTOGRAD_NONE = 0,

@@ -46,7 +46,7 @@ static const char *module_name(const nm_definitions *definitions, const nm_defin
     return slash == NULL ? path : slash + 1;
 }
 
-static bool is_entry(const nm_definitions *definitions, const nm_definition *frame)
+bool nm_cut_is_entry(const nm_definitions *definitions, const nm_definition *frame)
 {
     return nm_site_is_python(definitions, frame) ||
            matches(nm_site_function(definitions, frame), entry_functions, COUNT_OF(entry_functions)) ||
@@ -71,14 +71,14 @@ static walk_end end_of(const nm_definitions *definitions, const walk_end *ends, 
     if (frame == NULL || (node->parent_id != 0 && (parent == NULL || *parent >= index)))
         return (walk_end){0};
     if (node->parent_id == 0) {
-        end.is_entry = is_entry(definitions, frame);
+        end.is_entry = nm_cut_is_entry(definitions, frame);
         end.is_at_clone = matches(nm_site_function(definitions, frame), clones, COUNT_OF(clones));
         return end;
     }
     end = ends[*parent];
     end.depth++;
     if (end.is_at_clone) /* else code without frame pointers was passed over on the way to it */
-        end.is_entry = is_entry(definitions, frame);
+        end.is_entry = nm_cut_is_entry(definitions, frame);
     end.is_at_clone = false;
     return end;
 }

@@ -19,4 +19,7 @@ typedef enum nm_walk {
 /* Fills `walk` of every stack. `native_depth`: as in nm_input_row. The definitions are sorted; before nm_inlined_expand. */
 nm_status nm_cuts_mark(nm_definitions *definitions, uint64_t native_depth, nm_error *err);
 
+/* Is it one of the frames in which a stack that is whole begins? */
+bool nm_cut_is_entry(const nm_definitions *definitions, const nm_definition *frame);
+
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sites/autograd.h"
+#include "sites/cut.h"
 #include "sites/inlined.h"
 
 /* ---- Frames ---- */
@@ -214,6 +215,8 @@ static nm_status judge_words(frame_judge *judge, const nm_definition *frame, nm_
     out->is_plumbing = words.is_plumbing ||
                        (frame->frame.function == 0 && frame->frame.file == 0 && frame->frame.module == 0) ||
                        nm_patterns_match(judge->patterns, NM_PATTERNS_OF_PLUMBING & ~BITS_OF_FILE, &subject);
+    out->is_entry = !out->is_python && (nm_cut_is_entry(judge->definitions, frame) ||
+                                        (function != NULL && strncmp(function, "std::", 5) == 0));
     out->package = words.package;
     return status;
 }
@@ -284,6 +287,8 @@ static void add_frame(const nm_sites *sites, const nm_definitions *definitions, 
         if (definitions->frames.items[*index].frame.module != 0)
             out->located = out->innermost;
     }
+    if (out->begin == 0 && !frame->is_python && !frame->is_entry)
+        out->begin = out->innermost;
     if (frame->autograd == NM_AUTOGRAD_NODE)
         out->node = out->innermost;
     out->has_engine = out->has_engine || frame->autograd == NM_AUTOGRAD_ENGINE;
@@ -341,7 +346,7 @@ bool nm_sites_is_candidate(const nm_sites *sites, size_t stack)
 }
 
 /* The first that there is: a line of Python; a native frame, of which a name alone does not go before Python; any frame. */
-static uint32_t site_of(const nm_stack_frames *frames)
+static uint32_t site_of(const nm_stack_frames *frames, nm_walk walk)
 {
     uint32_t native = frames->python != 0 ? frames->located : frames->native;
 
@@ -349,13 +354,15 @@ static uint32_t site_of(const nm_stack_frames *frames)
         return frames->is_own_line || frames->own == 0 ? frames->line : frames->own;
     if (native != 0)
         return native;
-    return frames->python != 0 ? frames->python : frames->innermost;
+    if (frames->python != 0)
+        return frames->python;
+    return walk == NM_WALK_WHOLE && frames->begin != 0 ? frames->begin : frames->innermost;
 }
 
 void nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions)
 {
     for (size_t index = 0; index < definitions->stacks.count; index++) {
-        uint32_t site = site_of(&sites->stacks[index]);
+        uint32_t site = site_of(&sites->stacks[index], definitions->stacks.items[index].walk);
 
         definitions->stacks.items[index].site = site == 0 ? 0 : sites->frames[site - 1].same + 1;
     }

@@ -2,8 +2,8 @@
  *
  * Which frame of a stack is the one that a person wants to see: a function of one stack and the patterns of table `plumbing`,
  * so that a line gives one site in every run. A frame is plumbing when a pattern matches; the site of a stack is its innermost
- * Python frame that is not, else its innermost frame that is not, or its innermost one when all are. In a program that runs
- * Python, a line of Python is what its author can change: where there is none but plumbing, that still goes before a native
+ * Python frame that is not, else its innermost frame that is not. When all are: what its thread runs, the outermost one that
+ * not every thread begins with, if the stack is known to be whole (cut.h), else the innermost one. In a program that runs Python, a line of Python is what its author can change: where there is none but plumbing, that still goes before a native
  * frame of which nothing but a name is known, so that a snapshot with native frames gives the sites that it gives without them.
  *
  * A line of a library gives way to the nearest caller that is a function of the program's own. Its own is what lies in no
@@ -17,7 +17,7 @@
 #include "sites/definitions.h"
 #include "sites/patterns.h"
 
-#define NM_SITE_RULES_VERSION 2 /* of what is said here, in table `meta`: patterns have a table of their own */
+#define NM_SITE_RULES_VERSION 3 /* of what is said here, in table `meta`: patterns have a table of their own */
 
 typedef struct nm_stack_frames { /* of a stack with its callers: indexes of frames plus one, 0 where there is none */
     uint32_t innermost;
@@ -27,6 +27,7 @@ typedef struct nm_stack_frames { /* of a stack with its callers: indexes of fram
     uint32_t native;  /* innermost native frame that is not plumbing */
     uint32_t located; /* and the innermost of which the module is known */
     uint32_t node;    /* innermost node of a backward pass */
+    uint32_t begin;   /* outermost native frame that not every thread begins with */
     uint32_t program; /* package that it runs, as in nm_site_frame; 0: not known yet */
     bool has_engine;  /* of backward passes */
     bool is_compiled; /* one was written by a compiler of graphs */
@@ -44,6 +45,7 @@ typedef struct nm_site_frame {
     bool is_compiled;
     bool is_top_level; /* of a file, not of a function */
     bool is_script;    /* that, of a file in a folder of programs */
+    bool is_entry;     /* what every thread begins with */
 } nm_site_frame;
 
 typedef struct nm_sites {

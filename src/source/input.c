@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A gzip file is inflated as it is read, and anew from its start after a rewind; several members behind one another are one text.
+ */
 #include "source/input.h"
 
 #include <errno.h>

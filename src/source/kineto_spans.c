@@ -10,6 +10,8 @@
 
 #include "base/buffer.h"
 
+#define PATH_BYTES_MAX 4096
+
 /* ---- Names ---- */
 
 /* "<built-in method view of Tensor object at 0x7f00>": the same of each tensor. Bytes that stay. */
@@ -38,6 +40,36 @@ static size_t place_of_line(nm_bytes name, uint64_t *line, size_t *function)
     return name.len;
 }
 
+/* Is the first folder that of a library? */
+static bool is_library(nm_bytes path)
+{
+    static const char *const names[] = {"accelerate",  "apex",         "deepspeed", "diffusers", "einops",
+                                        "flash_attn",  "peft",         "torch",     "torch_npu", "torchaudio",
+                                        "torchvision", "transformers", "trl",       "xformers"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t len = strlen(names[i]);
+
+        if (path.len > len && path.data[len] == '/' && memcmp(path.data, names[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Paths begin behind the folder of sys.path that they are in: put in front again, where it is known, so that rules of sites hold. */
+static nm_status file_of(nm_gathered *gathered, nm_bytes path, uint64_t *file, nm_error *err)
+{
+    char text[PATH_BYTES_MAX + 16];
+    const char *folder = is_library(path) ? "site-packages/" : "./";
+    size_t len = strlen(folder);
+
+    if (path.len > PATH_BYTES_MAX || strchr("/<.", path.data[0]) != NULL || path.data[1] == ':')
+        return nm_gathered_string(gathered, path, file, err);
+    memcpy(text, folder, len);
+    memcpy(text + len, path.data, path.len);
+    return nm_gathered_string(gathered, (nm_bytes){(const uint8_t *)text, len + path.len}, file, err);
+}
+
 static nm_status frame_of(nm_gathered *gathered, nm_bytes name, uint64_t *frame, nm_error *err)
 {
     uint64_t line = 0, file = 0, function = 0;
@@ -45,7 +77,7 @@ static nm_status frame_of(nm_gathered *gathered, nm_bytes name, uint64_t *frame,
     nm_status status;
 
     if (file_bytes < name.len) {
-        status = nm_gathered_string(gathered, (nm_bytes){name.data, file_bytes}, &file, err);
+        status = file_of(gathered, (nm_bytes){name.data, file_bytes}, &file, err);
         if (status == NM_OK)
             status = nm_gathered_string(gathered, (nm_bytes){name.data + begin, name.len - begin}, &function, err);
     } else {

@@ -139,13 +139,10 @@ nm_status nm_snapshot_baseline_entry(nm_snapshot_baseline *baseline, const nm_sn
         return take_block(baseline, entry, err);
     case NM_SNAPSHOT_SEGMENT_ALLOC:
     case NM_SNAPSHOT_SEGMENT_MAP:
-        return entry->device == NM_SNAPSHOT_HOST
-                   ? NM_OK
-                   : note_range(baseline, device, entry->address, entry->size_bytes, (nm_baseline_item){0}, err);
+        return note_range(baseline, device, entry->address, entry->size_bytes, (nm_baseline_item){0}, err);
     case NM_SNAPSHOT_SEGMENT_FREE:
-        return entry->device == NM_SNAPSHOT_HOST ? NM_OK
-                                                 : note_range(baseline, device, entry->address, entry->size_bytes,
-                                                              item_of(entry, NM_BASELINE_SEGMENT), err);
+        return note_range(baseline, device, entry->address, entry->size_bytes, item_of(entry, NM_BASELINE_SEGMENT),
+                          err);
     case NM_SNAPSHOT_SEGMENT_UNMAP:
         return note_range(baseline, device, entry->address, entry->size_bytes, item_of(entry, NM_BASELINE_MAPPED), err);
     default:
@@ -210,7 +207,7 @@ static nm_status take_segment(nm_snapshot_baseline *baseline, const nm_snapshot_
     nm_baseline_device *device;
     nm_status status = device_of(baseline, segment->device, &device, err);
 
-    if (status == NM_OK && segment->device != NM_SNAPSHOT_HOST) /* of its pool the blocks are all that is told */
+    if (status == NM_OK)
         status = note_range(baseline, device, segment->address, segment->total_bytes, item, err);
     for (size_t i = 0; i < segment->block_count && status == NM_OK; i++)
         status = take_state_block(baseline, segment, &blocks[segment->first_block + i], err);

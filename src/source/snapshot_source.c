@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "source/input.h"
 #include "source/snapshot_baseline.h"
 #include "source/snapshot_reader.h"
@@ -89,6 +90,7 @@ typedef struct snapshot_source {
     unsigned part;   /* PHASE_DEVICES: of the device */
     size_t annotation_at;
     uint64_t seq;            /* of the next entry */
+    uint64_t pinned_bytes;   /* of torch's pool of pinned memory: in its segments */
     uint64_t blocks_outside; /* delivered: in none of the segments that the file speaks of */
     nm_snapshot_entry entry;
     bool has_entry, is_second_half; /* `entry` waits; its first half has been delivered */
@@ -241,6 +243,20 @@ static bool is_pool_segment(const nm_baseline_item *item)
     return item->kind == NM_BASELINE_SEGMENT || item->kind == NM_BASELINE_MAPPED;
 }
 
+/* Of torch's pool of pinned memory: what it then holds, as it were its own word. Segments of the host are no device's. */
+static nm_event pinned_event(snapshot_source *source, uint64_t seq, int64_t time_ns, uint64_t more_bytes,
+                             uint64_t less_bytes)
+{
+    source->pinned_bytes = nm_subtract_saturated(nm_add_saturated(source->pinned_bytes, more_bytes), less_bytes);
+    return (nm_event){
+        .kind = NM_EVENT_RESERVED,
+        .seq = seq,
+        .time_ns = time_ns,
+        .heap_id = heap_of(source, NM_SNAPSHOT_HOST, NM_LEVEL_POOL),
+        .block_bytes = source->pinned_bytes,
+    };
+}
+
 static nm_status next_baseline(snapshot_source *source, nm_record *out, nm_error *err)
 {
     const nm_baseline_item *item;
@@ -252,12 +268,17 @@ static nm_status next_baseline(snapshot_source *source, nm_record *out, nm_error
         item = &source->baseline.items.items[source->at++];
     } while (is_pool_segment(item) && is_contradictory(source, item->device));
 
+    out->kind = NM_RECORD_EVENT;
+    if (item->device == NM_SNAPSHOT_HOST && is_pool_segment(item)) {
+        out->event = pinned_event(source, 0, NM_NO_TIME, item->size_bytes, 0);
+        out->event.flags = NM_FLAG_BASELINE;
+        return NM_OK;
+    }
     bool is_driver = item->kind <= NM_BASELINE_WORKSPACE_SEGMENT;
     if (item->kind == NM_BASELINE_BLOCK)
         count_outside(source, item->device, item->address);
     bool is_workspace = item->kind == NM_BASELINE_WORKSPACE;
     nm_heap_level level = is_driver ? NM_LEVEL_DRIVER : is_workspace ? NM_LEVEL_WORKSPACE : NM_LEVEL_POOL;
-    out->kind = NM_RECORD_EVENT;
     out->event = (nm_event){
         .kind = item->kind == NM_BASELINE_MAPPED ? NM_EVENT_MAP : NM_EVENT_ALLOC,
         .time_ns = NM_NO_TIME,
@@ -467,10 +488,23 @@ static nm_event annotate_event(snapshot_source *source)
     return event;
 }
 
-static bool is_left_out(const snapshot_source *source, const nm_snapshot_entry *entry)
+static bool is_of_segment(const nm_snapshot_entry *entry)
 {
-    return actions[entry->action].kind != NM_EVENT_NONE && actions[entry->action].level == NM_LEVEL_DRIVER &&
-           (entry->device == NM_SNAPSHOT_HOST || is_contradictory(source, entry->device));
+    return actions[entry->action].kind != NM_EVENT_NONE && actions[entry->action].level == NM_LEVEL_DRIVER;
+}
+
+static nm_event entry_event(snapshot_source *source)
+{
+    const nm_snapshot_entry *entry = &source->entry;
+
+    if (entry->action == NM_SNAPSHOT_ANNOTATE)
+        return annotate_event(source);
+    if (entry->device != NM_SNAPSHOT_HOST || !is_of_segment(entry))
+        return event_of(source, entry);
+    bool is_more = entry->action == NM_SNAPSHOT_SEGMENT_ALLOC || entry->action == NM_SNAPSHOT_SEGMENT_MAP;
+
+    return pinned_event(source, source->seq, time_of(source, entry->has_time, entry->time_us),
+                        is_more ? entry->size_bytes : 0, is_more ? 0 : entry->size_bytes);
 }
 
 static nm_status next_entry(snapshot_source *source, nm_record *out, nm_error *err)
@@ -488,13 +522,11 @@ static nm_status next_entry(snapshot_source *source, nm_record *out, nm_error *e
         if (status != NM_OK || !source->has_entry)
             break;
 
-        bool is_silent = source->entry.is_workspace || is_left_out(source, &source->entry);
+        bool is_silent = source->entry.is_workspace ||
+                         (is_of_segment(&source->entry) && is_contradictory(source, source->entry.device));
         if (source->entry.action == NM_SNAPSHOT_ALLOC && !source->entry.is_workspace)
             count_outside(source, source->entry.device, source->entry.address);
-        if (source->entry.action == NM_SNAPSHOT_ANNOTATE)
-            out->event = annotate_event(source);
-        else
-            out->event = event_of(source, &source->entry);
+        out->event = entry_event(source);
         if (source->is_second_half)
             return NM_OK;
         source->has_entry = false;
@@ -860,6 +892,7 @@ static nm_status source_rewind(nm_source *base, nm_error *err)
     source->seq = 0;
     source->merged_at = 0;
     source->blocks_outside = 0;
+    source->pinned_bytes = 0;
     source->has_entry = source->is_second_half = false;
     return nm_snapshot_reader_new(nm_input_fd(source->input), nm_input_size(source->input), &source->tables, NULL,
                                   &source->reader, err);

@@ -18,6 +18,7 @@ static const nm_source_type *const types[] = {
     &nm_trace_source_type,
     &nm_snapshot_source_type,
     &nm_ascend_profiler_source_type,
+    &nm_kineto_source_type,
 };
 
 #define TYPE_COUNT (sizeof types / sizeof types[0])

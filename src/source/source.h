@@ -152,6 +152,7 @@ nm_status nm_source_rewind(nm_source *source, bool *is_done, nm_error *err);
 extern const nm_source_type nm_trace_source_type;
 extern const nm_source_type nm_snapshot_source_type;
 extern const nm_source_type nm_ascend_profiler_source_type;
+extern const nm_source_type nm_kineto_source_type;
 
 /* `fds` is copied; the descriptors are borrowed. */
 nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes head, nm_source **out, nm_error *err);

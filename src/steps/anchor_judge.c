@@ -721,8 +721,10 @@ nm_status nm_anchor_judge(nm_anchor *anchor, size_t index, nm_error *err)
     nm_status status;
 
     process->is_chosen = process->is_choice_after_fall = false;
-    process->choice =
-        (nm_step_anchor_row){.regular_ratio = -1, .allocation_count = NM_UNKNOWN_NUMBER, .is_given = is_given};
+    process->choice = (nm_step_anchor_row){.regular_ratio = -1,
+                                           .allocation_count = NM_UNKNOWN_NUMBER,
+                                           .is_given = is_given,
+                                           .is_trained = process->has_any_backward || process->optimizer_count > 0};
     if (process->marked_count > 0) {
         process->choice.kind = NM_ANCHOR_MARKED;
         process->choice.is_given = false;

@@ -5,9 +5,13 @@
 #include "store/database.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/door.h"
+#include "base/spoken.h"
 
 #define INSERT_SQL_BYTES 1024
 
@@ -45,6 +49,18 @@ static nm_status fail_write(sqlite3 *db, int cause, nm_error *err)
     return sqlite3_db_readonly(db, "main") == 1 ? nm_name_written(status, temporary_folder(), err) : status;
 }
 
+/* SQLite speaks English; what it says of a file that is none has its Chinese. */
+const char *nm_db_words(sqlite3 *db)
+{
+    static const char *const texts[] = {"database disk image is malformed", "file is not a database"};
+    const char *said = sqlite3_errmsg(db);
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(said, texts[i]) == 0)
+            return nm_spoken(texts[i]);
+    return said;
+}
+
 nm_status nm_db_fail(sqlite3 *db, nm_error *err)
 {
     int cause = write_errno(db);
@@ -58,7 +74,45 @@ nm_status nm_db_fail(sqlite3 *db, nm_error *err)
                        "given up: more work than a sound database of its size can need");
     if ((sqlite3_errcode(db) & 0xff) == SQLITE_TOOBIG)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "a text in it is too long");
-    return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "%s", sqlite3_errmsg(db));
+    return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "%s", nm_db_words(db));
+}
+
+/* ---- What was handed over (base/door.h) ---- */
+
+/* SQLite resolves links itself, and opens what they lead to by its name. Not so the path of a descriptor: it stays as it is, and is
+ * opened as it stands. One thread opens databases. */
+typedef int lstat_call(const char *path, struct stat *info);
+typedef int open_call(const char *path, int flags, int mode);
+
+static lstat_call *plain_lstat;
+static open_call *plain_open;
+
+static bool is_of_process(const char *path)
+{
+    static const char of_process[] = "/proc/self";
+
+    return strncmp(path, of_process, sizeof of_process - 1) == 0;
+}
+
+static int look(const char *path, struct stat *info)
+{
+    return is_of_process(path) ? nm_door_look(path, info) - 1 : plain_lstat(path, info);
+}
+
+static int open_as_is(const char *path, int flags, int mode)
+{
+    return plain_open(path, nm_door_is_handed(path) ? flags & ~O_NOFOLLOW : flags, mode);
+}
+
+static void take_handed(void)
+{
+    sqlite3_vfs *vfs = plain_open != NULL ? NULL : sqlite3_vfs_find(NULL);
+
+    if (vfs == NULL || vfs->iVersion < 3 || (plain_lstat = (lstat_call *)vfs->xGetSystemCall(vfs, "lstat")) == NULL ||
+        (plain_open = (open_call *)vfs->xGetSystemCall(vfs, "open")) == NULL)
+        return;
+    vfs->xSetSystemCall(vfs, "lstat", (sqlite3_syscall_ptr)look);
+    vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_as_is);
 }
 
 /* A path that begins with a slash gets an empty host before it, so that "//x" does not name one. */
@@ -69,6 +123,8 @@ nm_status nm_db_uri(const char *path, const char *query, nm_buffer *out, nm_erro
     char escaped[4];
     nm_status status = nm_buffer_append(out, begin, strlen(begin), err);
 
+    if (nm_door_is_handed(path))
+        take_handed();
     for (const char *at = path; *at != 0 && status == NM_OK; at++) {
         snprintf(escaped, sizeof escaped, "%%%02x", (unsigned char)*at);
         status =

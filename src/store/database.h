@@ -16,6 +16,9 @@
 
 #define NM_NULL INT64_MIN /* NULL, in a row of integers: the same as NM_NO_SEQ, NM_NO_TIME and NM_UNKNOWN_NUMBER */
 
+/* What SQLite says of its last failure. Borrowed until the next call. */
+const char *nm_db_words(sqlite3 *db);
+
 /* Fills *err with SQLite's last message. NM_ERR_WRITE: it could not write its file, which whoever opened it knows by name. */
 nm_status nm_db_fail(sqlite3 *db, nm_error *err);
 

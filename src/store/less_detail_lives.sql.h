@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of less_detail_lives.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of less_detail_lives.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_LESS_DETAIL_LIVES_SQL_H
 #define NM_STORE_LESS_DETAIL_LIVES_SQL_H
@@ -13,8 +10,6 @@
     "allocation_id;"
 #define NM_LESS_DETAIL_LIVES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(allocation_id) INTEGER(heap_id) \
     INTEGER(end_code) INTEGER(alloc_seq) INTEGER(free_seq)
-NM_QUESTION_ROW(less_detail_lives, NM_LESS_DETAIL_LIVES_COLUMNS)
-NM_QUESTION_ASK(less_detail_lives, NM_LESS_DETAIL_LIVES_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(less_detail_lives, NM_QUESTION_NONE)
+NM_QUESTION(less_detail_lives, NM_LESS_DETAIL_LIVES_SQL, NM_LESS_DETAIL_LIVES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -212,48 +212,26 @@ static nm_status write_stack(nm_loader *loader, const nm_stack_node *stack, uint
     return nm_give_stack(&loader->sink, &row, err);
 }
 
-static const char *word_of(const nm_attribution *attribution)
-{
-    switch (attribution->kind) {
-    case NM_ATTRIBUTION_OPERATOR:
-        return "operator ";
-    case NM_ATTRIBUTION_THREAD:
-        return "thread ";
-    case NM_ATTRIBUTION_CUT:
-        return attribution->name.len == 0 ? "(stack cut)" : "(stack cut) thread ";
-    default:
-        return "";
-    }
-}
-
 /* A frame that stands for no place in the code. */
 static nm_status write_attribution_frame(nm_loader *loader, const nm_attribution *attribution, uint64_t frame_id,
                                          nm_error *err)
 {
-    nm_buffer label = {0};
-    const char *word = word_of(attribution);
-    nm_status status = nm_buffer_append(&label, word, strlen(word), err);
-
-    if (status == NM_OK)
-        status = nm_buffer_append(&label, attribution->name.data, attribution->name.len, err);
     nm_frame_row row = {
         .frame_id = frame_id,
-        .function = attribution->name,
+        .function = attribution->is_cut ? (nm_bytes){0} : attribution->name,
         .offset = NM_UNKNOWN_NUMBER,
-        .label = {label.data, label.len},
-        .is_cut = attribution->kind == NM_ATTRIBUTION_CUT,
+        .label = attribution->name,
+        .is_cut = attribution->is_cut,
     };
-    if (status == NM_OK)
-        status = nm_give_frame(&loader->sink, &row, err);
-    nm_buffer_free(&label);
-    return status;
+
+    return nm_give_frame(&loader->sink, &row, err);
 }
 
 /* The number of the frame that stands for an attribution, written when it is the first of its name. */
 static nm_status attribution_frame(nm_loader *loader, const nm_attribution *attribution, nm_map *known,
                                    uint64_t *last_id, uint64_t *id, nm_error *err)
 {
-    nm_key key = {attribution->kind, nm_checksum(attribution->name.data, attribution->name.len)};
+    nm_key key = {attribution->is_cut, nm_checksum(attribution->name.data, attribution->name.len)};
     const uint64_t *there = nm_map_get(known, key);
 
     if (there != NULL) {
@@ -270,21 +248,20 @@ static nm_status write_sites(nm_loader *loader, const nm_sites *sites, nm_error 
     const nm_definitions *definitions = &loader->definitions;
     const nm_definition_list *frames = &definitions->frames;
     uint64_t last_id = frames->count == 0 ? 0 : frames->items[frames->count - 1].id;
-    nm_attribution *attributions = NULL;
     nm_map known = {0};
-    nm_status status = nm_attributions_find(&loader->stack_uses, definitions, sites, &attributions, err);
+    nm_status status = NM_OK;
 
     for (size_t index = 0; status == NM_OK && index < definitions->stacks.count; index++) {
         const nm_stack_node *stack = &definitions->stacks.items[index];
         uint64_t site_frame_id = stack->site == 0 ? 0 : frames->items[stack->site - 1].id;
+        nm_attribution attribution = nm_attribution_of(definitions, sites, index);
 
-        if (attributions[index].kind != NM_ATTRIBUTION_NONE)
-            status = attribution_frame(loader, &attributions[index], &known, &last_id, &site_frame_id, err);
+        if (attribution.name.len > 0)
+            status = attribution_frame(loader, &attribution, &known, &last_id, &site_frame_id, err);
         if (status == NM_OK)
             status = write_stack(loader, stack, site_frame_id, err);
     }
     nm_map_free(&known);
-    free(attributions);
     return status;
 }
 
@@ -305,7 +282,7 @@ static nm_status write_stacks(nm_loader *loader, nm_error *err)
     if (status == NM_OK)
         status = nm_sites_open(&plumbing, &loader->definitions, &sites, err);
     if (status == NM_OK)
-        status = nm_wrappers_find(&loader->definitions, &loader->stack_uses.by_stack, &sites, &taker, err);
+        status = nm_wrappers_find(&loader->definitions, &loader->heap_stacks, &sites, &taker, err);
     if (status == NM_OK)
         nm_sites_resolve(&sites, &loader->definitions);
     if (status == NM_OK)

@@ -43,16 +43,10 @@ static nm_status note_step_site(nm_loader *loader, const void *given, nm_error *
     return nm_step_changes_add(&loader->step_changes, &row, err);
 }
 
-/* Which stacks allocate from which heap, and for whom: for sites/wrapper.c and sites/attribution.c. */
-static nm_status note_stack(nm_loader *loader, const nm_allocation_row *row, nm_error *err)
+/* Which stacks allocate from which heap: for sites/wrapper.c. */
+static nm_status note_stack(nm_loader *loader, uint64_t heap_id, uint64_t stack_id, nm_error *err)
 {
-    bool is_operator = row->operation_id != 0 && row->operation_kind == NM_RANGE_OPERATOR;
-    nm_stack_use use = {.operator_name = is_operator ? nm_loader_number(loader, row->operation_name) : 0,
-                        .thread_id = row->thread_id};
-
-    if (row->stack_id == 0)
-        return NM_OK;
-    return nm_stack_uses_add(&loader->stack_uses, (nm_key){row->heap_id, row->stack_id}, &use, err);
+    return stack_id == 0 ? NM_OK : nm_map_put(&loader->heap_stacks, (nm_key){heap_id, stack_id}, 1, err);
 }
 
 static nm_status note_allocation(nm_loader *loader, const void *given, nm_error *err)
@@ -62,7 +56,7 @@ static nm_status note_allocation(nm_loader *loader, const void *given, nm_error 
 
     nm_loader_note_last(&loader->left_out.last_allocation_id, row->allocation_id);
     loader->left_out.allocation_count++;
-    return status == NM_OK ? note_stack(loader, row, err) : status;
+    return status == NM_OK ? note_stack(loader, row->heap_id, row->stack_id, err) : status;
 }
 
 static nm_status note_copy(nm_loader *loader, const void *given, nm_error *err)
@@ -100,17 +94,12 @@ static nm_status note_stream_call(nm_loader *loader, const void *given, nm_error
     return NM_OK;
 }
 
-/* As of an allocation, of a stack that only sums are left of (npumem-record --keep): it counts among its heap's, for nobody in
- * particular. */
+/* As of an allocation, of a stack that only sums are left of (npumem-record --keep). */
 static nm_status note_site_total(nm_loader *loader, const void *given, nm_error *err)
 {
     const nm_site_total_row *row = given;
-    nm_key key = {row->heap_id, row->stack_id};
-    nm_stack_use use = {.operator_name = NM_ATTRIBUTION_MIXED, .thread_id = NM_ATTRIBUTION_MIXED};
 
-    if (row->stack_id == 0 || nm_map_get(&loader->stack_uses.by_stack, key) != NULL)
-        return NM_OK;
-    return nm_stack_uses_add(&loader->stack_uses, key, &use, err);
+    return note_stack(loader, row->heap_id, row->stack_id, err);
 }
 
 static nm_status note_moment(nm_loader *loader, const void *row, nm_error *err)

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of plumbing_patterns.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of plumbing_patterns.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_PLUMBING_PATTERNS_SQL_H
 #define NM_STORE_PLUMBING_PATTERNS_SQL_H
@@ -11,7 +8,6 @@
 #define NM_PLUMBING_PATTERNS_SQL \
     "SELECT target, pattern, origin FROM plumbing ORDER BY plumbing_id;"
 #define NM_PLUMBING_PATTERNS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(target) TEXT(pattern) TEXT(origin)
-NM_QUESTION_ROW(plumbing_patterns, NM_PLUMBING_PATTERNS_COLUMNS)
-NM_QUESTION_ASK(plumbing_patterns, NM_PLUMBING_PATTERNS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(plumbing_patterns, NM_PLUMBING_PATTERNS_SQL, NM_PLUMBING_PATTERNS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -151,6 +151,14 @@ const char *nm_named_text(sqlite3_stmt *rows, const char *name); /* borrowed unt
         return nm_question_end(rows, status, err);                                                                     \
     }
 
+/* All three; without texts, and with them. */
+#define NM_QUESTION(name, sql, COLUMNS, PARAMETERS)                                                                    \
+    NM_QUESTION_OF_TEXTS(name, sql, COLUMNS, PARAMETERS)                                                               \
+    NM_QUESTION_GET(name, PARAMETERS)
+#define NM_QUESTION_OF_TEXTS(name, sql, COLUMNS, PARAMETERS)                                                           \
+    NM_QUESTION_ROW(name, COLUMNS)                                                                                     \
+    NM_QUESTION_ASK(name, sql, PARAMETERS)
+
 /* Of one without rows: runs it. */
 #define NM_QUESTION_RUN(name, sql, PARAMETERS)                                                                         \
     NM_QUESTION_BIND(name, PARAMETERS)                                                                                 \

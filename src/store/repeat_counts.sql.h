@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of repeat_counts.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of repeat_counts.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_REPEAT_COUNTS_SQL_H
 #define NM_STORE_REPEAT_COUNTS_SQL_H
@@ -13,8 +10,6 @@
     "temp.repeat_begin) ) AS kept_count, EXISTS ( SELECT 1 FROM temp.repeat_input WHERE kept_id <> id AND is_out = " \
     "0 AND number IN (SELECT number FROM temp.repeat_begin) ) AS has_repeats;"
 #define NM_REPEAT_COUNTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(kept_count) FLAG(has_repeats)
-NM_QUESTION_ROW(repeat_counts, NM_REPEAT_COUNTS_COLUMNS)
-NM_QUESTION_ASK(repeat_counts, NM_REPEAT_COUNTS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(repeat_counts, NM_QUESTION_NONE)
+NM_QUESTION(repeat_counts, NM_REPEAT_COUNTS_SQL, NM_REPEAT_COUNTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of repeat_is_all.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of repeat_is_all.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_REPEAT_IS_ALL_SQL_H
 #define NM_STORE_REPEAT_IS_ALL_SQL_H
@@ -12,8 +9,6 @@
     "SELECT NOT EXISTS (SELECT 1 FROM temp.repeat_input WHERE number = :number AND kept_id = id) AS is_all;"
 #define NM_REPEAT_IS_ALL_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(is_all)
 #define NM_REPEAT_IS_ALL_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(number)
-NM_QUESTION_ROW(repeat_is_all, NM_REPEAT_IS_ALL_COLUMNS)
-NM_QUESTION_ASK(repeat_is_all, NM_REPEAT_IS_ALL_SQL, NM_REPEAT_IS_ALL_PARAMETERS)
-NM_QUESTION_GET(repeat_is_all, NM_REPEAT_IS_ALL_PARAMETERS)
+NM_QUESTION(repeat_is_all, NM_REPEAT_IS_ALL_SQL, NM_REPEAT_IS_ALL_COLUMNS, NM_REPEAT_IS_ALL_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of repeat_pairs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of repeat_pairs.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_REPEAT_PAIRS_SQL_H
 #define NM_STORE_REPEAT_PAIRS_SQL_H
@@ -16,8 +13,6 @@
 #define NM_REPEAT_PAIRS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(number) INTEGER(kept_number) \
     INTEGER(repeated_count) INTEGER(input_count)
 #define NM_REPEAT_PAIRS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(last_number)
-NM_QUESTION_ROW(repeat_pairs, NM_REPEAT_PAIRS_COLUMNS)
-NM_QUESTION_ASK(repeat_pairs, NM_REPEAT_PAIRS_SQL, NM_REPEAT_PAIRS_PARAMETERS)
-NM_QUESTION_GET(repeat_pairs, NM_REPEAT_PAIRS_PARAMETERS)
+NM_QUESTION(repeat_pairs, NM_REPEAT_PAIRS_SQL, NM_REPEAT_PAIRS_COLUMNS, NM_REPEAT_PAIRS_PARAMETERS)
 
 #endif

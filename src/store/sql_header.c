@@ -375,10 +375,10 @@ static bool has_texts(const statement *from)
     return false;
 }
 
-/* NM_QUESTION_VERB(name, NM_NAME_SQL, NM_NAME_PARAMETERS), of which the middle may be missing. */
+/* NM_QUESTION_VERB(name, NM_NAME_SQL, NM_NAME_COLUMNS, NM_NAME_PARAMETERS), as far as they are there. */
 static void put_macro(nm_buffer *out, const statement *from, const char *verb, const char *const *ends)
 {
-    put(out, "NM_QUESTION_");
+    put(out, "NM_QUESTION");
     put(out, verb);
     put(out, "(");
     put(out, from->name);
@@ -402,7 +402,7 @@ static int put_functions(nm_buffer *out, const statement *from)
     bool has_own = column_count > 0 && strstr(from->text, rows_as) == NULL;
 
     if (from->is_script) {
-        put_macro(out, from, "SCRIPT", (const char *const[]){"_SQL", NULL});
+        put_macro(out, from, "_SCRIPT", (const char *const[]){"_SQL", NULL});
         return 0;
     }
 
@@ -411,11 +411,10 @@ static int put_functions(nm_buffer *out, const statement *from)
     if (faults == 0 && parameter_count > 0)
         faults = put_list(out, from, "_PARAMETERS", parameter_count, parameter_name);
     if (faults == 0 && has_own)
-        put_macro(out, from, "ROW", (const char *const[]){"_COLUMNS", NULL});
-    if (faults == 0)
-        put_macro(out, from, column_count > 0 ? "ASK" : "RUN", (const char *const[]){"_SQL", parameters, NULL});
-    if (faults == 0 && has_own && !has_texts(from))
-        put_macro(out, from, "GET", (const char *const[]){parameters, NULL});
+        put_macro(out, from, has_texts(from) ? "_OF_TEXTS" : "",
+                  (const char *const[]){"_SQL", "_COLUMNS", parameters, NULL});
+    else if (faults == 0)
+        put_macro(out, from, column_count > 0 ? "_ASK" : "_RUN", (const char *const[]){"_SQL", parameters, NULL});
     return faults;
 }
 
@@ -423,11 +422,9 @@ static int make(const statement *from, nm_buffer *out)
 {
     int faults = 0;
 
-    put(out, "/* SPDX-License-Identifier: Apache-2.0\n *\n * Made of ");
+    put(out, "/* SPDX-License-Identifier: Apache-2.0. Made of ");
     put(out, from->name);
-    put(out,
-        ".sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.\n"
-        " */\n/* clang-format off */\n#ifndef ");
+    put(out, ".sql by the target `sql`; store/question.h says how it is used. */\n/* clang-format off */\n#ifndef ");
     put_guard(out, from);
     put(out, "\n#define ");
     put_guard(out, from);

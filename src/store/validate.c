@@ -21,7 +21,7 @@ static nm_status fail_to_read(sqlite3 *db, nm_error *err)
 {
     if ((sqlite3_errcode(db) & 0xff) != SQLITE_NOTADB)
         return nm_db_fail(db, err);
-    return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest: %.80s", sqlite3_errmsg(db));
+    return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "not a database of npumem-ingest: %.80s", nm_db_words(db));
 }
 
 nm_status nm_validate_attach(sqlite3 *db, const char *path, const char *schema, nm_error *err)

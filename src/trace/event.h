@@ -276,7 +276,8 @@ typedef enum nm_note {
     NM_NOTE_UNSEEN_PROCESS = 9, /* text: why processes could not be recorded; number: how many, 0: not known. What they
                                    did is in no count, so the input is not complete */
     NM_NOTE_UNREAD_PART = 10,   /* text: a part of the file of which nothing is known; number: how many there are */
-    NM_NOTE_MAX = NM_NOTE_UNREAD_PART,
+    NM_NOTE_OTHER_TOTAL = 11, /* text: a heap of which the file states what its events do not give; number: how often */
+    NM_NOTE_MAX = NM_NOTE_OTHER_TOTAL,
 } nm_note;
 
 typedef enum nm_process_end {

@@ -19,6 +19,7 @@
 #include "base/checksum.h"
 #include "base/door.h"
 #include "base/io.h"
+#include "base/spoken.h"
 #include "trace/block.h"
 
 #define NUMBER_DIGITS_MIN 3
@@ -112,7 +113,7 @@ nm_trace_content nm_trace_files_content(const char *path)
     uint64_t bytes = 0;
     int fd = -1;
 
-    if (nm_io_open(path, O_RDONLY | O_NONBLOCK, 0, &fd, NULL) != NM_OK)
+    if (nm_io_open(path, O_RDONLY | O_NONBLOCK | nm_door_read_flags(path), 0, &fd, NULL) != NM_OK)
         return content;
     if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
         bytes = nm_io_data_end(fd, (uint64_t)info.st_size);
@@ -153,7 +154,7 @@ static nm_status add_open(nm_trace_files *files, int fd, const char *path, nm_er
 static nm_status add_file(nm_trace_files *files, const char *path, int flags, nm_error *err)
 {
     int fd = -1;
-    nm_status status = nm_io_open(path, flags | O_NONBLOCK, 0, &fd, err);
+    nm_status status = nm_io_open(path, flags | O_NONBLOCK | nm_door_read_flags(path), 0, &fd, err);
 
     return status == NM_OK ? add_open(files, fd, path, err) : status;
 }
@@ -177,11 +178,12 @@ static const char *next_file(DIR *stream, const char *name)
     return NULL;
 }
 
-/* What is found in a folder of the user's may be a link to what is read, but not to what is written to. */
+/* What is found in a folder of the user's may be a link to what is read, but not to what is written to; in one that was handed over
+ * none is followed. */
 static nm_status add_entry(nm_trace_files *files, int folder, const char *folder_path, const char *entry, int flags,
                            nm_error *err)
 {
-    bool is_read = (flags & O_ACCMODE) == O_RDONLY;
+    bool follows = (flags & O_ACCMODE) == O_RDONLY && !nm_door_is_handed(folder_path);
     char *path = NULL;
     int fd = -1;
     nm_status status = asprintf(&path, "%s/%s", folder_path, entry) < 0
@@ -189,7 +191,7 @@ static nm_status add_entry(nm_trace_files *files, int folder, const char *folder
                            : NM_OK;
 
     if (status == NM_OK)
-        status = is_read ? nm_io_open_at(folder, entry, flags | O_NONBLOCK, 0, &fd, err)
+        status = follows ? nm_io_open_at(folder, entry, flags | O_NONBLOCK, 0, &fd, err)
                          : nm_door_open_at(folder, entry, flags | O_NONBLOCK, 0, &fd, err);
     if (status == NM_OK)
         status = add_open(files, fd, path, err);
@@ -280,7 +282,7 @@ static nm_status add_path(nm_trace_files *files, const char *path, int flags, nm
     }
     status = add_folder(files, path, NULL, flags, err);
     if (status == NM_OK && files->count == before)
-        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, NM_TRACE_FILES_NONE);
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%s", nm_spoken(NM_TRACE_FILES_NONE));
     return status;
 }
 

@@ -38,7 +38,7 @@ struct nm_watch {
     size_t device_count, device_capacity;
     nm_watch_step *steps; /* one for each process that has begun one */
     size_t step_total, step_capacity;
-    uint64_t step_count, most_steps;
+    uint64_t most_steps;
     nm_watch_past past;
 };
 

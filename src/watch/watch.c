@@ -170,7 +170,6 @@ static nm_status note_step(nm_watch *watch, const nm_event *event)
     nm_watch_step step = {.process_id = process_of_thread(watch, event->thread_id), .number = event->number};
     size_t at = 0;
 
-    watch->step_count++;
     step.pid = pid_of(watch, step.process_id);
     while (at < watch->step_total && watch->steps[at].process_id != step.process_id)
         at++;
@@ -264,9 +263,4 @@ void nm_watch_steps(const nm_watch *watch, void (*visit)(void *context, const nm
 uint64_t nm_watch_most_steps(const nm_watch *watch)
 {
     return watch->most_steps;
-}
-
-uint64_t nm_watch_step_count(const nm_watch *watch)
-{
-    return watch->step_count;
 }

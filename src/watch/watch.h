@@ -59,9 +59,6 @@ void nm_watch_definitions(const nm_watch *watch, void (*visit)(void *context, co
 /* Steps that the process with the most has begun. */
 uint64_t nm_watch_most_steps(const nm_watch *watch);
 
-/* Step events seen so far, over all processes: cheap to compare. */
-uint64_t nm_watch_step_count(const nm_watch *watch);
-
 /*
  * What a part of the recording begins with, as events: NM_KEYFRAME_BEGIN, ends of processes, losses and notes again, the
  * replay's state, sums of all steps, NM_KEYFRAME_END. `step_rows_max` bounds the rows of steps, from now on.

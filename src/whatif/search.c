@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "base/spoken.h"
+
 #define MIB        (UINT64_C(1) << 20)
 #define STEP_BYTES (2 * MIB)
 #define NEAR_COUNT 8 /* sizes above the one found on which it must fit, too: the next ones, */
@@ -289,16 +291,16 @@ const char *nm_search_refusal(const nm_workload *workload, bool is_complete)
     const nm_recorded *recorded = &workload->recorded;
 
     if (recorded->unsized_count > 0)
-        return "the size of some allocations is not known";
+        return nm_spoken("the size of some allocations is not known");
     if (!is_complete)
-        return "part of the input was lost";
+        return nm_spoken("part of the input was lost");
     if (recorded->has_pause)
-        return "a part of the run was not recorded";
+        return nm_spoken("a part of the run was not recorded");
     if (recorded->is_baseline_unknown)
-        return "what was live before the recording began is not known";
+        return nm_spoken("what was live before the recording began is not known");
     if (workload->conf_refusal[0] != 0)
         return workload->conf_refusal;
     if (recorded->request_count == 0)
-        return "the pool served no request";
+        return nm_spoken("the pool served no request");
     return NULL;
 }

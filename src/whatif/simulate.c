@@ -261,6 +261,8 @@ nm_status nm_simulate(const nm_workload *workload, const nm_setting *setting, co
     };
     nm_status status;
 
+    if (workload->tell != NULL)
+        workload->tell(workload->told, setting);
     *result = (nm_sim_result){.is_fit = true, .last_miss_seq = NM_NO_SEQ};
     if (run.slots == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/spoken.h"
 #include "whatif/workload_build.h"
 
 /* What happens at a place in the order. At equal places: in this order. */
@@ -763,8 +764,8 @@ static void copy_place(nm_build *build)
     workload->recorded.has_pause = gather->processes.items[*process].has_pause;
     if (nm_caching_settings_parse(workload->conf, &build->settings, &err) != NM_OK) { /* of a version we do not know */
         build->settings = nm_caching_settings_default(workload->is_npu);
-        snprintf(workload->conf_refusal, sizeof workload->conf_refusal, "the recorded settings are not simulated: %s",
-                 err.text);
+        snprintf(workload->conf_refusal, sizeof workload->conf_refusal,
+                 nm_spoken("the recorded settings are not simulated: %s"), err.text);
     }
     workload->page_bytes = build->settings.page_bytes;
 }

@@ -92,6 +92,9 @@ typedef struct nm_workload {
     char conf[NM_GATHER_CONF_BYTES];             /* that the process was started with */
     char conf_refusal[NM_ERROR_TEXT_BYTES + 64]; /* why those settings are not simulated; "": they are */
     nm_recorded recorded;
+    void (*tell)(void *told,
+                 const void *setting); /* called as each run of it begins, with its nm_setting; NULL: nobody */
+    void *told;
 } nm_workload;
 
 typedef struct nm_workload_options {

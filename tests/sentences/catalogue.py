@@ -38,7 +38,7 @@ SOURCES = {
     "forecast": ["src/store/verdicts/trend.c"],
     "check": ["src/drain/state_words.c", "src/tool/check/results.c", "src/tool/check/rules.c", "src/tool/check/*.sql"],
     "whatif": ["src/tool/whatif/results.c"],
-    "stack": ["src/tool/stack/answer.c", "src/tool/stack/print.c", "src/tool/stack/*.sql"],
+    "stack": ["src/tool/stack/answer.c", "src/tool/stack/print.c", "src/tool/stack/*.sql", "schema/stack_sum.sql"],
 }
 
 MADE = {"screen", "page"}  # of whose rows sections of docs/sentences.txt are made

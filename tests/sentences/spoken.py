@@ -18,7 +18,7 @@ ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "033": "\033"}
 def literals_of(text):
     """The literals of C: adjacent ones are one, and a macro of inttypes.h among them is %s's s."""
     for run in re.findall(r'"(?:[^"\\]|\\.)*"(?:\s*(?:PRI\w+\s*)?"(?:[^"\\]|\\.)*")*(?:\s*PRI\w+)?', text):
-        whole = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', re.sub(r"PRI\w+", '"s"', run)))
+        whole = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', re.sub(r"PRI([dux])\w+", r'"l\1"', run)))
         yield re.sub(r"\\(033|.)", lambda match: ESCAPES.get(match.group(1), match.group(1)), whole)
 
 

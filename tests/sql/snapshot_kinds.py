@@ -8,6 +8,7 @@ samples the same questions are asked that have a truth of their own.
 """
 import os
 import pickle
+import random
 import sqlite3
 import subprocess
 import sys
@@ -62,6 +63,60 @@ def with_host():
     return {**two_devices(True), "host_traces": pinned, "a_part_of_2031": {"of": [1]}, "another": 1}
 
 
+class HostPool:
+    """Blocks of torch's pool of pinned memory, each the whole of a segment that is kept for the next one, some from before
+    the history; now and then all that is free goes back."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.segments = {MIB * (100 + 2 * i): (MIB, 700000 + i, i % 2 == 0) for i in range(4)}  # size, asked for, in use
+        self.entries, self.next = [], 200 * MIB
+        for _ in range(60):
+            self.turn()
+
+    def put(self, action, address, size):
+        self.entries.append({"action": action, "addr": address, "size": size, "stream": 0, "time_us": 1000 + len(self.entries),
+                             "frames": frames(("pin", "/home/me/data.py", 9))})
+
+    def turn(self):
+        kind = self.random.choice("aaaffe")
+        used = [address for address, (_, _, is_used) in self.segments.items() if is_used]
+        idle = [address for address in self.segments if address not in used]
+        if kind == "e" and len(self.entries) > 20:
+            for address in idle:
+                self.put("segment_free", address, self.segments.pop(address)[0])
+        elif kind == "f" and used:
+            address = self.random.choice(used)
+            self.put("free_requested", address, self.segments[address][1])
+            self.put("free_completed", address, self.segments[address][1])
+            self.segments[address] = (self.segments[address][0], 0, False)
+        elif kind == "a":
+            size = MIB << self.random.randrange(3)
+            address = next((address for address in idle if self.segments[address][0] == size), None)
+            if address is None:
+                address, self.next = self.next, self.next + 8 * MIB
+                self.put("segment_alloc", address, size)
+            self.segments[address] = (size, size - self.random.randrange(1, MIB // 2), True)
+            self.put("alloc", address, self.segments[address][1])
+
+    def state(self):
+        return [{"device": -1, "address": address, "total_size": size, "stream": 0, "frames": [],
+                 "blocks": [{"address": address, "size": size, "requested_size": asked, "frames": [],
+                             "state": "active_allocated" if is_used else "inactive"}]}
+                for address, (size, asked, is_used) in self.segments.items()]
+
+    def reserved(self):
+        """At the end, at most, and where most is asked for at once for the first time: from the end backwards."""
+        held, live = sum(size for size, _, _ in self.segments.values()), sum(asked for _, asked, _ in self.segments.values())
+        end, walked = held, [(live, held)]
+        for entry in reversed(self.entries):
+            sign = {"segment_alloc": (1, 0), "segment_free": (-1, 0), "alloc": (0, 1), "free_completed": (0, -1)}.get(entry["action"], (0, 0))
+            held, live = held - sign[0] * entry["size"], live - sign[1] * entry["size"]
+            walked.append((live, held))
+        most = max(live for live, _ in walked)
+        return end, max(held for _, held in walked), next(held for live, held in reversed(walked) if live == most)
+
+
 def of_windows():
     snapshot = two_devices(True)
     for trace in snapshot["device_traces"]:
@@ -111,6 +166,12 @@ def made(ingest, work):
     answers.expect(STEPS_OF, [(1, STEPS)])
     if "a_part_of_2031, and 1 more" not in answers.screen:
         sys.exit(f"host: {answers.screen}")
+    for seed in range(5):
+        host = HostPool(seed)
+        answers = Answers(ingest, work, f"pinned_{seed}", {**with_host(), "host_traces": host.entries, "host_segments": host.state()})
+        answers.expect("SELECT t.reserved_bytes, p.peak_reserved_bytes, p.reserved_at_peak_bytes, t.reserved_source FROM heap_total AS t JOIN peak AS p"
+                       " ON p.heap = t.heap WHERE t.level = 'pinned'", [(*host.reserved(), "stated")])
+        answers.expect("SELECT count(*) FROM z_fragmentation_verdict WHERE level = 'pinned'", [(0,)])
     answers = Answers(ingest, work, "windows", of_windows())
     answers.expect(LEAKS, leak)
     answers.expect(LINES, FORWARDS)
@@ -120,7 +181,8 @@ def made(ingest, work):
 
 TRUTHS = {
     "two_devices.pickle": ((STEPS_OF, [(1, 20)]), (LEAKS, [(1, "metrics.py:14 update", 20)])),
-    "host_traces.pickle": (("SELECT level, peak_bytes FROM peak WHERE device IS NULL", [("pinned", 6 * 33554437)]),),
+    "host_traces.pickle": (("SELECT reserved_bytes FROM heap_total WHERE level = 'pinned'", [(6 * 64 * MIB,)]),
+                           ("SELECT level, peak_bytes FROM peak WHERE device IS NULL", [("pinned", 6 * 33554437)]),),
     "no_history_cache.pickle": (("SELECT verdict, moment FROM health", [("good", "end")]),
                                 ("SELECT count(*) FROM finding WHERE next_command IS NOT NULL", [(0,)])),
     "no_history_with_stacks.pickle": (("SELECT kind FROM device", [("gpu",)]),

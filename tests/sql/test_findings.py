@@ -573,9 +573,12 @@ def hold_groups(db, name):
     for kind, severity, verdict, site, host, rank, pid, value, nbytes, count in db.execute(
             "SELECT kind, severity, verdict, site, host, rank, pid, value, bytes, count FROM finding WHERE severity IN ('fault', 'warning') AND kind NOT IN ('shared device', 'uneven rank')"):
         parts[kind, severity, verdict, site if kind == "leak" else None][host, rank, pid].append((value, nbytes, count))
-    ranks = db.execute("SELECT count(DISTINCT rank) FROM process").fetchone()[0]
+    name_of = lambda host, rank, pid: ("rank", rank) if rank is not None else (host, pid)
+    places = db.execute("SELECT DISTINCT process_id, host, rank, pid FROM z_rank_summary").fetchall()
+    known = {("rank", rank) for rank, in db.execute("SELECT DISTINCT rank FROM process WHERE rank IS NOT NULL")}
+    all_count = len(known or places) + len({name_of(*holder) for holders in parts.values() for holder in holders} - (known or {name_of(*place[1:]) for place in places}))
     have = {}
-    for row in db.execute("SELECT kind, severity, verdict, site, holder_count, total_bytes, total_count, least_amount, median_amount, most_amount, worst_rank, worst_pid, worst_host FROM finding_group"):
+    for row in db.execute("SELECT kind, severity, verdict, site, holder_count, total_bytes, total_count, least_amount, median_amount, most_amount, worst_rank, worst_pid, worst_host, all_count FROM finding_group"):
         have[row[0], row[1], row[2], row[3] if row[0] == "leak" else None] = row[4:]
     if set(have) != set(parts):
         fail(name, f"groups are {set(have)}, not {set(parts)}")
@@ -593,11 +596,13 @@ def hold_groups(db, name):
         worst = (min if key[0] in ("pool hit rate", "zero copy") else max)(ordered)
         all_bytes = [nbytes for found in holders.values() for _, nbytes, _ in found if nbytes is not None]
         all_counts = [count for found in holders.values() for *_, count in found if count is not None]
-        count = len({rank for _, rank, _ in holders if rank is not None}) if ranks and key[0] == "leak" else len({("r", rank) if rank is not None else (host, pid) for host, rank, pid in holders})
+        count = len({name_of(*holder) for holder in holders})
         want = (count, sum(all_bytes) if all_bytes else None, sum(all_counts) if all_counts else None, ordered[0], ordered[(len(ordered) - 1) // 2], ordered[-1])
         if have[key][:6] != want:
             fail(name, f"group {key} has {have[key][:6]}, not {want}")
-        rank, pid, host = have[key][6:]
+        if have[key][9] != all_count:
+            fail(name, f"group {key} is of {have[key][9]}, not {all_count}")
+        rank, pid, host = have[key][6:9]
         if amounts.get((host, rank, pid)) != worst:
             fail(name, f"group {key}: {host} {rank} {pid} is not the worst")
 
@@ -632,6 +637,17 @@ def hold_holes(db, name):
             fail(name, f"out of memory: {explanation!r}, {message!r}")
 
 
+def hold_steps(db, name):
+    """Of a process that has too few steps its own are told, not those of another."""
+    for reason, sentence, host, rank, pid in db.execute("SELECT reason, sentence, host, rank, pid FROM finding WHERE kind = 'leak' AND reason IN ('no steps', 'too few steps')"):
+        counts = {count for count, in db.execute("SELECT (SELECT count(*) FROM step AS s WHERE s.process_id = p.process_id) FROM process AS p WHERE host IS ? AND rank IS ? AND pid IS ?", (host, rank, pid))}
+        code, *words = json.loads(sentence)
+        told = words[0]["seen"] if code == "screen.unjudged.early" else 0
+        seen["steps"] += 1
+        if told not in counts or (told == 0) != (reason == "no steps") or (told > 0 and words[0]["more"] != words[0]["needed"] - told):
+            fail(name, f"of {host} {rank} {pid} {sentence} is told, which has {counts} steps")
+
+
 def load(name, *texts):
     traces = []
     for i, text in enumerate(texts):
@@ -645,7 +661,7 @@ def load(name, *texts):
 
 def hold(name, *texts):
     db = load(name, *texts)
-    for check in (hold_rows, hold_kept, hold_parts, hold_cut, hold_host, hold_growth, hold_uneven, hold_order, hold_whole_run, hold_evidence, hold_texts, hold_groups, hold_holes):
+    for check in (hold_rows, hold_kept, hold_parts, hold_cut, hold_host, hold_growth, hold_uneven, hold_order, hold_whole_run, hold_evidence, hold_texts, hold_groups, hold_steps, hold_holes):
         check(db, name)
     count = db.execute("SELECT count(*) FROM finding").fetchone()[0]
     db.close()

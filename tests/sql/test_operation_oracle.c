@@ -266,9 +266,10 @@ static const char slow_steps[] =
     " FROM part JOIN heap AS h USING (heap_id) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
 
 static const char fast_steps[] =
-    "SELECT heap, step, operation, allocation_count, allocated_bytes, freed_count, freed_bytes, workspace_run_count,"
-    " requested_bytes, coalesce(block_bytes, 0) FROM z_operation_memory_by_step"
-    " WHERE allocation_count + freed_count + workspace_run_count > 0 ORDER BY 1, 2, 3";
+    "SELECT h.name, s.number, s.name, allocation_count, allocated_bytes, freed_count, freed_bytes, workspace_count,"
+    " workspace_bytes, coalesce(workspace_block_bytes, 0) FROM z_operation_step_sum AS s LEFT JOIN heap AS h USING "
+    "(heap_id)"
+    " WHERE allocation_count + freed_count + workspace_count > 0 ORDER BY 1, 2, 3";
 
 /* Runs by the step in which they ended; -1: before the first. */
 static void compare_step_rises(sqlite3 *db)
@@ -283,10 +284,11 @@ static void compare_step_rises(sqlite3 *db)
         if (events[i].act != ACT_END || load_int(db, "SELECT count(*) FROM step") == 0)
             continue;
         for (int heap = 1; heap <= HEAPS; heap++) {
-            snprintf(sql, sizeof sql,
-                     "SELECT coalesce(max(peak_over_start_bytes), -1) FROM z_operation_memory_by_step"
-                     " WHERE heap = 'heap%d' AND operation = 'op%d' AND coalesce(step, -1) = %d",
-                     heap, events[events[i].run].name, step);
+            snprintf(
+                sql, sizeof sql,
+                "SELECT coalesce(max(max_rise_bytes), -1) FROM z_operation_step_sum AS s JOIN heap AS h USING (heap_id)"
+                " WHERE h.name = 'heap%d' AND s.name = 'op%d' AND coalesce(number, -1) = %d",
+                heap, events[events[i].run].name, step);
             ck_assert_int_ge(load_int(db, sql), rise_of(events[i].run, heap));
         }
     }
@@ -456,12 +458,11 @@ START_TEST(many_names_have_a_rest)
         end_range(run);
     }
     sqlite3 *db = end_text();
-    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM z_operation_memory_by_step"), 17);
-    ck_assert_int_eq(load_int(db, "SELECT sum(name_count) FROM z_operation_memory_by_step"), 40);
-    ck_assert_int_eq(load_int(db, "SELECT sum(allocated_bytes) FROM z_operation_memory_by_step"), 40 * 100 + 780);
-    ck_assert_int_eq(load_int(db, "SELECT min(allocated_bytes) FROM z_operation_memory_by_step WHERE kind IS NOT NULL"),
-                     124);
-    ck_assert_int_eq(load_int(db, "SELECT name_count FROM z_operation_memory_by_step WHERE kind IS NULL"), 24);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM z_operation_step_sum"), 17);
+    ck_assert_int_eq(load_int(db, "SELECT sum(name_count) FROM z_operation_step_sum"), 40);
+    ck_assert_int_eq(load_int(db, "SELECT sum(allocated_bytes) FROM z_operation_step_sum"), 40 * 100 + 780);
+    ck_assert_int_eq(load_int(db, "SELECT min(allocated_bytes) FROM z_operation_step_sum WHERE kind IS NOT NULL"), 124);
+    ck_assert_int_eq(load_int(db, "SELECT name_count FROM z_operation_step_sum WHERE kind IS NULL"), 24);
     sqlite3_close(db);
 }
 END_TEST

@@ -827,10 +827,7 @@ static int64_t percentile(const int64_t *costs, int count, int part)
 
 static void compare_cost(int heap)
 {
-    static const struct {
-        int part;
-        const char *name;
-    } percentiles[] = {{500, "p50_ns"}, {900, "p90_ns"}, {990, "p99_ns"}, {999, "p999_ns"}};
+    static const int parts[] = {500, 900, 990, 999};
     int64_t costs[BLOCKS_MAX + SEGMENTS_MAX] = {0}, octaves[64] = {0}, total = 0;
     const char *level = heap == DRIVER ? "driver" : "pool";
     int count = 0;
@@ -845,25 +842,34 @@ static void compare_cost(int heap)
         octaves[distance_class((int64_t)cost) - 1]++;
     }
     qsort(costs, (size_t)count, sizeof *costs, compare_numbers);
-    expect(count > 0,
-           "SELECT count(*) FROM z_allocation_cost WHERE level = '%s' AND call_count = %d AND total_ns = %" PRId64
-           " AND max_ns = %" PRId64,
-           level, count, total, costs[0]);
+    expect(count,
+           "SELECT coalesce(sum(call_count), 0) FROM z_cost_histogram JOIN z_heap_place USING (heap_id) WHERE level = "
+           "'%s'",
+           level);
+    expect(
+        total,
+        "SELECT coalesce(sum(cost_ns), 0) FROM z_cost_histogram JOIN z_heap_place USING (heap_id) WHERE level = '%s'",
+        level);
     for (int i = 0; i < 4 && count > 0; i++) {
-        int64_t exact = percentile(costs, count, percentiles[i].part);
+        int64_t exact = percentile(costs, count, parts[i]);
 
-        expect(1, "SELECT %s BETWEEN %" PRId64 " AND %" PRId64 " FROM z_allocation_cost WHERE level = '%s'",
-               percentiles[i].name, exact, exact + exact / 32, level);
+        expect(1,
+               "SELECT min(max_ns) BETWEEN %" PRId64 " AND %" PRId64
+               " FROM (SELECT max_ns, sum(call_count) OVER (ORDER BY min_ns) * 1000 >= %d AS has_part FROM "
+               "z_cost_histogram JOIN z_heap_place USING (heap_id) WHERE level = '%s') WHERE has_part",
+               exact, exact + exact / 32, count * parts[i], level);
     }
     for (int octave = 0; octave < 40; octave++)
         expect(octaves[octave],
-               "SELECT coalesce(sum(call_count), 0) FROM z_allocation_cost_histogram WHERE level = '%s' AND min_ns = "
-               "%" PRId64,
-               level, INT64_C(1) << octave);
+               "SELECT coalesce(sum(call_count), 0) FROM z_cost_histogram JOIN z_heap_place USING (heap_id) WHERE "
+               "level = '%s' AND octave = %d",
+               level, octave);
     for (int place = 1; place <= 20 && place <= count; place++)
-        expect(costs[place - 1], "SELECT cost_ns FROM z_slowest_allocation WHERE level = '%s' AND place = %d", level,
-               place);
-    expect(count < 20 ? count : 20, "SELECT count(*) FROM z_slowest_allocation WHERE level = '%s'", level);
+        expect(costs[place - 1],
+               "SELECT cost_ns FROM z_slowest_call JOIN z_heap_place USING (heap_id) WHERE level = '%s' AND place = %d",
+               level, place);
+    expect(count < 20 ? count : 20,
+           "SELECT count(*) FROM z_slowest_call JOIN z_heap_place USING (heap_id) WHERE level = '%s'", level);
 }
 
 /* The views against the tables that were compared above: what they show, and the same counted from single rows, or from rows
@@ -923,10 +929,6 @@ static void compare_views(void)
          "(cause)"
          " LEFT JOIN stack AS s USING (stack_id) LEFT JOIN frame AS f ON f.frame_id = s.frame_id GROUP BY f.label, "
          "c.name"},
-        {"SELECT site, stream, pending_count, pending_bytes, coalesce(max_wait_ns, -1) FROM z_pending_free",
-         "SELECT coalesce(f.label, '(no stack)'), p.stream, sum(p.pending_count), sum(p.pending_bytes),"
-         " max(coalesce(p.max_wait_ns, -1)) FROM z_pending_sum AS p LEFT JOIN stack AS s USING (stack_id)"
-         " LEFT JOIN frame AS f ON f.frame_id = s.frame_id GROUP BY f.label, p.stream"},
     };
 
     for (size_t i = 0; i < 2 * (sizeof pairs / sizeof pairs[0]); i++) {

@@ -68,6 +68,8 @@ static const char *kind_name(uint64_t kind)
         return "free";
     case NM_EVENT_FREE_REQUESTED:
         return "free_requested";
+    case NM_EVENT_RESERVED:
+        return "reserved";
     case NM_EVENT_ALLOC_FAILED:
         return "alloc_failed";
     case NM_EVENT_MAP:

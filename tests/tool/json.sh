@@ -51,8 +51,22 @@ say zh.check npumem-check --json --no-leak --allow-partial leak.db
 say zh.stack npumem-stack --json leak.db
 say zh.whatif npumem-whatif --json --compare leak.db
 say zh.top npumem-top --json --once leak.zst
+say zh.diff npumem-diff --json leak_by_site.db leak.db
+say zh.export npumem-export --list --json
+say zh.selfcheck npumem-record --selfcheck --json -o zh.selfcheck.txt
 language=C
-grep -q '"state_text":"已结束"' zh.top.json || fail "npumem-top has $(grep -o '"state_text":"[^"]*"' zh.top.json)"
+while read -r name word; do
+    grep -q "\"language\":\"zh\".*\"$word\"" "zh.$name.json" || fail "npumem-$name does not say $word in Chinese: $(cut -c1-600 "zh.$name.json")"
+done <<'END'
+top state_text":"已结束
+diff figure":"peak","figure_text":"峰值
+diff verdict":"unreleased","verdict_text":"未释放
+export read_by":"火焰图
+selfcheck verdict":"AGREES","verdict_text":"一致
+selfcheck state":"same","state_text":"相同
+selfcheck what":"most held by the pool","what_text":"内存池最大预留
+END
+say selfcheck npumem-record --selfcheck --json -o selfcheck.txt
 say pools npumem-whatif --json --list leak_by_site.db
 say export npumem-export --list --json
 [ -z "$("$bin/npumem-ingest" --json --quiet leak.db)" ] || fail "--quiet prints"
@@ -72,7 +86,7 @@ done
 
 [ -d "$modules/ajv" ] && [ -n "$node" ] || { echo "skipped: no ajv in build/node: JSON is not held against its schema (./test.sh installs it)" && exit $((failures > 0)); }
 "$node" "$here/json_schema.mjs" "$modules" "$root/docs/npumem.findings.schema.json" ./*.json >schema.txt || fail "$(cat schema.txt)"
-for program in check diff export ingest stack top whatif; do
+for program in check diff export ingest selfcheck stack top whatif; do
     grep -q "$program [1-9]" schema.txt || fail "no answer of $program: $(cat schema.txt)"
 done
 # A schema that takes anything would say the same.

@@ -82,6 +82,24 @@ def whatif_faults(folder):
         yield "whatif does not print %s" % suggested
 
 
+def asked_again(db, figure):
+    where = " AND ".join("%s IS ?" % name for name in figure["key"])
+    return db.execute("SELECT %s FROM %s WHERE %s" % (figure["name"], figure["view"], where), list(figure["key"].values())).fetchall()
+
+
+def sum_faults(what, stack_id, sum_of):
+    """Each amount of a sum is a figure, and the view has it once, in a row of that stack and place."""
+    db = sqlite3.connect("file:%s?mode=ro" % DATABASE, uri=True)
+    amounts = [value for value in (sum_of["bytes"], sum_of["allocation_count"]) if value is not None]
+    if [figure["value"] for figure in sum_of["figures"]] != amounts or any(asked_again(db, figure) != [(figure["value"],)] for figure in sum_of["figures"]):
+        yield "stack %s: %s, and views have %s" % (what, sum_of, [asked_again(db, figure) for figure in sum_of["figures"]])
+    for key in (figure["key"] for figure in sum_of["figures"] if figure["view"] == "stack_sum"):
+        words = key["what"] + (" (%s)" % key["verdict"] if key["verdict"] else "")
+        if (key["stack_id"], words) != (stack_id, sum_of["what"]) or any(key[name] != sum_of[name] for name in ("rank", "pid", "device")):
+            yield "stack %s: %s is of another stack: %s" % (what, stack_id, sum_of)
+    db.close()
+
+
 def stack_faults(what):
     text, status = run("npumem-stack", "--color", "never", "--top", "1000", DATABASE, what)
     told, json_status = run("npumem-stack", "--json", "--top", "1000", DATABASE, what)
@@ -93,6 +111,9 @@ def stack_faults(what):
     if frames != printed:
         yield "stack %s: frames are %s, and %s is printed" % (what, frames, printed)
     heads = [line for line in text.split("\n") if "; stack " in line or "; no stack was" in line]
+    for one in stacks:
+        for sum_of in one["sums"]:
+            yield from sum_faults(what, one["stack_id"], sum_of)
     sums = [sum_of for one in stacks for sum_of in one["sums"]]
     if len(heads) != len(sums) or not all((one["text"] or "") in head and one["what"] in head for head, one in zip(heads, sums)):
         yield "stack %s: sums are %s, and %s is printed" % (what, sums, heads)
@@ -114,8 +135,7 @@ def figure_faults():
     told, _ = run("npumem-whatif", "--json", DATABASE)
     db = sqlite3.connect("file:%s?mode=ro" % DATABASE, uri=True)
     for figure in json.loads(told)["whatif"]["recorded"]["figures"] if told else ():
-        where = " AND ".join("%s IS ?" % name for name in figure["key"])
-        rows = db.execute("SELECT %s FROM %s WHERE %s" % (figure["name"], figure["view"], where), list(figure["key"].values())).fetchall()
+        rows = asked_again(db, figure)
         if rows != [(figure["value"],)] or len(figure["key"]) != 6:
             yield "whatif: %s, and the view has %s" % (figure, rows)
     count, = db.execute("SELECT count(*) FROM heap").fetchone()
@@ -145,7 +165,7 @@ def words_of(value, name):
 def chinese_faults():
     """Words for people are those of the lines in Chinese, and all else is as in English."""
     for name, program, *arguments in (("note", "npumem-check", "--no-leak", "--min-hit-rate", "0.5", "--max-leak-rate", "1", "--allow-partial"),
-                                      ("what_text", "npumem-stack", "--top", "1000"), ("setting_text", "npumem-whatif", "--compare", "--device", "4MiB"),
+                                      ("what_text", "npumem-stack", "--top", "1000"), ("figure_text", "npumem-diff", BASE), ("setting_text", "npumem-whatif", "--compare", "--device", "4MiB"),
                                       ("cause_text", "npumem-whatif", "--compare", "--device", "4MiB")):
         told, lines = in_chinese(program, "--json", *arguments, DATABASE), in_chinese(program, *arguments, DATABASE)
         english, _ = run(program, "--json", *arguments, DATABASE)
@@ -165,7 +185,7 @@ def main():
         faults = list(diff_faults(os.path.join(folder, "two"), BASE, DATABASE))
         faults += diff_faults(os.path.join(folder, "moments"), DATABASE + "@peak", DATABASE + "@end")
         faults += whatif_faults(folder)
-        for what in ("leak", "peak", "oom", "reserve"):
+        for what in ("leak", "peak", "oom", "reserve", "1", "2"):
             faults += stack_faults(what)
         faults += check_faults()
         faults += figure_faults()

@@ -41,7 +41,7 @@ def inputs():
              for folder in ("sql", "screens") for path in sorted(glob.glob("%s/tests/%s/*/trace.txt" % (ROOT, folder)))]
     found += [(os.path.basename(path)[:-4], path) for path in sorted(glob.glob(ROOT + "/fixtures/traces/*.zst"))]
     found += [(os.path.basename(path)[:-7], path) for path in sorted(glob.glob(ROOT + "/fixtures/databases/*.db.zst"))]
-    for folder in ("scenes", "torch", "torch_npu", "msmemscope") if SAMPLES else ():
+    for folder in ("scenes", "torch", "torch_npu", "msmemscope") if os.path.isdir(SAMPLES) else ():
         found += [(folder + "_" + os.path.basename(path).replace(".", "_"), path) for path in sorted(glob.glob("%s/%s/*.*" % (SAMPLES, folder)))]
     return found
 
@@ -302,7 +302,9 @@ def main():
         for mouth, fault in of_path[:5]:
             print("FAIL: %s: %s %s" % (os.path.basename(path), mouth, fault[:600]))
     print("%d databases, %d pages; findings compared: %s" % (len(databases), sum(has_page), compared))
-    return count > 0 or client.failures != [] or min(compared.values()) < 150 or len(databases) < 95
+    if not os.path.isdir(SAMPLES):
+        print("skipped: samples are not compared: NPUMEM_SAMPLES_DIR names no folder")
+    return count > 0 or client.failures != [] or min(compared.values()) < 150 or len(databases) < 95 + (25 if os.path.isdir(SAMPLES) else 0)
 
 
 sys.exit(main())

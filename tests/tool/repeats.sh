@@ -94,7 +94,7 @@ expect a.db $'0damaged.db: is the recording of 0cut.db again; left out\n0cut.db:
 # ---- One of many
 
 inputs=()
-for name in leak misuse out_of_memory fragmentation_verdict graph_memory workspace_by_operator; do
+for name in leak misuse out_of_memory fragmentation_verdict graph_memory operation_memory; do
     "$text2trace" "$sql/$name/trace.txt" $name.zst 3 && "$ingest" --quiet $name.zst || fail "$name: no input"
     inputs+=($name.zst)
 done
@@ -110,7 +110,7 @@ expect many.db 'graph_memory.db: is the recording of many.db again; left out' gr
 expect many.db 'less.db: 4 of its 4 recordings left out: in many.db again' less.db many.db
 expect many.db 'less.db: 4 of its 4 recordings left out: in many.db again' many.db less.db
 for order in 'less.db a.zst' 'a.zst less.db'; do
-    expect many.db 'less.db: 1 of its 4 recordings left out: in a.zst again' $order fragmentation_verdict.zst graph_memory.db workspace_by_operator.zst
+    expect many.db 'less.db: 1 of its 4 recordings left out: in a.zst again' $order fragmentation_verdict.zst graph_memory.db operation_memory.zst
 done
 for order in 'x.db y.db' 'y.db x.db'; do
     expect xy.db $'x.db: 1 of its 3 recordings left out: in y.db again\ny.db: 1 of its 3 recordings left out: in x.db again' $order

@@ -58,6 +58,8 @@ expect 0 none.db </dev/null
 # With what other settings would have done: the table of npumem-whatif, or a word why there is none.
 "$report" --whatif run.db -o settings.html && grep -o '"name":"whatif","rows":[0-9]*' settings.html >out || fail "there is no page with other settings"
 [ "$(cat out)" = "\"name\":\"whatif\",\"rows\":$("$bin/npumem-whatif" --compare run.db | sed '1,/^setting /d; /^recorded /d; /^simulated$/d; /^$/,$d' | wc -l)" ] || fail "other settings: $(cat out)"
+"$bin/npumem-whatif" --compare run.db 2>lines >out; [ ! -s lines ] || fail "no terminal is told how far it is: $(cat lines)"
+"$bin/npumem-whatif" --progress --compare run.db 2>lines >out; head -n 1 lines | grep -qE '^progress [0-9]+$' || fail "who shows it is not told how far it is: $(cat lines)"
 ! grep -q '"name":"whatif"' run.html || fail "other settings are there without being asked for"
 cp run.txt sums.txt
 load sums --detail none
@@ -128,7 +130,7 @@ cells() {
 [ -n "$(cells run.html)" ] && [ "$(cells run.html)" = "$(cells long.html)" ] || fail "the map's size depends on the run: $(cells run.html) $(cells long.html)"
 "$report" --no-sql --force long.db -o long.bare.html || fail "no page without SQL of a long run"
 [ "$(wc -c <long.bare.html)" -lt 700000 ] || fail "20,000 allocations take $(wc -c <long.bare.html) bytes without SQL"
-[ "$(wc -c <long.html)" -lt 1250000 ] || fail "20,000 allocations take $(wc -c <long.html) bytes"
+[ "$(wc -c <long.html)" -lt 1270000 ] || fail "20,000 allocations take $(wc -c <long.html) bytes"
 
 # What answers SQL is in the page as far as half of it has the room, and its copy of the database is nowhere any more.
 parts() {

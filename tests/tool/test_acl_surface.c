@@ -22,9 +22,11 @@ static const char *call_sql(const char *group, const char *name, char *sql, size
     if (strcmp(group, "transfer") == 0)
         snprintf(sql, room, "SELECT sum(%s) FROM zero_copy", name);
     else if (strcmp(group, "memset") == 0)
-        snprintf(sql, room, "SELECT sum(%s) FROM z_copy_total WHERE kind = ?1", name);
+        snprintf(sql, room, "SELECT sum(%s) FROM z_copy_sum JOIN copy_kind AS k USING (kind) WHERE k.name = ?1", name);
     else if (strcmp(group, "inner") == 0)
-        snprintf(sql, room, "SELECT sum(%s) FROM z_copy_total WHERE kind = 'inside the device'", name);
+        snprintf(sql, room,
+                 "SELECT sum(%s) FROM z_copy_sum JOIN copy_kind AS k USING (kind) WHERE k.name = 'inside the device'",
+                 name);
     else if (strcmp(group, "exported") == 0)
         snprintf(
             sql, room,
@@ -49,7 +51,7 @@ static long long figure(sqlite3 *db, const char *group, const char *name)
     if (call_sql(group, name, sql, sizeof sql) != NULL)
         return ask_text(db, sql, group);
     if (strcmp(name, "failure_count") == 0)
-        snprintf(sql, sizeof sql, "SELECT count(*) FROM z_failed_allocation WHERE level = ?1");
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM failure JOIN z_heap_place USING (heap_id) WHERE level = ?1");
     else if (strcmp(name, "live_count") == 0)
         /* The reset at the end takes a variable of the device along, which is the runtime's. */
         snprintf(sql, sizeof sql, "SELECT count(*) FROM outstanding WHERE level = ?1 AND heap <> 'RUNTIME'");
@@ -179,7 +181,9 @@ START_TEST(mistakes_are_told_once_and_by_their_name)
         ask_text(db, "SELECT count(*) FROM misuse WHERE kind = 'double free' AND level = 'registered'", ""), 1);
     ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM misuse WHERE kind = 'double free' AND level = 'physical'", ""),
                      1);
-    ck_assert_int_eq(ask_text(db, "SELECT count(*) FROM z_failed_allocation WHERE level = 'registered'", ""), 1);
+    ck_assert_int_eq(
+        ask_text(db, "SELECT count(*) FROM failure JOIN z_heap_place USING (heap_id) WHERE level = 'registered'", ""),
+        1);
     ck_assert_int_eq(ask_text(db,
                               "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id)"
                               " WHERE level = 'driver' AND is_exported = 1 AND end_kind = 1",

@@ -74,7 +74,7 @@ START_TEST(what_it_reserved_is_not_known_and_not_judged)
         "SELECT count(*) FROM heap_total WHERE level = 'pool' AND reserved_bytes IS NOT NULL",
         "SELECT count(*) FROM timeline WHERE level = 'pool' AND reserved_bytes IS NOT NULL",
         "SELECT count(*) FROM fragmentation",
-        "SELECT count(*) FROM z_fragmentation_timeline",
+        "SELECT count(*) FROM z_fragmentation_usage",
         "SELECT count(*) FROM pool_hit_rate",
         "SELECT count(*) FROM pool_summary",
         "SELECT count(*) FROM z_pool_by_step WHERE coalesce(hit_rate, hit_count, miss_count) IS NOT NULL",

@@ -367,7 +367,7 @@ START_TEST(inputs_of_different_detail_merge)
     sqlite3 *db = NULL;
     char path[128];
 
-    expect("$T $C/copy_total/trace.txt one.zst && $T $C/heap_place/trace.txt two.zst && $I --quiet one.zst two.zst -o "
+    expect("$T $C/copies/trace.txt one.zst && $T $C/heap_place/trace.txt two.zst && $I --quiet one.zst two.zst -o "
            "all.db",
            0, "");
     expect("$I --quiet --detail none one.zst -o none.db && $I --quiet --detail live two.zst -o live.db &&"

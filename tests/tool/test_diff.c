@@ -174,7 +174,7 @@ START_TEST(sites_by_rules_of_another_version_are_no_news)
         "cp a.db old.db && sqlite3 old.db \"DELETE FROM meta WHERE key = 'site_rules_version'; DELETE FROM plumbing\"",
         0, NULL);
     expect("$D old.db b.db --csv of_old", 0,
-           "sites and leaks\n  not compared: A and B have sites by rules of different versions (1 and 2)");
+           "sites and leaks\n  not compared: A and B have sites by rules of different versions (1 and 3)");
     expect("$D old.db b.db | grep -c -e train.py -e adam.py", 1, "0\n");
     expect("ls of_old", 0, "diff_environment.csv\ndiff_figures.csv\n");
     expect("$D old.db a.db", 0, "sites and leaks\n  not compared");

@@ -187,8 +187,10 @@ static void compare_with_books(const char *database, const char *text)
         {"pool.0.allocation_count", "SELECT sum(allocation_count) FROM step_total WHERE level = 'pool'"},
         {"pool.0.allocated_bytes", "SELECT sum(allocated_bytes) FROM step_total WHERE level = 'pool'"},
         {"pool.0.peak_bytes", "SELECT max(peak_bytes) FROM step_total WHERE level = 'pool'"},
-        {"pool.0.allocation_count", "SELECT sum(allocation_count) FROM z_site_total WHERE level = 'pool'"},
-        {"pool.0.live_bytes", "SELECT sum(live_bytes) FROM z_site_total WHERE level = 'pool'"},
+        {"pool.0.allocation_count",
+         "SELECT sum(allocation_count) FROM z_stack_sum JOIN z_heap_place USING (heap_id) WHERE level = 'pool'"},
+        {"pool.0.live_bytes", "SELECT sum(allocated_bytes - freed_bytes) FROM z_stack_sum JOIN z_heap_place USING "
+                              "(heap_id) WHERE level = 'pool'"},
         {"steps", "SELECT max(generation) FROM step"},
     };
 
@@ -310,8 +312,8 @@ START_TEST(a_long_run_stays_within_its_bound_and_keeps_its_sums)
     ck_assert_int_eq(number("run.db", "SELECT allocation_count FROM heap_total"), count);
     ck_assert_int_eq(number("run.db", "SELECT free_count FROM heap_total"), count);
     ck_assert_int_eq(number("run.db", "SELECT allocated_bytes FROM heap_total"), count * (count + 1) / 2);
-    ck_assert_int_eq(number("run.db", "SELECT sum(allocation_count) FROM z_site_total"), count);
-    ck_assert_int_eq(number("run.db", "SELECT sum(allocated_bytes) FROM z_site_total"), count * (count + 1) / 2);
+    ck_assert_int_eq(number("run.db", "SELECT sum(allocation_count) FROM z_stack_sum"), count);
+    ck_assert_int_eq(number("run.db", "SELECT sum(allocated_bytes) FROM z_stack_sum"), count * (count + 1) / 2);
     ck_assert_int_eq(number("run.db", "SELECT peak_bytes FROM peak"), held * count - held * (held - 1) / 2);
 }
 END_TEST
@@ -417,7 +419,11 @@ END_TEST
 
 /* The answers that do not depend on how much detail there is. */
 static const char sums_sql[] =
-    "SELECT * FROM heap_total; SELECT * FROM peak; SELECT * FROM z_site_total; SELECT * FROM peak_by_site;";
+    "SELECT * FROM heap_total; SELECT * FROM peak; SELECT p.heap, p.level, f.label, sum(t.allocation_count), "
+    "sum(t.free_count), sum(t.allocated_bytes),"
+    " sum(t.freed_bytes) FROM z_stack_sum AS t JOIN z_heap_place AS p USING (heap_id) LEFT JOIN stack AS s USING "
+    "(stack_id)"
+    " LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id GROUP BY 1, 2, 3; SELECT * FROM peak_by_site;";
 
 static void ingest_as(const char *name, const char *inputs, int status)
 {

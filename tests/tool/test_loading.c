@@ -139,10 +139,14 @@ static void check_transfers(sqlite3 *db, const char *what, const char *books)
         char key[64], sql[256];
 
         snprintf(key, sizeof key, "%scount", keys[i][0]);
-        snprintf(sql, sizeof sql, "SELECT sum(copy_count) FROM z_copy_total WHERE kind = '%s'", keys[i][1]);
+        snprintf(sql, sizeof sql,
+                 "SELECT sum(copy_count) FROM z_copy_sum JOIN copy_kind AS k USING (kind) WHERE k.name = '%s'",
+                 keys[i][1]);
         check_value(db, what, key, value_of(books, key), sql);
         snprintf(key, sizeof key, "%sbytes", keys[i][0]);
-        snprintf(sql, sizeof sql, "SELECT sum(size_bytes) FROM z_copy_total WHERE kind = '%s'", keys[i][1]);
+        snprintf(sql, sizeof sql,
+                 "SELECT sum(size_bytes) FROM z_copy_sum JOIN copy_kind AS k USING (kind) WHERE k.name = '%s'",
+                 keys[i][1]);
         check_value(db, what, key, value_of(books, key), sql);
     }
 }

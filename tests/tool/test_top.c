@@ -79,9 +79,14 @@ START_TEST(a_trace_that_is_whole_is_shown_as_it_ended)
            "\n"
            "       live      count   in 50.0 s  growing\n"
            "    4.0 KiB          2    +2.0 KiB  pool       a.py:1 take\n");
-    expect(BY_HAND "$O hand.zst --sites 1 | tail -n 6", 0,
+    expect(BY_HAND "cp hand.zst \"it's.zst\"; $O \"it's.zst\" --sites 1 | tail -n 8", 0,
            "       live      count   in 50.0 s  held by, 1 of 2\n"
-           "    4.0 KiB          2    +2.0 KiB  pool       a.py:1 take\n\n");
+           "    4.0 KiB          2    +2.0 KiB  pool       a.py:1 take\n"
+           "\n"
+           "       live      count   in 50.0 s  growing\n"
+           "    4.0 KiB          2    +2.0 KiB  pool       a.py:1 take\n"
+           "\n"
+           "next: npumem-ingest 'it'\\''s.zst'\n");
 }
 END_TEST
 

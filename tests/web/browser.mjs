@@ -327,7 +327,7 @@ async function testClicks(browser) {
     assert.equal(gravest.text, failure.text);
     await oom.page.click('#verdicts .card >> nth=0');
     assert.equal(await oom.page.evaluate(() => document.activeElement.id), 'oom', 'one click: the panel of it');
-    assert.ok(await isSeen(oom.page, '#oom .failure p') && await isSeen(oom.page, '#oom .stacked'), 'why it died, and what was full, are on the screen');
+    assert.ok(await isSeen(oom.page, '#oom .failure .why') && await isSeen(oom.page, '#oom .stacked'), 'why it died, and what was full, are on the screen');
     assert.ok((await oom.page.textContent('#oom .stack')).includes(failure.site));
     const sites = ask('oom', 'SELECT site, heap, live_bytes FROM z_out_of_memory_site WHERE out_of_memory_id = 1 ORDER BY live_bytes DESC, heap, level, site LIMIT 12');
     assert.deepEqual((await cellsOf(oom.page, '#oom .pair')).map((cells) => [cells[0].replace(/leak$/, ''), cells[1], cells[2]]), sites.map((row) => [row.site, row.heap, formatBytes(row.live_bytes)]));
@@ -549,7 +549,7 @@ async function runTests(waiting) {
     for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
         const begin = Date.now();
         try {
-            await test(lane, {ask, open, goTo, picture, cellsOf, mapPoint});
+            await test(lane, {ask, open, goTo, picture, cellsOf, mapPoint, isSeen});
             console.log(`ok ${test.name}, ${((Date.now() - begin) / 1000).toFixed(1)} s`);
         } catch (error) {
             failed++;

@@ -26,13 +26,14 @@ cd "$scratch" || exit 1
 "$text2trace" "$here/hostile.txt" hostile.zst || die "hostile.txt is no trace"
 "$node" "$here/groups.mjs" >groups.txt && "$text2trace" groups.txt groups.zst || die "groups.mjs prints no trace"
 "$text2trace" "$here/../sql/device_memory/trace.txt" device.zst || die "the trace of two processes is none"
-for name in leak oom fine torch hostile groups device; do
+"$text2trace" "$here/../sql/serving_budget/trace.txt" serving.zst || die "the trace of a server is none"
+for name in leak oom fine torch hostile groups device serving; do
     "$bin/npumem-ingest" --quiet $name.zst || die "$name cannot be loaded"
 done
 "$bin/npumem-ingest" --quiet --detail live -o live.db leak.zst || die "a database with less detail cannot be loaded"
 "$bin/npumem-ingest" --quiet --detail none -o sums.db leak.zst || die "sums cannot be loaded"
 "$bin/npumem-report" --whatif leak.db || die "leak has no page with other settings"
-for name in oom fine torch hostile groups device sums live; do
+for name in oom fine torch hostile groups device serving sums live; do
     "$bin/npumem-report" $name.db || die "$name has no page"
 done
 # Four ranks of one job, of which one dies, a run beside another, and one that does not fit into the smallest page.

@@ -97,6 +97,14 @@ test('a leak is seen by its stripes where its colour is not: 3 to 1 in lightness
     assert.ok(Math.abs(contrastOf([1, 1, 1], [0, 0, 0]) - 21) < 1e-9);
 });
 
+test('lines across what is pending are 3 to 1 in lightness, light and dark', () => {
+    const css = readFileSync(new URL('../../src/page/web/page.css', import.meta.url), 'utf8'), valuesOf = (name) => [...css.matchAll(new RegExp(`--${name}: (#\\w{6})`, 'g'))].map((found) => found[1]), cards = valuesOf('card'), stuck = valuesOf('stuck');
+    assert.equal(stuck.length, 2);
+    for (const kind of Object.keys(SEEN))
+        for (const i of [0, 1])
+            assert.ok(contrastOf(seenAs(stuck[i], kind), seenAs(cards[i], kind)) >= 3, `${stuck[i]} on ${cards[i]} in ${kind}: ${contrastOf(seenAs(stuck[i], kind), seenAs(cards[i], kind))}`);
+});
+
 test('a leak is painted in stripes, at its whole strength and at a part of it, and nothing else is', () => {
     const {model, heap} = makeWorld([[0, NaN, 0, 1 << 19], [0, NaN, 1 << 19, 1 << 19]]), siteOf = (id) => ['keeps', 'works'][id];
     model.blocks.stack_id = Float64Array.from([0, 1]);

@@ -372,8 +372,9 @@ async function testZoom(browser, {ask, open, goTo}) {
 }
 
 /* On a phone the head leaves room, nothing is wider than the window or reaches over the border of its panel, and a table that goes on shows it. */
-async function testPhone(browser, {open}) {
-    for (const [name, hash] of [['leak', '#block=400'], ['oom', '#lang=zh&group=stack'], ['ranks', ''], ['against', '']]) {
+async function testPhone(browser, {open, ask}) {
+    const [opened] = ask('leak', `SELECT allocation_id AS block, segment_id AS segment FROM allocation AS a WHERE a.heap_id = 1 AND ${LIVE_AT(3745)} AND a.free_requested_seq <= 3745`);
+    for (const [name, hash] of [['leak', '#block=400'], ['leak', `#at=3745&segment=${opened.segment}&block=${opened.block}&rows=segment`], ['oom', '#lang=zh&group=stack'], ['ranks', ''], ['against', '']]) {
         const {page, close} = await open(browser, name, hash, {viewport: {width: 390, height: 844}});
         const seen = await page.evaluate(() => {
             const {scrollWidth, clientWidth} = document.documentElement, boxes = [...document.querySelectorAll('.tablebox')], isOutside = (element) => element.getBoundingClientRect().right > element.closest('.panel').getBoundingClientRect().right - 1;
@@ -474,4 +475,206 @@ async function testPixels(browser, {open, ask}) {
     }
 }
 
-export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testZoom, testPhone, testLayers, testProgress, testPixels];
+/* Segments of a pool right after an event by the column segment_id, and not by addresses: with what is free, pending and rounded up, and the largest range between blocks. */
+function askSegments(ask, name, heap, seq) {
+    const live = `a.segment_id = s.allocation_id AND coalesce(a.alloc_seq, -1) <= ${seq} AND (a.free_seq IS NULL OR a.free_seq > ${seq})`, sum = (value) => `(SELECT coalesce(sum(${value}), 0) FROM allocation AS a WHERE ${live})`, extent = 'coalesce(a.block_bytes, a.size_bytes)';
+    return ask(name, `SELECT s.allocation_id AS id, printf('0x%x', s.address) AS address, s.size_bytes AS size, s.size_bytes - ${sum(extent)} AS free, ${sum(`CASE WHEN a.free_requested_seq <= ${seq} THEN ${extent} ELSE 0 END`)} AS pending,
+        (SELECT CASE WHEN count(*) = count(a.block_bytes - a.requested_bytes) THEN coalesce(sum(a.block_bytes - a.requested_bytes), 0) END FROM allocation AS a WHERE ${live}) AS rounding, (SELECT count(*) FROM allocation AS a WHERE ${live}) AS blocks,
+        (SELECT max(gap) FROM (SELECT p.begin - coalesce(max(p.above) OVER (ORDER BY p.begin ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), s.address) AS gap FROM (SELECT a.address AS begin, a.address + ${extent} AS above FROM allocation AS a WHERE ${live} UNION ALL SELECT s.address + s.size_bytes, 0) AS p)) AS largest
+        FROM allocation AS s WHERE s.allocation_id IN (SELECT segment_id FROM allocation WHERE heap_id = ${heap}) AND coalesce(s.alloc_seq, -1) <= ${seq} AND (s.free_seq IS NULL OR s.free_seq > ${seq})`);
+}
+
+const segmentCells = (row) => [row.address, '', formatBytes(row.size), formatBytes(row.free), formatBytes(row.largest), formatBytes(row.pending), formatBytes(row.rounding), formatCount(row.blocks)];
+
+/* At the peak, at a mark and at any event each segment is what SQL says of it, and one that is open has its blocks by address, and who keeps it as the free bytes are split over them. */
+async function testSegments(browser, tools) {
+    const {ask, open, goTo, cellsOf} = tools, [leakPeak] = ask('leak', "SELECT peak_seq AS seq FROM peak WHERE level = 'pool'"), [torch] = ask('torch', "SELECT p.heap_id AS heap, s.peak_seq AS seq FROM z_heap_place AS p JOIN z_heap_sum AS s USING (heap_id) WHERE p.heap = 'ptaCaching'");
+    let pending = 0, gaps = 0;
+    for (const [name, heap, seqs] of [['leak', 1, [leakPeak.seq, 3745, 511, 1503, 7000]], ['torch', torch.heap, [torch.seq, torch.seq - 7]], ['oom', 1, [2000, 2437]]]) {
+        const {page, close} = await open(browser, name, `#heap=${heap}&at=0`);
+        for (const seq of seqs) {
+            await goTo(page, `#heap=${heap}&at=${seq}`);
+            const rows = askSegments(ask, name, heap, seq), cells = await allCells(page, tools, '#segments');
+            assert.ok(rows.length > 1, `${rows.length} segments at ${seq}`);
+            assert.deepEqual(sorted(cells.map((row) => row.slice(0, 8))), sorted(rows.map(segmentCells)), `${name} at ${seq}`);
+            const word = await page.textContent('#segments .tell'), sum = (some, key) => formatBytes(some.reduce((all, row) => all + row[key], 0)), held = rows.filter((row) => row.blocks > 0);
+            assert.ok(word.endsWith(` ${rows.length} segments of ${sum(rows, 'size')}: ${sum(rows, 'free')} free, ${sum(held, 'free')} of it beside blocks; ${rows.length - held.length} hold nothing.`), word);
+            pending += rows.filter((row) => row.pending > 0).length;
+            gaps += rows.filter((row) => row.largest > 0 && row.largest < row.free).length;
+        }
+        await close();
+    }
+    assert.ok(pending > 2 && gaps > 3, `${pending} segments have something pending, ${gaps} several gaps`);
+    const {page, close} = await open(browser, 'leak', '#at=3745'), [one] = askSegments(ask, 'leak', 1, 3745).filter((row) => row.pending > 0), live = `a.segment_id = ${one.id} AND ${LIVE_AT(3745)}`;
+    await page.click(`#segments tr:has-text("${one.address}") .open`);
+    const blocks = ask('leak', `SELECT a.address AS begin, a.address + a.block_bytes AS above, a.block_bytes AS size, a.block_bytes - a.requested_bytes AS rounding, f.label AS site, a.alloc_seq AS born, coalesce(a.free_requested_seq <= 3745, 0) AS pending FROM allocation AS a JOIN stack AS s USING (stack_id) JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE ${live} ORDER BY a.address`);
+    await page.locator('#segments').screenshot({path: `${process.argv[2]}/segments.png`});
+    const contents = await allCells(page, tools, '#segments .opened > .tablebox:last-of-type'), begin = Number(one.address);
+    assert.deepEqual(contents.filter((row) => row[1] !== 'free'), blocks.map((row) => [formatBytes(row.begin - begin), row.pending ? 'pending' : 'block', formatBytes(row.size), formatBytes(row.rounding), row.site, formatCount(row.born)]));
+    const ends = [begin, ...blocks.map((row) => row.above)], free = ends.map((end, i) => [end - begin, (blocks[i]?.begin ?? begin + one.size) - end]).filter(([, size]) => size > 0);
+    assert.deepEqual(contents.filter((row) => row[1] === 'free').map((row) => [row[0], row[2]]), free.map(([offset, size]) => [formatBytes(offset), formatBytes(size)]));
+    const shares = ask('leak', `SELECT site, sum(${Math.floor(one.free / blocks.length)} + (place <= ${one.free % blocks.length})) AS held, count(*) AS count FROM (SELECT f.label AS site, row_number() OVER (ORDER BY a.address) AS place FROM allocation AS a JOIN stack AS s USING (stack_id) JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE ${live}) GROUP BY site`);
+    assert.ok(shares.length > 1);
+    assert.deepEqual(sorted((await cellsOf(page, '#segments .opened > .tablebox:first-of-type')).map((row) => [row[0], row[1], row[3]])), sorted(shares.map((row) => [row.site, formatBytes(row.held), formatCount(row.count)])));
+    await close();
+}
+
+/* Without colour: what is free is low, and what is pending has lines of another lightness across it. */
+async function checkBar(page, ask) {
+    const [one] = askSegments(ask, 'leak', 1, 3745).filter((row) => row.pending > 0), places = ask('leak', `SELECT (a.address - s.address) * 1.0 / s.size_bytes AS from_share, (a.address + a.block_bytes - s.address) * 1.0 / s.size_bytes AS to_share, a.free_requested_seq <= 3745 AS pending FROM allocation AS a JOIN allocation AS s ON s.allocation_id = a.segment_id WHERE s.allocation_id = ${one.id} AND ${LIVE_AT(3745)} ORDER BY a.address`);
+    const pixels = await page.$eval(`#segments tr:has-text("${one.address}") canvas`, (canvas) => {
+        const {data, width} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), row = (y) => [...data.slice(4 * y * width, 4 * (y + 1) * width)];
+        return {width, high: row(3), low: row(15)};
+    }), at = (row, share) => pixels[row].slice(4 * Math.floor(share * pixels.width)).slice(0, 4);
+    const pending = places.find((row) => row.pending), plain = places.filter((row) => !row.pending && row.to_share - row.from_share > 0.02), gaps = places.slice(1).map((row, i) => [places[i].to_share, row.from_share]).filter(([from, to]) => to - from > 0.02), coloursOf = (row) => new Set(Array.from({length: 40}, (_, k) => at('high', row.from_share + (row.to_share - row.from_share) * (0.1 + k / 50)).join()));
+    assert.ok(plain.length > 5 && gaps.length > 5);
+    for (const [from, to] of gaps)
+        assert.deepEqual([at('high', (from + to) / 2)[3], at('low', (from + to) / 2)[3]], [0, 255], 'free is low');
+    for (const row of plain)
+        assert.deepEqual([at('high', (row.from_share + row.to_share) / 2)[3], coloursOf(row).size], [255, 1], 'a block is high and of one colour');
+    assert.ok(coloursOf(pending).size > 1, 'lines across what is pending');
+}
+
+/* A click on a bar is the block that lies there; keys open a segment and a block in it, and stay where they are. */
+async function testBars(browser, {ask, open}) {
+    const {page, close} = await open(browser, 'leak', '#at=3745'), [one] = ask('leak', `SELECT a.allocation_id AS id, (a.address + a.block_bytes / 2 - s.address) * 1.0 / s.size_bytes AS share, printf('0x%x', s.address) AS segment, f.label AS site FROM allocation AS a JOIN allocation AS s ON s.allocation_id = a.segment_id JOIN stack AS k ON k.stack_id = a.stack_id JOIN frame AS f ON f.frame_id = k.site_frame_id WHERE a.heap_id = 1 AND ${LIVE_AT(3745)} AND a.block_bytes > s.size_bytes / 50 ORDER BY a.address DESC LIMIT 1`);
+    const bar = page.locator(`#segments tr:has-text("${one.segment}") canvas`);
+    await bar.scrollIntoViewIfNeeded();
+    const box = await bar.boundingBox();
+    await page.mouse.move(box.x + box.width * one.share, box.y + 9);
+    assert.ok((await bar.getAttribute('title')).endsWith(one.site));
+    await page.mouse.click(box.x + box.width * one.share, box.y + 9);
+    assert.ok((await page.textContent('#segments .opened .block')).includes(`allocation${formatCount(one.id)}`), 'its stack and life stand below it');
+    assert.ok((await page.textContent('#map .side')).includes(`allocation${formatCount(one.id)}`), 'and beside the map');
+    await page.waitForFunction(() => /segment=\d+/.test(location.hash) && /block=\d+/.test(location.hash));
+    await checkBar(page, ask);
+    await page.click('#segments .opened .block >> text=let go');
+    await page.focus('#segments > div > div > .tablebox > table > tbody > tr:nth-child(1) .open');
+    const focused = () => page.evaluate(() => [document.activeElement.textContent, document.activeElement.getAttribute('aria-expanded')]), [text, isOpen] = await focused();
+    for (const wanted of isOpen === 'true' ? ['false', 'true'] : ['true', 'false', 'true']) {
+        await page.keyboard.press('Enter');
+        assert.deepEqual(await focused(), [text, wanted]);
+    }
+    while (await page.evaluate(() => !['block', 'pending'].includes(document.activeElement.closest('.opened tbody tr')?.cells[1].textContent)))
+        await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.locator('#segments .opened .block .stack').count(), 1);
+    assert.ok(await page.evaluate(() => document.activeElement.closest('.opened tr.chosen') !== null), 'the key is where it was');
+    await close();
+}
+
+/* Events round a moment: those that SQL has between the first and the last that are shown, each with what was live then. */
+async function testEvents(browser, tools) {
+    const {ask, open, goTo, cellsOf} = tools, number = (text) => Number(text.replaceAll(',', '')), name = "JOIN stack AS s USING (stack_id) JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE a.heap_id = 1 AND a.is_segment = 0";
+    const {page, close} = await open(browser, 'leak', '#at=0');
+    const everything = (first, last, more) => ask('leak', `SELECT * FROM (SELECT a.alloc_seq AS seq, 'allocated' AS what, '+' || a.size_bytes AS bytes, f.label AS site FROM allocation AS a ${name} UNION ALL SELECT a.free_seq, 'freed', '-' || a.size_bytes, f.label FROM allocation AS a ${name}
+        UNION ALL SELECT a.free_requested_seq, 'given up', '' || a.size_bytes, f.label FROM allocation AS a ${name} ${more}) WHERE seq BETWEEN ${first} AND ${last}`);
+    const others = `UNION ALL SELECT s.alloc_seq, 'segment got', '' || s.size_bytes, '' FROM allocation AS s WHERE s.is_segment = 1 UNION ALL SELECT s.free_seq, 'segment given back', '' || s.size_bytes, '' FROM allocation AS s WHERE s.is_segment = 1 UNION ALL SELECT t.begin_seq, 'step ' || t.number, '', '' FROM step AS t UNION ALL SELECT m.seq, m.name, '', '' FROM moment AS m WHERE m.kind = 3`;
+    const named = ['the pool held most', 'peak of the device'], seen = new Set();
+    for (const [at, search, more] of [[ask('leak', 'SELECT begin_seq AS seq FROM step WHERE number = 30')[0].seq, '', others], [3745, '', others], [3679, '', others], [7290, '', others], [511, '', others], [3745, 'leak_one', '']]) {
+        await goTo(page, `#at=${at}&search=${search}`);
+        const cells = (await cellsOf(page, '#rows-events')).map((row) => [number(row[0]), ...row.slice(1)]), [first, last] = [cells[0][0], cells[cells.length - 1][0]];
+        assert.equal(cells.length, 24);
+        assert.deepEqual([cells[11][0] <= at, cells[12][0] > at, await page.$$eval('#rows-events tbody tr', (rows) => rows.findIndex((row) => row.classList.contains('now')))], [true, true, 11], 'twelve on each side of the line');
+        const signed = (text) => (text === '' ? '' : `${text.match(/^[+-]?/)[0].replace('-', '\u2212')}${formatBytes(Number(text.replace(/^[+-]/, '')))}`), rows = everything(first + 1, last - 1, more).filter((row) => search === '' || row.site.includes(search));
+        assert.ok(rows.length > 10);
+        assert.deepEqual(sorted(cells.filter((row) => row[0] > first && row[0] < last && !named.includes(row[1])).map((row) => [row[0], row[1], row[2], row[5]])), sorted(rows.map((row) => [row.seq, row.what, signed(row.bytes), row.site])), `at ${at}`);
+        const live = new Map(ask('leak', `SELECT q.seq AS seq, (SELECT coalesce(sum(a.size_bytes), 0) FROM allocation AS a WHERE a.heap_id = 1 AND a.is_segment = 0 AND ${LIVE_AT('q.seq')}) AS bytes FROM (${[...new Set(cells.map(([seq]) => seq))].map((seq) => `SELECT ${seq} AS seq`).join(' UNION ALL ')}) AS q`).map((row) => [row.seq, formatBytes(row.bytes)]));
+        assert.deepEqual(cells.map((row) => row[3]), cells.map(([seq]) => live.get(seq)), `live round ${at}`);
+        cells.forEach(([, what]) => seen.add(what));
+    }
+    assert.deepEqual(['allocated', 'freed', 'given up', 'segment got', 'segment given back', 'fragmented', 'step 30'].filter((what) => !seen.has(what)), []);
+    await goTo(page, '#at=3745');
+    const before = (await cellsOf(page, '#rows-events'))[0][0];
+    await page.click('#rows-events >> text=earlier');
+    await page.waitForFunction((seq) => location.hash.includes(`at=${seq}`), number(before));
+    assert.equal((await cellsOf(page, '#rows-events'))[11][0], before, 'a button leads to those before');
+    await close();
+}
+
+/* Blocks sort by each column and are filtered: by when they lived, by the segment that is open, and by the search; a click shows stack and life. */
+async function testBlocks(browser, tools) {
+    const {ask, open, goTo} = tools, {page, close} = await open(browser, 'leak', '#at=3745&from=3000&to=4000'), pick = (text) => page.click(`#rows-blocks .row >> text="${text}"`);
+    const all = (condition) => ask('leak', `SELECT a.allocation_id AS id, f.label AS site, a.size_bytes AS size, a.block_bytes - a.requested_bytes AS rounding, a.alloc_seq AS born, a.free_seq AS freed, a.free_seq - a.alloc_seq AS life, printf('0x%x', a.address) AS address, c.name AS category, coalesce(o.name, '') AS operation FROM allocation AS a JOIN stack AS s USING (stack_id) JOIN frame AS f ON f.frame_id = s.site_frame_id LEFT JOIN z_category AS c ON c.category_id = a.category_id LEFT JOIN operation AS o ON o.operation_id = a.operation_id WHERE a.heap_id = 1 AND a.is_segment = 0 AND ${condition}`);
+    const [pinned] = askSegments(ask, 'leak', 1, 3745).filter((row) => row.blocks > 20), cellsOfRow = (row) => [row.site, formatBytes(row.size), formatBytes(row.rounding), formatCount(row.born), formatCount(row.freed), formatCount(row.life), row.address, row.category ?? 'unknown', row.operation || '\u2013'];
+    await goTo(page, `#at=3745&from=3000&to=4000&segment=${pinned.id}`);
+    for (const [text, condition] of [['live at the moment', LIVE_AT(3745)], ['in the range', 'a.alloc_seq <= 4000 AND (a.free_seq IS NULL OR a.free_seq >= 3000)'], ['never freed', 'a.free_seq IS NULL'], ['in the open segment', `a.segment_id = ${pinned.id} AND ${LIVE_AT(3745)}`]]) {
+        await pick(text);
+        const rows = all(condition);
+        assert.ok(rows.length > 20 && rows.length < 2000, `${rows.length} ${text}`);
+        assert.deepEqual(sorted((await allCells(page, tools, '#rows-blocks')).map((cells) => cells.slice(0, 9))), sorted(rows.map(cellsOfRow)), text);
+    }
+    await pick('in the range');
+    const rows = all('a.alloc_seq <= 4000 AND (a.free_seq IS NULL OR a.free_seq >= 3000)'), keys = {site: 'site', size: 'size', rounding: 'rounding', born: 'born', freed: 'freed', 'events lived': 'life', category: 'category'};
+    for (const [title, key] of Object.entries(keys))
+        for (const isDown of [true, false]) {
+            await page.click(`#rows-blocks th button >> text="${title}"`);
+            const order = [...rows].sort((a, b) => (a[key] === null) - (b[key] === null) || (isDown ? -1 : 1) * (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0)).slice(0, 12), at = Object.keys(keys).indexOf(title), place = [0, 1, 2, 3, 4, 5, 7][at];
+            assert.deepEqual((await tools.cellsOf(page, '#rows-blocks')).map((cells) => cells[place]), order.map((row) => cellsOfRow(row)[place]), `${title} ${isDown}`);
+        }
+    await page.fill('#search', 'leak_one');
+    const found = rows.filter((row) => row.site.includes('leak_one'));
+    assert.ok(found.length > 3 && found.length < rows.length);
+    assert.equal((await allCells(page, tools, '#rows-blocks')).length, found.length);
+    await page.fill('#search', '');
+    await page.click('#rows-blocks tbody tr >> nth=2');
+    await page.locator('#rows').screenshot({path: `${process.argv[2]}/rows.png`});
+    const below = await page.textContent('#rows-blocks .below .block'), [, id] = below.match(/allocation([\d,]+)/), frames = ask('leak', `WITH RECURSIVE up(depth, stack_id) AS (SELECT 0, stack_id FROM allocation WHERE allocation_id = ${id.replaceAll(',', '')} UNION ALL SELECT depth + 1, parent_id FROM up JOIN stack USING (stack_id) WHERE parent_id IS NOT NULL) SELECT f.label FROM up JOIN stack USING (stack_id) JOIN frame AS f USING (frame_id) ORDER BY depth`).map((row) => row.label);
+    assert.deepEqual(await page.$$eval('#rows-blocks .below .stack li', (lines) => lines.map((line) => line.textContent)), frames);
+    await close();
+    const sums = await open(browser, 'sums');
+    assert.equal(await sums.page.textContent('#rows .tell'), 'No single allocation of this heap is in this page.');
+    assert.equal(await sums.page.locator('#rows button:visible').count(), 0, 'what cannot be shown cannot be asked for');
+    await sums.close();
+}
+
+/* What else a person wants to know, and within how many clicks: who shares a segment with a block (2), what pins the pool, with its stack (2), and the peak by category (1). */
+async function testFewClicks(browser, {ask, open, mapPoint, cellsOf, isSeen}) {
+    const {page, close} = await open(browser, 'leak', '#at=3745'), [{id, segment}] = ask('leak', `SELECT a.allocation_id AS id, a.segment_id AS segment FROM allocation AS a WHERE a.heap_id = 1 AND ${LIVE_AT(3745)} AND a.size_bytes > 1048576 ORDER BY a.free_seq - a.alloc_seq DESC LIMIT 1`);
+    const point = await mapPoint(page, 'leak', id);
+    await page.mouse.click(point.x, point.y);
+    await page.click('#map .side >> text=its segment');
+    assert.ok(await isSeen(page, '#segments tr.chosen') && await isSeen(page, '#segments .opened'), 'two clicks: its segment is on the screen');
+    await page.waitForFunction((wanted) => location.hash.includes(`segment=${wanted}`), segment);
+    const at = Number(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('at'))), sharing = ask('leak', `SELECT count(*) AS count FROM allocation AS a WHERE a.segment_id = ${segment} AND ${LIVE_AT(at)}`)[0].count;
+    assert.equal((await page.textContent('#segments tr.chosen td:nth-child(8)')), formatCount(sharing), `who shares it at ${at}`);
+    assert.ok((await cellsOf(page, '#segments .opened > .tablebox:last-of-type')).length > 0);
+    await close();
+    const leak = await open(browser, 'leak'), [blocker] = ask('leak', "SELECT site, worst_allocation_id AS id FROM fragmentation_blocker WHERE moment_kind = 'peak' ORDER BY hostage_bytes DESC, site LIMIT 1");
+    await leak.page.click('#top nav >> text=Fragmentation and pool');
+    await leak.page.click('#pool .pair tbody tr >> nth=0');
+    const frames = ask('leak', `WITH RECURSIVE up(depth, stack_id) AS (SELECT 0, stack_id FROM allocation WHERE allocation_id = ${blocker.id} UNION ALL SELECT depth + 1, parent_id FROM up JOIN stack USING (stack_id) WHERE parent_id IS NOT NULL) SELECT f.label FROM up JOIN stack USING (stack_id) JOIN frame AS f USING (frame_id) ORDER BY depth`).map((row) => row.label);
+    assert.ok(frames.includes(blocker.site));
+    assert.deepEqual(await leak.page.$$eval('#pool .below .stack li', (lines) => lines.map((line) => line.textContent)), frames, 'two clicks: what pins the pool, and its stack');
+    assert.ok(await isSeen(leak.page, '#pool .below .stack'));
+    await leak.page.click('#live .row >> text="category"');
+    assert.ok(await isSeen(leak.page, '#live .icicle') && (await cellsOf(leak.page, '#live'))[0][0].startsWith(ask('leak', "SELECT category FROM peak_by_category WHERE level = 'pool' ORDER BY live_bytes DESC LIMIT 1")[0].category), 'one click: the peak by category');
+    await leak.close();
+}
+
+/* Why it died and what to do, without a click, in the lines of the screen; in the panel the same, with who is in the way and their stacks. */
+async function testWhy(browser, {ask, open, cellsOf}) {
+    const {page, close} = await open(browser, 'oom'), screen = execFileSync(`${process.env.NPUMEM_BIN}/npumem-ingest`, ['--quiet', '--force', '-o', `${process.argv[2]}/why.db`, `${process.argv[2]}/oom.zst`], {encoding: 'utf8'}) + execFileSync(`${process.env.NPUMEM_BIN}/npumem-ingest`, ['--force', '--lang', 'en', '-o', `${process.argv[2]}/why.db`, `${process.argv[2]}/oom.zst`], {encoding: 'utf8', env: {...process.env, COLUMNS: '400'}});
+    const from = screen.split('\n').findIndex((line) => line.startsWith('WHY ')), to = screen.split('\n').findIndex((line, i) => i > from && /^(\d|LEAK|minor|PEAK)/.test(line)), said = screen.split('\n').slice(from, to).map((line) => line.replace(/\s+/g, ' ').trim());
+    assert.ok(said.length >= 4 && said[said.length - 1].startsWith('FIX '), screen);
+    const squeeze = (text) => text.replace(/\s+/g, ' ').trim();
+    assert.deepEqual((await page.textContent('#verdicts .card >> nth=0 >> .text')).split('\n').map(squeeze), said, 'the first card is the screen');
+    assert.deepEqual(await page.$$eval('#oom .failure:first-of-type .why dt', (labels) => labels.map((label) => `${label.textContent} ${label.nextSibling.textContent}`.replace(/\s+/g, ' ').trim())), said);
+    const blockers = ask('oom', "SELECT site, hostage_bytes, worst_allocation_id AS id FROM fragmentation_blocker WHERE moment_kind = 'failure' AND seq = (SELECT first_seq FROM out_of_memory WHERE outcome = 'fatal') ORDER BY hostage_bytes DESC, site");
+    assert.ok(blockers.length > 3);
+    const selector = '#oom .failure:first-of-type > .tablebox';
+    assert.deepEqual((await cellsOf(page, selector)).map((row) => [row[0], row[2]]), blockers.slice(0, 12).map((row) => [row.site, formatBytes(row.hostage_bytes)]));
+    await page.click(`${selector} tbody tr >> nth=1`);
+    assert.equal(await page.textContent(`${selector} .below .stack .site`), blockers[1].site);
+    await close();
+    const names = {weights: 'model weights', 'KV cache': 'KV cache', activations: 'activations and temporaries', communication: 'communication buffers', rest: 'the rest in use', free: 'free on the device'};
+    const serving = await open(browser, 'serving'), rows = ask('serving', 'SELECT part, bytes FROM serving_budget'), bytes = Object.fromEntries(rows.map((row) => [row.part, row.bytes])), parts = rows.filter((row) => !/KV cache./.test(row.part) && row.part !== 'largest KV cache' && row.part !== 'said KV cache' && row.bytes > 0), whole = parts.reduce((sum, row) => sum + row.bytes, 0);
+    const shown = await serving.page.$$eval('#oom-serving .stacked span', (spans) => spans.map((span) => [span.title, span.getBoundingClientRect().width / span.parentElement.clientWidth]));
+    assert.deepEqual(sorted(shown.map(([title]) => [title])), sorted(parts.map((row) => [`${names[row.part]}: ${formatBytes(row.bytes)}`])));
+    for (const [title, share] of shown)
+        assert.ok(Math.abs(share - bytes[Object.keys(names).find((part) => names[part] === title.split(':')[0])] / whole) < 0.004, title);
+    assert.ok((await serving.page.textContent('#oom-serving .note')).includes(`at most ${formatBytes(bytes['largest KV cache'])} would fit`));
+    await serving.close();
+}
+
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testZoom, testPhone, testLayers, testProgress, testPixels, testSegments, testBars, testEvents, testBlocks, testFewClicks, testWhy];

@@ -14,6 +14,8 @@ import {addBlocks, makeModel} from './data/model.mjs';
 import {makeFailures} from './panels/oom.mjs';
 import {makePool} from './panels/pool.mjs';
 import {makeRanks} from './panels/ranks.mjs';
+import {makeBlocksPanel} from './panels/rows.mjs';
+import {makeSegments} from './panels/segments.mjs';
 import {makeSql} from './panels/sql.mjs';
 import {beginSearching} from './data/search.mjs';
 import {makeState, readHash} from './state/state.mjs';
@@ -22,7 +24,7 @@ import {makeTimeline} from './panels/timeline.mjs';
 import {makeVerdicts} from './panels/verdicts.mjs';
 import {say, sayWith, setLanguage} from './state/words.mjs';
 
-const PANELS = [makeVerdicts, makeAgainst, makeTimeline, makeMap, makeLive, makeSteps, makeLeaks, makePool, makeFailures, makeRanks, makeMisuse, makeSql];
+const PANELS = [makeVerdicts, makeAgainst, makeTimeline, makeMap, makeLive, makeSteps, makeLeaks, makePool, makeSegments, makeBlocksPanel, makeFailures, makeRanks, makeMisuse, makeSql];
 
 /* That of the browser, if the page speaks it. */
 function readersLanguage() {
@@ -37,7 +39,7 @@ function speak(language) {
 }
 
 function defaultsOf(model) {
-    return {heap: model.best?.heap_id ?? null, from: model.opening?.from ?? null, to: model.opening?.to ?? null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, zoom: null, layers: 'component', hide: null, theme: null, axis: 'event', lang: readersLanguage(), group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null, lay: null, database: null, found: 0};
+    return {heap: model.best?.heap_id ?? null, from: model.opening?.from ?? null, to: model.opening?.to ?? null, low: null, high: null, block: null, stack: null, at: 'peak', since: null, site: null, search: null, zoom: null, layers: 'component', hide: null, theme: null, axis: 'event', lang: readersLanguage(), group: 'site', colour: 'site', stepa: null, stepb: null, ask: null, sql: null, with: null, lay: null, database: null, segment: null, rows: 'live', found: 0};
 }
 
 function framePanel(panel) {

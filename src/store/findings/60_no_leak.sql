@@ -77,7 +77,7 @@ WITH
             sum(outstanding_bytes) AS outstanding_bytes,
             CASE WHEN min(is_whole) = 0 AND sum(live_bytes) > 0 THEN 1.0 * sum(born_bytes) / sum(live_bytes) END AS born_ratio,
             min(step_count) AS least_step_count,
-            (SELECT max(step_count) FROM short) AS short_step_count,
+            EXISTS (SELECT 1 FROM short) AS has_short,
             coalesce((SELECT sum(size_bytes) FROM suspect_by_site WHERE reason = 'stack cut'), 0) AS cut_bytes,
             (SELECT count(*) FROM open_site) AS open_site_count,
             (SELECT least FROM minimum WHERE judgement = 'leak') AS needed_count,
@@ -94,8 +94,8 @@ SELECT
     NULL,
     said(
         CASE
-            WHEN short_step_count > 0
-                THEN say('screen.unjudged.early', 'seen', short_step_count, 'needed', needed_count, 'more', needed_count - short_step_count)
+            WHEN s.step_count > 0
+                THEN say('screen.unjudged.early', 'seen', s.step_count, 'needed', needed_count, 'more', needed_count - s.step_count)
             ELSE say('screen.unjudged.stepless', 'needed', needed_count)
         END
     ),
@@ -178,4 +178,4 @@ SELECT
     ),
     'leak_by_site'
 FROM run
-WHERE short_step_count IS NULL AND birth_count > 0 AND open_site_count = 0 AND NOT has_leak AND cut_bytes * 2 <= outstanding_bytes;
+WHERE NOT has_short AND birth_count > 0 AND open_site_count = 0 AND NOT has_leak AND cut_bytes * 2 <= outstanding_bytes;

@@ -15,6 +15,7 @@ WITH
             f.host AS host,
             f.rank AS rank,
             f.pid AS pid,
+            coalesce('r' || f.rank, coalesce(f.host, '') || ' ' || coalesce(f.pid, '')) AS name,
             sum(f.bytes) AS bytes,
             sum(f.count) AS amount_count,
             max(CASE WHEN f.unit = 'bytes a step' THEN f.value END) AS rate,
@@ -41,11 +42,26 @@ WITH
             count(*) OVER (PARTITION BY p.kind, p.verdict, p.site, p.severity) AS part_count
         FROM part AS p
     ),
+    -- Ranks, or where there are none processes that used memory; and who has a finding all the same.
     whole AS (
-        SELECT
-            count(DISTINCT rank) AS rank_count,
-            (SELECT count(DISTINCT process_id) FROM z_rank_summary) AS process_count
-        FROM process
+        SELECT coalesce(sum(member_count), 0) AS all_count
+        FROM (
+            SELECT name, max(member_count) AS member_count
+            FROM (
+                SELECT 'r' || rank AS name, 1 AS member_count
+                FROM process
+                WHERE rank IS NOT NULL
+                UNION ALL
+                SELECT coalesce(host, '') || ' ' || coalesce(pid, ''), count(DISTINCT process_id)
+                FROM z_rank_summary
+                WHERE NOT EXISTS (SELECT 1 FROM process WHERE rank IS NOT NULL)
+                GROUP BY host, pid
+                UNION ALL
+                SELECT name, 1
+                FROM part
+            )
+            GROUP BY name
+        )
     ),
     summed AS (
         SELECT
@@ -53,11 +69,8 @@ WITH
             p.verdict AS verdict,
             p.site AS site,
             p.severity AS severity,
-            CASE
-                WHEN w.rank_count > 0 AND p.kind = 'leak' THEN count(DISTINCT p.rank)
-                ELSE count(DISTINCT coalesce('r' || p.rank, coalesce(p.host, '') || ' ' || p.pid))
-            END AS holder_count,
-            CASE WHEN w.rank_count > 0 THEN w.rank_count ELSE w.process_count END AS all_count,
+            count(DISTINCT p.name) AS holder_count,
+            w.all_count AS all_count,
             sum(p.bytes) AS total_bytes,
             sum(p.amount_count) AS total_count,
             max(p.rate) AS rate,

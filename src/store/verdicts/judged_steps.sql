@@ -6,6 +6,11 @@ CREATE TEMP TABLE judged_steps (
     steps,
     unseen
 );
+CREATE TEMP TABLE judged_part (
+    process_id INTEGER PRIMARY KEY,
+    steps,
+    before
+);
 INSERT INTO judged_steps
 SELECT
     x.process_id,

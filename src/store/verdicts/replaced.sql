@@ -3,7 +3,7 @@
 -- sites that grow each is matched in part; half of the blocks and half of the bytes are to be a site's own. Of others those
 -- count of which most ended: where blocks come and go, there may be some more or less. What may be a queue, as far as a short
 -- history tells, comes last.
--- After: z_site_verdict, of what grows from step to step.
+-- After: z_site_verdict, of what grows from step to step, and judged_parts.sql.
 
 -- From the end of which step to the end of which it is judged.
 CREATE TEMP TABLE judged_heap AS
@@ -14,15 +14,7 @@ SELECT
     (SELECT min(t.begin_seq) FROM step AS t WHERE t.process_id = h.process_id AND t.generation > x.before) AS begin_seq,
     (SELECT min(t.begin_seq) FROM step AS t WHERE t.process_id = h.process_id AND t.generation = x.steps) AS end_seq
 FROM heap AS h
-JOIN (
-    SELECT
-        process_id,
-        max(generation) AS steps,
-        CASE WHEN max(generation) < 8 THEN 1 ELSE max(generation) - 1 - CAST(0.4 * (max(generation) - 1) + 0.5 AS INTEGER) END
-            AS before
-    FROM step
-    GROUP BY process_id
-) AS x ON x.process_id = h.process_id
+JOIN temp.judged_part AS x ON x.process_id = h.process_id
 WHERE h.heap_id IN (SELECT v.heap_id FROM z_site_verdict AS v WHERE v.verdict = 'growing');
 
 -- Most leaks need no look at all allocations: of the sites of the heap none holds less than before, or too little less to
@@ -128,26 +120,35 @@ JOIN process AS p ON p.process_id = h.process_id
 JOIN input AS i ON i.input_id = p.input_id
 WHERE i.baseline <> 'none' AND w.steps < (SELECT least FROM minimum WHERE judgement = 'warm-up');
 
--- There an iteration forgets as many blocks each time; what grows by more and by less may be requests that a server has at once.
+-- There an iteration forgets as many blocks each time, and as often; what grows by more and by less, or now in each step and now in none of
+-- several, may be requests that a server has at once.
 UPDATE z_site_verdict
 SET (verdict, reason, growth_bytes) = (SELECT 'not judged', 'not steady', NULL)
 WHERE verdict = 'growing' AND heap_id IN (SELECT heap_id FROM temp.late_heap) AND (heap_id, coalesce(site_frame_id, 0)) IN (
     SELECT
-        c.heap_id,
-        c.site_id
+        d.heap_id,
+        d.site_id
     FROM (
         SELECT
-            z.heap_id AS heap_id,
-            coalesce(z.site_frame_id, 0) AS site_id,
-            z.generation BETWEEN 2 AND w.last AS is_judged,
-            z.live_count - lag(z.live_count, 1, 0) OVER (PARTITION BY z.heap_id, z.site_frame_id ORDER BY z.generation) AS more_count
-        FROM temp.judged_heap AS w
-        JOIN z_site_step AS z ON z.heap_id = w.heap_id
-        WHERE w.heap_id IN (SELECT heap_id FROM temp.late_heap)
-    ) AS c
-    WHERE c.is_judged AND c.more_count > 0
-    GROUP BY c.heap_id, c.site_id
-    HAVING min(c.more_count) < max(c.more_count)
+            c.heap_id,
+            c.site_id,
+            c.more_count,
+            c.generation - lag(c.generation) OVER (PARTITION BY c.heap_id, c.site_id ORDER BY c.generation) AS distance
+        FROM (
+            SELECT
+                z.heap_id AS heap_id,
+                coalesce(z.site_frame_id, 0) AS site_id,
+                z.generation AS generation,
+                z.generation BETWEEN 2 AND w.last AS is_judged,
+                z.live_count - lag(z.live_count, 1, 0) OVER (PARTITION BY z.heap_id, z.site_frame_id ORDER BY z.generation) AS more_count
+            FROM temp.judged_heap AS w
+            JOIN z_site_step AS z ON z.heap_id = w.heap_id
+            WHERE w.heap_id IN (SELECT heap_id FROM temp.late_heap)
+        ) AS c
+        WHERE c.is_judged AND c.more_count > 0
+    ) AS d
+    GROUP BY d.heap_id, d.site_id
+    HAVING min(d.more_count) < max(d.more_count) OR max(d.distance) > 2 * min(d.distance)
 );
 
 -- Of one size, or half as many of about such sizes as it keeps.

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of rising_floors.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of rising_floors.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_VERDICTS_RISING_FLOORS_SQL_H
 #define NM_STORE_VERDICTS_RISING_FLOORS_SQL_H
@@ -25,8 +22,6 @@
     "60000000000 - o.first_ns > l.p99_at_most_ns) ORDER BY v.rowid, f.minute;"
 #define NM_RISING_FLOORS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(verdict_id) INTEGER(heap_id) \
     INTEGER(begin_minute) INTEGER(end_minute) INTEGER(minute) INTEGER(floor_bytes)
-NM_QUESTION_ROW(rising_floors, NM_RISING_FLOORS_COLUMNS)
-NM_QUESTION_ASK(rising_floors, NM_RISING_FLOORS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(rising_floors, NM_QUESTION_NONE)
+NM_QUESTION(rising_floors, NM_RISING_FLOORS_SQL, NM_RISING_FLOORS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of rising_loads.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of rising_loads.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_VERDICTS_RISING_LOADS_SQL_H
 #define NM_STORE_VERDICTS_RISING_LOADS_SQL_H
@@ -14,8 +11,6 @@
 #define NM_RISING_LOADS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(max_live_bytes) INTEGER(live_bytes) \
     INTEGER(peak_bytes)
 #define NM_RISING_LOADS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id)
-NM_QUESTION_ROW(rising_loads, NM_RISING_LOADS_COLUMNS)
-NM_QUESTION_ASK(rising_loads, NM_RISING_LOADS_SQL, NM_RISING_LOADS_PARAMETERS)
-NM_QUESTION_GET(rising_loads, NM_RISING_LOADS_PARAMETERS)
+NM_QUESTION(rising_loads, NM_RISING_LOADS_SQL, NM_RISING_LOADS_COLUMNS, NM_RISING_LOADS_PARAMETERS)
 
 #endif

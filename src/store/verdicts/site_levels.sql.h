@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of site_levels.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of site_levels.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_VERDICTS_SITE_LEVELS_SQL_H
 #define NM_STORE_VERDICTS_SITE_LEVELS_SQL_H
@@ -13,8 +10,6 @@
     "ORDER BY heap_id, site_frame_id, generation;"
 #define NM_SITE_LEVELS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(site_id) INTEGER(generation) \
     INTEGER(live_bytes) INTEGER(live_count)
-NM_QUESTION_ROW(site_levels, NM_SITE_LEVELS_COLUMNS)
-NM_QUESTION_ASK(site_levels, NM_SITE_LEVELS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(site_levels, NM_QUESTION_NONE)
+NM_QUESTION(site_levels, NM_SITE_LEVELS_SQL, NM_SITE_LEVELS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

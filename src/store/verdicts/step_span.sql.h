@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of step_span.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of step_span.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_VERDICTS_STEP_SPAN_SQL_H
 #define NM_STORE_VERDICTS_STEP_SPAN_SQL_H
@@ -12,8 +9,6 @@
     "SELECT first_generation, step_count FROM temp.step_span WHERE heap_id = :heap_id;"
 #define NM_STEP_SPAN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(first_generation) INTEGER(step_count)
 #define NM_STEP_SPAN_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id)
-NM_QUESTION_ROW(step_span, NM_STEP_SPAN_COLUMNS)
-NM_QUESTION_ASK(step_span, NM_STEP_SPAN_SQL, NM_STEP_SPAN_PARAMETERS)
-NM_QUESTION_GET(step_span, NM_STEP_SPAN_PARAMETERS)
+NM_QUESTION(step_span, NM_STEP_SPAN_SQL, NM_STEP_SPAN_COLUMNS, NM_STEP_SPAN_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of trend_foreign.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of trend_foreign.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_VERDICTS_TREND_FOREIGN_SQL_H
 #define NM_STORE_VERDICTS_TREND_FOREIGN_SQL_H
@@ -14,8 +11,6 @@
     "LIMIT 1;"
 #define NM_TREND_FOREIGN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(foreign_bytes) INTEGER(total_bytes)
 #define NM_TREND_FOREIGN_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id)
-NM_QUESTION_ROW(trend_foreign, NM_TREND_FOREIGN_COLUMNS)
-NM_QUESTION_ASK(trend_foreign, NM_TREND_FOREIGN_SQL, NM_TREND_FOREIGN_PARAMETERS)
-NM_QUESTION_GET(trend_foreign, NM_TREND_FOREIGN_PARAMETERS)
+NM_QUESTION(trend_foreign, NM_TREND_FOREIGN_SQL, NM_TREND_FOREIGN_COLUMNS, NM_TREND_FOREIGN_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of trend_others.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of trend_others.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_VERDICTS_TREND_OTHERS_SQL_H
 #define NM_STORE_VERDICTS_TREND_OTHERS_SQL_H
@@ -13,8 +10,6 @@
     "= s.hardware AND c.process_id <> s.process_id WHERE s.device_id = :device_id ORDER BY c.seq;"
 #define NM_TREND_OTHERS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(seq) INTEGER(change_bytes)
 #define NM_TREND_OTHERS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id)
-NM_QUESTION_ROW(trend_others, NM_TREND_OTHERS_COLUMNS)
-NM_QUESTION_ASK(trend_others, NM_TREND_OTHERS_SQL, NM_TREND_OTHERS_PARAMETERS)
-NM_QUESTION_GET(trend_others, NM_TREND_OTHERS_PARAMETERS)
+NM_QUESTION(trend_others, NM_TREND_OTHERS_SQL, NM_TREND_OTHERS_COLUMNS, NM_TREND_OTHERS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of trend_processes.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of trend_processes.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_VERDICTS_TREND_PROCESSES_SQL_H
 #define NM_STORE_VERDICTS_TREND_PROCESSES_SQL_H
@@ -16,8 +13,6 @@
     "input.input_id = process.input_id GROUP BY heap.process_id ORDER BY heap.process_id;"
 #define NM_TREND_PROCESSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(step_count) FLAG(is_lost) \
     FLAG(is_late)
-NM_QUESTION_ROW(trend_processes, NM_TREND_PROCESSES_COLUMNS)
-NM_QUESTION_ASK(trend_processes, NM_TREND_PROCESSES_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(trend_processes, NM_QUESTION_NONE)
+NM_QUESTION(trend_processes, NM_TREND_PROCESSES_SQL, NM_TREND_PROCESSES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

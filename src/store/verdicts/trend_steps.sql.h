@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of trend_steps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of trend_steps.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_VERDICTS_TREND_STEPS_SQL_H
 #define NM_STORE_VERDICTS_TREND_STEPS_SQL_H
@@ -14,8 +11,6 @@
 #define NM_TREND_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(generation) INTEGER(end_seq) INTEGER(number) \
     INTEGER(begin_ns)
 #define NM_TREND_STEPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id)
-NM_QUESTION_ROW(trend_steps, NM_TREND_STEPS_COLUMNS)
-NM_QUESTION_ASK(trend_steps, NM_TREND_STEPS_SQL, NM_TREND_STEPS_PARAMETERS)
-NM_QUESTION_GET(trend_steps, NM_TREND_STEPS_PARAMETERS)
+NM_QUESTION(trend_steps, NM_TREND_STEPS_SQL, NM_TREND_STEPS_COLUMNS, NM_TREND_STEPS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of trend_values.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of trend_values.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_STORE_VERDICTS_TREND_VALUES_SQL_H
 #define NM_STORE_VERDICTS_TREND_VALUES_SQL_H
@@ -20,8 +17,6 @@
     INTEGER(capacity_bytes) INTEGER(heap_id) INTEGER(level_code) INTEGER(generation) INTEGER(last_generation) \
     INTEGER(peak_bytes) INTEGER(live_bytes) INTEGER(peak_reserved_bytes) INTEGER(number) INTEGER(begin_ns) \
     INTEGER(graph_bytes) INTEGER(graph_reserved_bytes)
-NM_QUESTION_ROW(trend_values, NM_TREND_VALUES_COLUMNS)
-NM_QUESTION_ASK(trend_values, NM_TREND_VALUES_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(trend_values, NM_QUESTION_NONE)
+NM_QUESTION(trend_values, NM_TREND_VALUES_SQL, NM_TREND_VALUES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

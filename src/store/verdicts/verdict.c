@@ -11,19 +11,21 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "store/verdicts/judged_parts.sql.h"
 #include "store/verdicts/judged_steps.sql.h"
 #include "store/verdicts/site_births.sql.h"
 #include "store/verdicts/site_levels.sql.h"
 #include "store/verdicts/site_verdict_add.sql.h"
 #include "trace/event.h"
 
-#define MANY_STEPS_MIN  8 /* from here on parts are looked at, below each step; replaced.sql has it and the next, too */
+#define MANY_STEPS_MIN                                                                                                 \
+    8 /* from here on parts are looked at, below each step; replaced.sql has these two by judged_parts.sql */
 #define LATE_PART       0.4  /* of the steps */
 #define PARTS           3    /* of these */
 #define RATE_RATIO_MIN  0.35 /* of growth then, to growth before */
 #define ALIKE_MIN       0.5  /* of few steps: growth of each to the middle one, */
 #define ALIKE_MAX       2.0
-#define PERIODS_MIN     5    /* of what rises in one of so many steps */
+#define PERIODS_MIN     5    /* of what rises in one of so many steps; of a place that steps were found by */
 #define AGED_RATIO      2    /* older than so many of the longest lives of what was freed, */
 #define AGED_STEPS_MIN  5    /* in so many or more of these, */
 #define AGED_PARTS      5    /* parts of equal length */
@@ -267,7 +269,7 @@ static nm_verdict_reason judge_few(const nm_site_history *history, double *growt
 
     for (int64_t step = 1; step <= last; step++)
         grown[step - 1] = level_at(history, step, false) - level_at(history, step - 1, false);
-    if (last > NM_VERDICT_STEPS_MIN && grown[last - 1] <= 0 && history->freed_max_steps < 1)
+    if (last > NM_VERDICT_STEPS_MIN && grown[last - 1] <= 0 && history->freed_max_steps < 1 && !history->is_served)
         last--;
     for (int64_t step = 2; step <= last; step++)
         sorted[step - 2] = grown[step - 1];
@@ -278,6 +280,8 @@ static nm_verdict_reason judge_few(const nm_site_history *history, double *growt
                     (step == 1 || grown[step - 1] <= ALIKE_MAX * middle) &&
                     (history->needs_births ? has_births(history, step, step)
                                            : step < 3 || count_grown(history, step) == count_grown(history, 2));
+    if (is_alike && history->is_served && history->is_anchor && history->step_count < PERIODS_MIN)
+        return NM_REASON_NOT_STEADY;
     if (!is_alike)
         return say_no(history, grown[last - 1] > 0 && middle > 0);
     *growth_bytes = middle;
@@ -449,6 +453,8 @@ static nm_status read_site(reading *from, nm_error *err)
     const nm_site_births_row of = from->birth;
     nm_site_history history = {.step_count = step_of(of.step_count),
                                .freed_max_steps = step_of(of.longest_step_count),
+                               .is_served = of.is_served,
+                               .is_anchor = of.is_anchor,
                                .needs_births = of.is_by_births};
     int64_t unseen_count = step_of(of.unseen_count);
     double growth = 0;
@@ -481,6 +487,8 @@ nm_status nm_verdict_write(sqlite3 *db, const nm_verdict_settings *settings, nm_
     nm_status status = nm_judged_steps_run(db, err);
 
     (void)settings;
+    if (status == NM_OK)
+        status = nm_judged_parts_run(db, MANY_STEPS_MIN, LATE_PART, err);
     if (status == NM_OK)
         status = nm_site_births_ask(db, &from.births, err);
     if (status == NM_OK)

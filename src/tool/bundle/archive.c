@@ -15,12 +15,10 @@
 
 #include "base/io.h"
 
-#define BLOCK_BYTES     512
-#define OCTAL_SIZE_MAX  ((UINT64_C(1) << 33) - 1) /* in 11 octal digits */
-#define CHUNK_BYTES     65536
-#define COMPRESSION     6 /* beyond, a database grows little smaller and takes long */
-#define CHECKSUM_OFFSET 148
-#define CHECKSUM_BYTES  8
+#define BLOCK_BYTES    512
+#define OCTAL_SIZE_MAX ((UINT64_C(1) << 33) - 1) /* in 11 octal digits */
+#define CHUNK_BYTES    65536
+#define COMPRESSION    6 /* beyond, a database grows little smaller and takes long */
 
 typedef struct tar_header {
     char name[100], mode[8], user_id[8], group_id[8], size[12], time[12], checksum[8], type, link[100];

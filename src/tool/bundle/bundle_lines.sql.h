@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of bundle_lines.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of bundle_lines.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_BUNDLE_BUNDLE_LINES_SQL_H
 #define NM_TOOL_BUNDLE_BUNDLE_LINES_SQL_H
@@ -40,7 +37,6 @@
     "WHERE :section_number = 11 GROUP BY k.name ) ORDER BY first_key, second_key, third_key;"
 #define NM_BUNDLE_LINES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(text)
 #define NM_BUNDLE_LINES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(section_number)
-NM_QUESTION_ROW(bundle_lines, NM_BUNDLE_LINES_COLUMNS)
-NM_QUESTION_ASK(bundle_lines, NM_BUNDLE_LINES_SQL, NM_BUNDLE_LINES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(bundle_lines, NM_BUNDLE_LINES_SQL, NM_BUNDLE_LINES_COLUMNS, NM_BUNDLE_LINES_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of check_base_partial.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of check_base_partial.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_CHECK_CHECK_BASE_PARTIAL_SQL_H
 #define NM_TOOL_CHECK_CHECK_BASE_PARTIAL_SQL_H
@@ -17,7 +14,6 @@
     "is_whole_run <> 1) AS thinned_count FROM base.input;"
 #define NM_CHECK_BASE_PARTIAL_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(input_count) REAL(missing_value) \
     INTEGER(lossy_count) TEXT(state) INTEGER(late_count) INTEGER(thinned_count)
-NM_QUESTION_ROW(check_base_partial, NM_CHECK_BASE_PARTIAL_COLUMNS)
-NM_QUESTION_ASK(check_base_partial, NM_CHECK_BASE_PARTIAL_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(check_base_partial, NM_CHECK_BASE_PARTIAL_SQL, NM_CHECK_BASE_PARTIAL_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of check_baseline.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of check_baseline.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_CHECK_CHECK_BASELINE_SQL_H
 #define NM_TOOL_CHECK_CHECK_BASELINE_SQL_H
@@ -31,7 +28,6 @@
 #define NM_CHECK_BASELINE_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) \
     TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
 #define NM_CHECK_BASELINE_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)
-NM_QUESTION_ROW(check_baseline, NM_CHECK_BASELINE_COLUMNS)
-NM_QUESTION_ASK(check_baseline, NM_CHECK_BASELINE_SQL, NM_CHECK_BASELINE_PARAMETERS)
+NM_QUESTION_OF_TEXTS(check_baseline, NM_CHECK_BASELINE_SQL, NM_CHECK_BASELINE_COLUMNS, NM_CHECK_BASELINE_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of check_chosen.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of check_chosen.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_CHECK_CHECK_CHOSEN_SQL_H
 #define NM_TOOL_CHECK_CHECK_CHOSEN_SQL_H
@@ -13,8 +10,6 @@
     "0) AS heap_count, count(*) AS all_count FROM z_heap_place;"
 #define NM_CHECK_CHOSEN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_count) INTEGER(all_count)
 #define NM_CHECK_CHOSEN_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)
-NM_QUESTION_ROW(check_chosen, NM_CHECK_CHOSEN_COLUMNS)
-NM_QUESTION_ASK(check_chosen, NM_CHECK_CHOSEN_SQL, NM_CHECK_CHOSEN_PARAMETERS)
-NM_QUESTION_GET(check_chosen, NM_CHECK_CHOSEN_PARAMETERS)
+NM_QUESTION(check_chosen, NM_CHECK_CHOSEN_SQL, NM_CHECK_CHOSEN_COLUMNS, NM_CHECK_CHOSEN_PARAMETERS)
 
 #endif

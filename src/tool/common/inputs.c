@@ -44,11 +44,13 @@ static nm_source_seen look(const char *path)
 /* "runs/", "run.zst.003" -> "runs", "run.zst" */
 static char *name_of(const char *path)
 {
-    size_t len = nm_trace_files_stem(path);
+    char named[PATH_MAX];
+    const char *name = nm_door_name(path, named);
+    size_t len = nm_trace_files_stem(name);
 
-    while (len > 1 && path[len - 1] == '/')
+    while (len > 1 && name[len - 1] == '/')
         len--;
-    return strndup(path, len);
+    return strndup(name, len);
 }
 
 static nm_status add_path(tool_input *input, const char *path, nm_error *err)
@@ -468,14 +470,15 @@ nm_status tool_inputs_find(const char *const *operands, size_t operand_count, to
 void tool_say_repeat(const char *program, const char *name, const char *kept, int64_t recording_count, int64_t of_count,
                      FILE *out)
 {
-    char left_out[PATH_MAX], stays[PATH_MAX];
+    char named[PATH_MAX], left_out[PATH_MAX], stays[PATH_MAX];
 
-    fprintf(out, "%s: %s: ", program, nm_shown_text(left_out, sizeof left_out, name));
+    nm_shown_text(left_out, sizeof left_out, nm_door_name(name, named));
+    nm_shown_text(stays, sizeof stays, nm_door_name(kept, named));
     if (of_count == 1)
-        fprintf(out, "is the recording of %s again; left out\n", nm_shown_text(stays, sizeof stays, kept));
+        fprintf(out, nm_spoken("%s: %s: is the recording of %s again; left out\n"), program, left_out, stays);
     else
-        fprintf(out, "%" PRId64 " of its %" PRId64 " recordings left out: in %s again\n", recording_count, of_count,
-                nm_shown_text(stays, sizeof stays, kept));
+        fprintf(out, nm_spoken("%s: %s: %" PRId64 " of its %" PRId64 " recordings left out: in %s again\n"), program,
+                left_out, recording_count, of_count, stays);
 }
 
 void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FILE *out)
@@ -488,7 +491,7 @@ void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FIL
         if (input->repeat_count == 1)
             tool_say_repeat(program, input->repeat_path, input->kept_path, 1, 1, out);
         else if (input->repeat_count > 1)
-            fprintf(out, "%s: %s and %zu more: are files of the recording %s again; left out\n", program,
+            fprintf(out, nm_spoken("%s: %s and %zu more: are files of the recording %s again; left out\n"), program,
                     nm_shown_text(left_out, sizeof left_out, input->repeat_path), input->repeat_count - 1,
                     nm_shown_text(name, sizeof name, input->name));
     }
@@ -527,7 +530,7 @@ nm_status tool_input_open(const tool_input *input, int *fd, nm_trace_files *file
         return nm_trace_files_open((const char *const *)input->paths, input->path_count, O_RDONLY, files, err);
     if (input->path_count > 1)
         return open_parts(input, files, err);
-    return nm_io_open(input->paths[0], O_RDONLY, 0, fd, err);
+    return nm_io_open(input->paths[0], O_RDONLY | nm_door_read_flags(input->paths[0]), 0, fd, err);
 }
 
 nm_status tool_input_source(int fd, const nm_trace_files *files, nm_source **out, nm_error *err)

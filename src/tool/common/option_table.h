@@ -110,6 +110,13 @@ typedef struct options_program {
         .field = OPTION_FIELD(type, forced_member)                                                                     \
     }
 
+/* For who starts the program and shows how far it is; `member` is an nm_progress_form (tool/common/progress.h). */
+#define OPTIONS_PROGRESS(type, member)                                                                                 \
+    {                                                                                                                  \
+        .name = "progress", .kind = OPTION_FLAG, .help = "tell who started this program how far it is",                \
+        .field = OPTION_FIELD(type, member), .code = NM_PROGRESS_LINES, .is_hidden = true                              \
+    }
+
 /* The last rows of each table. */
 #define OPTIONS_HELP_AND_VERSION                                                                                       \
     {.name = "help", .letter = 'h', .kind = OPTION_HELP, .help = "print this help, and end"},                          \

@@ -342,17 +342,19 @@ static void print_zsh_action(const option_row *row, FILE *out)
     }
 }
 
+/* "=" and "+": the argument may stand in the same word, too. */
 static void print_zsh_row(const option_row *row, FILE *out)
 {
+    const char *same = row->argument != NULL ? "=" : "", *same_letter = row->argument != NULL ? "+" : "";
     char gist[WORDS_BYTES];
 
     fputs("    ", out);
     if (row->letter != 0 && row->name != NULL)
-        fprintf(out, "'(-%c --%s)'{-%c,--%s}'", row->letter, row->name, row->letter, row->name);
+        fprintf(out, "'(-%c --%s)'{-%c%s,--%s%s}'", row->letter, row->name, row->letter, same_letter, row->name, same);
     else if (row->name != NULL)
-        fprintf(out, "'%s--%s", row->is_repeatable ? "*" : "", row->name);
+        fprintf(out, "'%s--%s%s", row->is_repeatable ? "*" : "", row->name, same);
     else
-        fprintf(out, "'-%c", row->letter);
+        fprintf(out, "'-%c%s", row->letter, same_letter);
     fputs("[", out);
     print_quoted(write_gist(row->help, gist), "'\\''", ":[]", out);
     fputs("]", out);

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of diff_faults.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of diff_faults.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_DIFF_DIFF_FAULTS_SQL_H
 #define NM_TOOL_DIFF_DIFF_FAULTS_SQL_H
@@ -17,8 +14,6 @@
     "fault_number;"
 #define NM_DIFF_FAULTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(fault_number)
 #define NM_DIFF_FAULTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_kept) TEXT(moment)
-NM_QUESTION_ROW(diff_faults, NM_DIFF_FAULTS_COLUMNS)
-NM_QUESTION_ASK(diff_faults, NM_DIFF_FAULTS_SQL, NM_DIFF_FAULTS_PARAMETERS)
-NM_QUESTION_GET(diff_faults, NM_DIFF_FAULTS_PARAMETERS)
+NM_QUESTION(diff_faults, NM_DIFF_FAULTS_SQL, NM_DIFF_FAULTS_COLUMNS, NM_DIFF_FAULTS_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of diff_steps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of diff_steps.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_DIFF_DIFF_STEPS_SQL_H
 #define NM_TOOL_DIFF_DIFF_STEPS_SQL_H
@@ -13,7 +10,6 @@
     "min(number) || ' to ' || max(number) FROM step) AS numbers;"
 #define NM_DIFF_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(has_step) TEXT(numbers)
 #define NM_DIFF_STEPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(step_number)
-NM_QUESTION_ROW(diff_steps, NM_DIFF_STEPS_COLUMNS)
-NM_QUESTION_ASK(diff_steps, NM_DIFF_STEPS_SQL, NM_DIFF_STEPS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(diff_steps, NM_DIFF_STEPS_SQL, NM_DIFF_STEPS_COLUMNS, NM_DIFF_STEPS_PARAMETERS)
 
 #endif

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/spoken.h"
 #include "say/answer.h"
+#include "say/spoken.h"
 #include "store/question.h"
 #include "tool/common/answer.h"
 #include "tool/diff/figures.h"
@@ -16,7 +18,7 @@ void diff_json_begin(diff_run *run)
 {
     const nm_compare_choice *choice = &run->options->choice;
 
-    nm_answer_json_begin(run->json, "diff", run->options->run_path, NM_ENGLISH);
+    nm_answer_json_begin(run->json, "diff", run->options->run_path, nm_spoken_language());
     nm_json_begin(run->json, "diff", '{');
     nm_json_text(run->json, "basis", "recorded");
     nm_json_begin(run->json, "parameters", '{');
@@ -101,6 +103,17 @@ static void write_column(nm_json *json, sqlite3_stmt *row, int column)
     }
 }
 
+/* A word of ours, in the language of the answer: "figure" is said in "figure_text". */
+static void write_word(nm_json *json, sqlite3_stmt *row, const char *column)
+{
+    char name[64];
+
+    if (strcmp(column, "figure") != 0 && strcmp(column, "verdict") != 0)
+        return;
+    snprintf(name, sizeof name, "%s_text", column);
+    nm_json_text(json, name, nm_named_has(row, column) ? nm_spoken(nm_named_text(row, column)) : NULL);
+}
+
 static void write_row(nm_json *json, sqlite3_stmt *row, bool has_unit)
 {
     nm_json_begin(json, NULL, '{');
@@ -108,6 +121,7 @@ static void write_row(nm_json *json, sqlite3_stmt *row, bool has_unit)
         const char *name = sqlite3_column_name(row, i), *end = ends_amount(name);
 
         write_column(json, row, i);
+        write_word(json, row, name);
         if (end != NULL && (has_unit || strcmp(end, "_bytes") == 0))
             write_text(json, row, name, end);
     }

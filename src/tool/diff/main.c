@@ -354,10 +354,8 @@ static int run_diff(const void *context)
     diff_run run = {.options = options, .json = options->is_json ? &json : NULL};
     nm_status status;
 
-    if (options->is_json) {
-        nm_spoken_in(NM_ENGLISH); /* for programs */
+    if (options->is_json)
         diff_json_begin(&run);
-    }
     status = options->choice.from != NULL ? diff_moments(&run, &err) : compare(&run, &err);
     if (status == NM_OK && options->is_json)
         status = diff_json_end(&run, &err);

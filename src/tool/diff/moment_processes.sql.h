@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of moment_processes.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of moment_processes.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_DIFF_MOMENT_PROCESSES_SQL_H
 #define NM_TOOL_DIFF_MOMENT_PROCESSES_SQL_H
@@ -19,8 +16,6 @@
     "process_id IN (SELECT process_id FROM heap);"
 #define NM_MOMENT_PROCESSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(all_count) INTEGER(both_count)
 #define NM_MOMENT_PROCESSES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(from) TEXT(to) INTEGER(rank)
-NM_QUESTION_ROW(moment_processes, NM_MOMENT_PROCESSES_COLUMNS)
-NM_QUESTION_ASK(moment_processes, NM_MOMENT_PROCESSES_SQL, NM_MOMENT_PROCESSES_PARAMETERS)
-NM_QUESTION_GET(moment_processes, NM_MOMENT_PROCESSES_PARAMETERS)
+NM_QUESTION(moment_processes, NM_MOMENT_PROCESSES_SQL, NM_MOMENT_PROCESSES_COLUMNS, NM_MOMENT_PROCESSES_PARAMETERS)
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/shown.h"
 #include "base/spoken.h"
 #include "say/answer.h"
+#include "say/spoken.h"
 #include "store/cleanup.h"
 #include "store/publish.h"
 #include "tool/export/load.h"
@@ -156,18 +157,18 @@ static nm_status make_list(const export_options *options, nm_buffer *out, nm_err
     const export_format *formats = export_formats(&count);
 
     if (options->is_json)
-        nm_answer_json_begin(&json, "export", NULL, NM_ENGLISH);
+        nm_answer_json_begin(&json, "export", NULL, nm_spoken_language());
     if (options->is_json)
         nm_json_begin(&json, "exports", '[');
     for (size_t i = 0; i < count; i++) {
         if (!options->is_json) {
-            printf("%-10s %-10s %s\n", formats[i].name, formats[i].suffix, formats[i].reader);
+            printf("%-10s %-10s %s\n", formats[i].name, formats[i].suffix, nm_spoken(formats[i].reader));
             continue;
         }
         nm_json_begin(&json, NULL, '{');
         nm_json_text(&json, "format", formats[i].name);
         nm_json_text(&json, "suffix", formats[i].suffix);
-        nm_json_text(&json, "read_by", formats[i].reader);
+        nm_json_text(&json, "read_by", nm_spoken(formats[i].reader));
         nm_json_end(&json, '}');
     }
     if (!options->is_json)

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of input_paths.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of input_paths.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_INGEST_INPUT_PATHS_SQL_H
 #define NM_TOOL_INGEST_INPUT_PATHS_SQL_H
@@ -12,7 +9,6 @@
     "SELECT path FROM input ORDER BY input_id LIMIT :most_count;"
 #define NM_INPUT_PATHS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(path)
 #define NM_INPUT_PATHS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(most_count)
-NM_QUESTION_ROW(input_paths, NM_INPUT_PATHS_COLUMNS)
-NM_QUESTION_ASK(input_paths, NM_INPUT_PATHS_SQL, NM_INPUT_PATHS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(input_paths, NM_INPUT_PATHS_SQL, NM_INPUT_PATHS_COLUMNS, NM_INPUT_PATHS_PARAMETERS)
 
 #endif

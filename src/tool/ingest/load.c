@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "analysis/passes.h"
+#include "base/door.h"
 #include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/spoken.h"
 #include "drain/recover.h"
 #include "tool/common/steps.h"
 #include "tool/common/trace_map.h"
@@ -35,7 +37,7 @@ char *ingest_part_path(const ingest *run, size_t index)
 
 const char *ingest_input_name(const tool_input *input)
 {
-    return input->path_count == 1 ? input->paths[0] : input->name;
+    return input->path_count == 1 && !nm_door_is_handed(input->paths[0]) ? input->paths[0] : input->name;
 }
 
 nm_status ingest_open_input(ingest *run, nm_error *err)
@@ -211,8 +213,8 @@ static void say_count(FILE *out, const char **separator, uint64_t count, const c
 
     if (count == 0)
         return;
-    fprintf(out, "%s%s %s", *separator, nm_human_count(number, (int64_t)count), what);
-    *separator = ", ";
+    fprintf(out, "%s%s %s", *separator, nm_human_count(number, (int64_t)count), nm_spoken(what));
+    *separator = nm_spoken(", ");
 }
 
 /* How many were in a ring that cannot be read may not be known. */
@@ -220,8 +222,8 @@ static void say_unrecovered(FILE *out, const char **separator, const nm_source_s
 {
     if (!summary->is_loss_exact) {
         fprintf(out, "%s%s", *separator,
-                summary->events_unrecovered == 0 ? "events not recovered from rings" : "at least");
-        *separator = summary->events_unrecovered == 0 ? ", " : " ";
+                nm_spoken(summary->events_unrecovered == 0 ? "events not recovered from rings" : "at least"));
+        *separator = summary->events_unrecovered == 0 ? nm_spoken(", ") : " ";
     }
     say_count(out, separator, summary->events_unrecovered, "events not recovered from rings");
 }
@@ -234,8 +236,8 @@ static void say_unjoined(FILE *out, const char **separator, const nm_source_summ
                                                : "processes could not join the recording");
     if (!summary->has_unseen || summary->processes_unjoined > 0)
         return;
-    fprintf(out, "%sprocesses may have run unrecorded", *separator);
-    *separator = ", ";
+    fprintf(out, "%s%s", *separator, nm_spoken("processes may have run unrecorded"));
+    *separator = nm_spoken(", ");
 }
 
 static void report_loss(const ingest *run, const nm_source_summary_data *summary)
@@ -244,7 +246,7 @@ static void report_loss(const ingest *run, const nm_source_summary_data *summary
     FILE *out = run->losses_file;
     char name[PATH_MAX];
 
-    fprintf(out, "npumem-ingest: %s: not complete:", nm_shown_text(name, sizeof name, run->input->name));
+    fprintf(out, nm_spoken("npumem-ingest: %s: not complete:"), nm_shown_text(name, sizeof name, run->input->name));
     say_count(out, &separator, summary->events_dropped, "events dropped while recording");
     say_count(out, &separator, summary->events_damaged, "events in damaged blocks");
     say_count(out, &separator, summary->bytes_damaged, "bytes damaged");
@@ -255,7 +257,7 @@ static void report_loss(const ingest *run, const nm_source_summary_data *summary
     say_count(out, &separator, summary->blocks_outside, "blocks in no segment: it contradicts itself");
     say_count(out, &separator, nm_store_unknown_references(run->part), "references to what was never defined");
     if (!summary->is_finished)
-        fprintf(out, "%s%s", separator, nm_state_reason(run->state));
+        fprintf(out, "%s%s", separator, nm_spoken(nm_state_reason(run->state)));
     fprintf(out, "\n");
 }
 

@@ -15,9 +15,9 @@
 #include "steps/anchor.h"
 #include "store/foreign.h"
 #include "tool/common/inputs.h"
+#include "tool/common/progress.h"
 #include "tool/ingest/options.h"
 #include "tool/ingest/page.h"
-#include "tool/ingest/progress.h"
 #include "tool/ingest/symbols.h"
 
 typedef struct ingest {

@@ -477,12 +477,12 @@ static bool write_answers(const ingest *run)
 
 static int report_error(const ingest *run, const nm_error *err)
 {
-    char shown[PATH_MAX];
+    char shown[PATH_MAX], named[PATH_MAX];
     const char *subject = nm_error_subject(err, run->subject);
 
     fprintf(stderr, "npumem-ingest: ");
     if (subject != NULL)
-        fprintf(stderr, "%s: ", nm_shown_text(shown, sizeof shown, subject));
+        fprintf(stderr, "%s: ", nm_shown_text(shown, sizeof shown, nm_door_name(subject, named)));
     if (err->offset != NM_NO_OFFSET)
         fprintf(stderr, nm_spoken("byte %" PRIu64 ": "), err->offset);
     fprintf(stderr, "%s\n", err->text);

@@ -204,12 +204,7 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "print nothing but errors",
      .field = OPTION_FIELD(ingest_options, is_quiet)},
-    {.name = "progress",
-     .kind = OPTION_FLAG,
-     .help = "tell who started this program how far it is",
-     .field = OPTION_FIELD(ingest_options, progress),
-     .code = NM_PROGRESS_LINES,
-     .is_hidden = true},
+    OPTIONS_PROGRESS(ingest_options, progress),
     OPTIONS_HELP_AND_VERSION,
 };
 

@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "store/store.h"
 #include "tool/common/options.h"
-#include "tool/ingest/progress.h"
+#include "tool/common/progress.h"
 
 typedef struct ingest_options { /* texts are borrowed from the command line */
     const char *const *operands;

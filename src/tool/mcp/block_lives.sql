@@ -1,4 +1,5 @@
--- block_lives.sql: the life of a block, by its number (:allocation_id) or its address (:address_number), of which there may be several.
+-- block_lives.sql: the life of a block, by its number (:allocation_id) or its address (:address_number), of which there may be
+-- several; of a :rank or of all.
 SELECT
     allocation_id,
     address,
@@ -34,4 +35,5 @@ WHERE allocation_id IN (
     FROM allocation AS a
     WHERE :allocation_id IS NULL AND a.address = :address_number
 )
+    AND (:rank IS NULL OR rank = :rank)
 ORDER BY allocation_id;

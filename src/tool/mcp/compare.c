@@ -4,11 +4,14 @@
  * for its cursor.
  */
 #include "report/compare.h"
+
+#include "base/io.h"
 #include "store/question.h"
 #include "tool/mcp/files.h"
 #include "tool/mcp/tools.h"
 
 typedef struct comparison {
+    const mcp_runs *runs;
     sqlite3 *db;
     nm_compare_choice choice;
     nm_json *json;
@@ -71,6 +74,18 @@ static nm_status put_tables(comparison *c, nm_error *err)
 
 /* ---- The three ways ----------------------------------------------------------------------------------------------------------- */
 
+static nm_status attach_base(const mcp_runs *runs, nm_foreign *run, const mcp_run *base, nm_error *err)
+{
+    char handed[NM_DOOR_HANDED_BYTES];
+    int held;
+    nm_status status = mcp_run_hold(runs, base, &held, handed, err);
+
+    if (status == NM_OK)
+        status = nm_foreign_attach(run, handed, "base", false, err);
+    nm_io_close(held);
+    return status;
+}
+
 static nm_status compare_runs(comparison *c, nm_foreign *run, const mcp_run *base, const char *cursor, nm_error *err)
 {
     nm_compare_rules rules;
@@ -78,7 +93,7 @@ static nm_status compare_runs(comparison *c, nm_foreign *run, const mcp_run *bas
 
     c->place.parts = "fsle";
     c->choice.base_path = base->database;
-    status = nm_foreign_attach(run, base->database, "base", false, err);
+    status = attach_base(c->runs, run, base, err);
     if (status == NM_OK)
         status = nm_compare_check(c->db, &c->choice, &rules, err);
     if (status == NM_OK && rules.base_version != rules.run_version) {
@@ -158,7 +173,7 @@ static nm_status compare(comparison *c, const mcp_arguments *arguments, nm_forei
 
 nm_status mcp_compare(mcp_server *server, const mcp_arguments *arguments, nm_json *json, nm_error *err)
 {
-    comparison c = {.json = json};
+    comparison c = {.runs = &server->runs, .json = json};
     nm_foreign *database = NULL;
     mcp_run *base = NULL;
     nm_status status = open_run(server, arguments, &database, &base, err);

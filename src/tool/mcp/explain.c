@@ -33,7 +33,7 @@ typedef struct asked {
     const mcp_run *run;
     const mcp_arguments *arguments;
     nm_json *json;
-    int64_t from;
+    int64_t from, rank; /* NM_NULL: of all */
 } asked;
 
 /* ---- A stack ---------------------------------------------------------------------------------------------------------------- */
@@ -127,14 +127,14 @@ static nm_status explain_finding(const asked *a, nm_error *err)
 
 /* ---- A site ------------------------------------------------------------------------------------------------------------------ */
 
-static nm_status ask_stacks(sqlite3 *db, const char *site, sqlite3_stmt **rows, nm_error *err)
+static nm_status ask_stacks(sqlite3 *db, const char *site, int64_t rank, sqlite3_stmt **rows, nm_error *err)
 {
-    return nm_site_stacks_ask(db, site, ROWS_MAX, rows, err);
+    return nm_site_stacks_ask(db, site, rank, ROWS_MAX, rows, err);
 }
 
 typedef struct site_table {
     const char *name;
-    nm_status (*ask)(sqlite3 *db, const char *site, sqlite3_stmt **rows, nm_error *err);
+    nm_status (*ask)(sqlite3 *db, const char *site, int64_t rank, sqlite3_stmt **rows, nm_error *err);
 } site_table;
 
 static const site_table site_tables[] = {
@@ -144,7 +144,7 @@ static nm_status put_table(const asked *a, const site_table *table, const char *
 {
     mcp_rows some = {.count_max = ROWS_MAX};
     sqlite3_stmt *rows = NULL;
-    nm_status status = table->ask(a->db, site, &rows, err);
+    nm_status status = table->ask(a->db, site, a->rank, &rows, err);
 
     if (status == NM_OK)
         mcp_put_rows(a->json, table->name, rows, &some);
@@ -157,7 +157,7 @@ static nm_status put_site_stack(const asked *a, const char *site, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_site_stacks_row first = {0};
-    nm_status status = nm_site_stacks_ask(a->db, site, 1, &rows, err);
+    nm_status status = nm_site_stacks_ask(a->db, site, a->rank, 1, &rows, err);
     bool is_known = status == NM_OK && nm_site_stacks_next(rows, &first);
 
     status = nm_question_end(rows, status, err);
@@ -246,7 +246,7 @@ static nm_status explain_block(const asked *a, nm_error *err)
     if (!read_block(mcp_argument_text(a->arguments, "block"), &allocation_id, &address))
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
                        "block must be the allocation_id of view allocation_detail, or an address as 0x12c0");
-    nm_status status = nm_block_lives_ask(a->db, allocation_id, address, &rows, err);
+    nm_status status = nm_block_lives_ask(a->db, allocation_id, address, a->rank, &rows, err);
     if (status != NM_OK)
         return status;
     mcp_put_objects(a->json, "blocks", rows, &some);
@@ -276,7 +276,7 @@ static nm_status explain_moment(const asked *a, nm_error *err)
     nm_status status = nm_moment_find(a->db, mcp_argument_text(a->arguments, "moment"), &moment, err);
 
     if (status == NM_OK)
-        status = nm_moment_sites_ask(a->db, moment.word, moment.has_rows, &rows, err);
+        status = nm_moment_sites_ask(a->db, moment.word, moment.has_rows, a->rank, &rows, err);
     if (status != NM_OK)
         return status;
     mcp_put_rows(a->json, "live", rows, &live);
@@ -330,13 +330,16 @@ static explain_one *find_asked(const mcp_arguments *arguments)
 nm_status mcp_explain(mcp_server *server, const mcp_arguments *arguments, nm_json *json, nm_error *err)
 {
     explain_one *run = find_asked(arguments);
-    asked a = {.arguments = arguments, .json = json};
+    asked a = {.arguments = arguments, .json = json, .rank = NM_NULL};
     nm_foreign *database = NULL;
     mcp_run *opened = NULL;
     nm_status status = mcp_read_more(mcp_argument_text(arguments, "more"), &a.from, err);
 
     if (status == NM_OK && run == NULL)
         status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "needs one of: finding, site, block, moment, stack");
+    if (status == NM_OK && mcp_argument_number(arguments, "rank", &a.rank) &&
+        (run == explain_finding || run == explain_stack))
+        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "rank goes with one of: site, block, moment");
     if (status == NM_OK)
         status = mcp_runs_ask(&server->runs, mcp_argument_text(arguments, "handle"), &opened, &database, err);
     if (status == NM_OK) {

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of finding_place.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of finding_place.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_FINDING_PLACE_SQL_H
 #define NM_TOOL_MCP_FINDING_PLACE_SQL_H
@@ -12,7 +9,6 @@
     "SELECT site, stack_id, source_view FROM finding WHERE finding_id = :finding_id;"
 #define NM_FINDING_PLACE_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(site) INTEGER(stack_id) TEXT(source_view)
 #define NM_FINDING_PLACE_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(finding_id)
-NM_QUESTION_ROW(finding_place, NM_FINDING_PLACE_COLUMNS)
-NM_QUESTION_ASK(finding_place, NM_FINDING_PLACE_SQL, NM_FINDING_PLACE_PARAMETERS)
+NM_QUESTION_OF_TEXTS(finding_place, NM_FINDING_PLACE_SQL, NM_FINDING_PLACE_COLUMNS, NM_FINDING_PLACE_PARAMETERS)
 
 #endif

@@ -3,9 +3,6 @@
  * findings: what table finding says, groups over processes first, what is good last. That there is what was not judged stands on
  * every page.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "store/question.h"
 #include "tool/mcp/listed_findings.sql.h"
 #include "tool/mcp/listed_groups.sql.h"
@@ -13,15 +10,10 @@
 #include "tool/mcp/tools.h"
 #include "tool/mcp/unjudged.sql.h"
 
-static const char *const severities[] = {"fault", "warning", "minor", "good", "not judged", NULL};
-static const char *const kinds[] = {"out of memory",  "leak",          "suspect",         "misuse",
-                                    "fragmentation",  "pool hit rate", "allocation cost", "zero copy",
-                                    "pending memory", "idle streams",  "object leak",     "host growth",
-                                    "cache growth",   "shared device", "uneven rank",     NULL};
-
 typedef struct listing {
     sqlite3 *db;
     const char *kind, *severity; /* NULL: all */
+    int64_t rank;                /* NM_NULL: all */
     nm_json *json;
     mcp_place place;
 } listing;
@@ -32,9 +24,9 @@ static nm_status ask_part(const listing *l, sqlite3_stmt **rows, nm_error *err)
     case 'g':
         return nm_listed_groups_ask(l->db, l->kind, l->severity, rows, err);
     case 'n':
-        return nm_unjudged_ask(l->db, l->kind, l->severity, rows, err);
+        return nm_unjudged_ask(l->db, l->kind, l->severity, l->rank, rows, err);
     default:
-        return nm_listed_findings_ask(l->db, l->place.parts[0] == 'z', l->kind, l->severity, rows, err);
+        return nm_listed_findings_ask(l->db, l->place.parts[0] == 'z', l->kind, l->severity, l->rank, rows, err);
     }
 }
 
@@ -57,20 +49,6 @@ static nm_status put_part(listing *l, bool *is_full, nm_error *err)
     l->place.from = 0;
     l->place.parts++;
     return nm_question_end(statement, status, err);
-}
-
-/* NULL is fine. */
-static nm_status check_word(const char *name, const char *word, const char *const *words, nm_error *err)
-{
-    char all[300] = "";
-    size_t len = 0;
-
-    for (size_t i = 0; word != NULL && words[i] != NULL; i++)
-        if (strcmp(words[i], word) == 0)
-            return NM_OK;
-    for (size_t i = 0; words[i] != NULL && len < sizeof all; i++)
-        len += (size_t)snprintf(all + len, sizeof all - len, "%s%s", i == 0 ? "" : ", ", words[i]);
-    return word == NULL ? NM_OK : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s must be one of: %s", name, all);
 }
 
 static nm_status put_counts(const listing *l, nm_error *err)
@@ -103,16 +81,18 @@ nm_status mcp_findings(mcp_server *server, const mcp_arguments *arguments, nm_js
     const char *handle = mcp_argument_text(arguments, "handle");
     listing l = {.kind = mcp_argument_text(arguments, "kind"),
                  .severity = mcp_argument_text(arguments, "severity"),
-                 .json = json,
-                 .place = {.parts = "gfnz"}};
+                 .rank = NM_NULL,
+                 .json = json};
     nm_foreign *database = NULL;
     mcp_run *run;
+    bool has_rank = mcp_argument_number(arguments, "rank", &l.rank);
+    l.place.parts = has_rank ? "fnz" : "gfnz"; /* groups are of all */
     nm_status status = mcp_read_place(mcp_argument_text(arguments, "more"), &l.place, err);
 
     if (status == NM_OK)
-        status = check_word("severity", l.severity, severities, err);
+        status = mcp_tools_check("severity", l.severity, err);
     if (status == NM_OK)
-        status = check_word("kind", l.kind, kinds, err);
+        status = mcp_tools_check("kind", l.kind, err);
     if (status == NM_OK)
         status = mcp_runs_ask(&server->runs, handle, &run, &database, err);
     if (status == NM_OK) {

@@ -1,5 +1,5 @@
--- listed_findings.sql: findings that are judged, the gravest first: those that are good (:is_good), or the others; of a :kind and a
--- :severity or of all.
+-- listed_findings.sql: findings that are judged, the gravest first: those that are good (:is_good), or the others; of a :kind, a
+-- :severity and a :rank or of all.
 SELECT
     finding_id,
     substr(sentence, 3, instr(substr(sentence, 3), '"') - 1) AS code,
@@ -26,4 +26,5 @@ WHERE severity <> 'not judged'
     AND (severity = 'good') = :is_good
     AND (:kind IS NULL OR kind = :kind)
     AND (:severity IS NULL OR severity = :severity)
+    AND (:rank IS NULL OR rank = :rank)
 ORDER BY CASE severity WHEN 'fault' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, finding_id;

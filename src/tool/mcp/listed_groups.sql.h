@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of listed_groups.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of listed_groups.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_LISTED_GROUPS_SQL_H
 #define NM_TOOL_MCP_LISTED_GROUPS_SQL_H
@@ -16,7 +13,6 @@
     TEXT(kind) TEXT(text) TEXT(site) TEXT(verdict) INTEGER(holder_count) INTEGER(all_count) INTEGER(total_bytes) \
     INTEGER(total_count) TEXT(worst_rank)
 #define NM_LISTED_GROUPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) TEXT(severity)
-NM_QUESTION_ROW(listed_groups, NM_LISTED_GROUPS_COLUMNS)
-NM_QUESTION_ASK(listed_groups, NM_LISTED_GROUPS_SQL, NM_LISTED_GROUPS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(listed_groups, NM_LISTED_GROUPS_SQL, NM_LISTED_GROUPS_COLUMNS, NM_LISTED_GROUPS_PARAMETERS)
 
 #endif

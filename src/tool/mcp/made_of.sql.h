@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of made_of.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of made_of.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_MADE_OF_SQL_H
 #define NM_TOOL_MCP_MADE_OF_SQL_H
@@ -11,7 +8,6 @@
 #define NM_MADE_OF_SQL \
     "SELECT recording_id AS recording FROM input WHERE (SELECT count(*) FROM input) = 1;"
 #define NM_MADE_OF_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(recording)
-NM_QUESTION_ROW(made_of, NM_MADE_OF_COLUMNS)
-NM_QUESTION_ASK(made_of, NM_MADE_OF_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(made_of, NM_MADE_OF_SQL, NM_MADE_OF_COLUMNS, NM_QUESTION_NONE)
 
 #endif

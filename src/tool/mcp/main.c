@@ -16,7 +16,7 @@
 int main(int argc, char **argv)
 {
     mcp_options options = {0};
-    mcp_server server = {.runs = {.folder_fd = -1}};
+    mcp_server server = {.runs = {.places = &server.places, .folder_fd = -1}};
     nm_error err = {.offset = NM_NO_OFFSET};
     const char *subject = NULL;
     options_outcome outcome = mcp_options_read(argc, argv, &options);

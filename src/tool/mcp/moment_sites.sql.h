@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of moment_sites.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of moment_sites.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_MOMENT_SITES_SQL_H
 #define NM_TOOL_MCP_MOMENT_SITES_SQL_H
@@ -23,12 +20,12 @@
     "p.device AS device, p.heap AS heap, p.level AS level, CASE WHEN l.is_baseline THEN '(baseline)' ELSE " \
     "coalesce(f.label, '(no stack)') END AS site, sum(l.live_count) AS live_count, sum(l.live_bytes) AS live_bytes " \
     "FROM live AS l JOIN z_heap_place AS p ON p.heap_id = l.heap_id LEFT JOIN stack AS s ON s.stack_id = " \
-    "l.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id GROUP BY l.heap_id, CASE WHEN l.is_baseline " \
-    "THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END ORDER BY l.heap_id, live_bytes DESC, site;"
+    "l.stack_id LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id WHERE :rank IS NULL OR p.rank = :rank GROUP " \
+    "BY l.heap_id, CASE WHEN l.is_baseline THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END ORDER BY " \
+    "l.heap_id, live_bytes DESC, site;"
 #define NM_MOMENT_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) \
     TEXT(level) TEXT(site) INTEGER(live_count) INTEGER(live_bytes)
-#define NM_MOMENT_SITES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment) FLAG(has_rows)
-NM_QUESTION_ROW(moment_sites, NM_MOMENT_SITES_COLUMNS)
-NM_QUESTION_ASK(moment_sites, NM_MOMENT_SITES_SQL, NM_MOMENT_SITES_PARAMETERS)
+#define NM_MOMENT_SITES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment) FLAG(has_rows) INTEGER(rank)
+NM_QUESTION_OF_TEXTS(moment_sites, NM_MOMENT_SITES_SQL, NM_MOMENT_SITES_COLUMNS, NM_MOMENT_SITES_PARAMETERS)
 
 #endif

@@ -63,21 +63,34 @@ static bool is_made_of(const char *database, const char *recording_id)
     return is_it;
 }
 
-/* run.db beside run.zst. False: there is none, or none that may be taken. */
-static bool find_made(const mcp_places *places, const char *path, char made[PATH_MAX])
+/* Both are held. */
+static bool is_made(int input, int database)
+{
+    char input_path[NM_DOOR_HANDED_BYTES], database_path[NM_DOOR_HANDED_BYTES], id[NM_RECORDING_ID_BYTES];
+    struct stat made_of, made;
+
+    if (fstat(input, &made_of) != 0 || fstat(database, &made) != 0 || !S_ISREG(made.st_mode) ||
+        made.st_mtim.tv_sec < made_of.st_mtim.tv_sec)
+        return false;
+    nm_door_hand(input, input_path);
+    nm_door_hand(database, database_path);
+    read_recording_id(input_path, id);
+    return id[0] != 0 && is_made_of(database_path, id);
+}
+
+/* run.db beside run.zst, which is held. False: there is none, or none that may be taken. */
+static bool find_made(const mcp_places *places, const char *path, int held, char made[PATH_MAX])
 {
     const char *dot = strrchr(path, '.');
-    char beside[PATH_MAX], id[NM_RECORDING_ID_BYTES];
-    struct stat input, database;
+    char beside[PATH_MAX];
+    int database = -1;
 
     if (dot == NULL || dot < name_of(path) || strcmp(dot, ".db") == 0 ||
         snprintf(beside, sizeof beside, "%.*s.db", (int)(dot - path), path) >= PATH_MAX)
         return false;
-    if (mcp_places_find(places, beside, made, NULL) != NM_OK || !nm_door_look(path, &input) ||
-        !nm_door_look(made, &database) || !S_ISREG(database.st_mode) || database.st_mtim.tv_sec < input.st_mtim.tv_sec)
-        return false;
-    read_recording_id(path, id);
-    return id[0] != 0 && is_made_of(made, id);
+    bool is_found = mcp_places_hold(places, beside, made, &database, NULL) == NM_OK && is_made(held, database);
+    nm_io_close(database);
+    return is_found;
 }
 
 /* ---- What is said ------------------------------------------------------------------------------------------------------------ */
@@ -88,19 +101,24 @@ static const char *word_of(mcp_run_state state)
 }
 
 /* Is the recorder at it now? */
-static bool is_recorded_now(const char *path)
+static bool is_recorded_now(const mcp_run *run, const mcp_places *places)
 {
+    char resolved[PATH_MAX], handed[NM_DOOR_HANDED_BYTES];
     struct stat info;
     nm_session session;
-    int fd = -1;
-    bool is_now = nm_door_open_file(path, &fd, &info, NULL) == NM_OK && nm_state_find_session(fd, &session) &&
-                  nm_state_look(&session, fd) == NM_STATE_RUNNING;
+    int fd = -1, held;
+    bool is_held = mcp_places_hold(places, run->path, resolved, &held, NULL) == NM_OK;
+
+    nm_door_hand(held, handed);
+    bool is_now = is_held && nm_door_open_file(handed, &fd, &info, NULL) == NM_OK &&
+                  nm_state_find_session(fd, &session) && nm_state_look(&session, fd) == NM_STATE_RUNNING;
 
     nm_io_close(fd);
+    nm_io_close(held);
     return is_now;
 }
 
-static nm_status put_facts(sqlite3 *db, const mcp_run *run, nm_json *json, nm_error *err)
+static nm_status put_facts(sqlite3 *db, const mcp_run *run, const mcp_places *places, nm_json *json, nm_error *err)
 {
     nm_opened_facts_row facts;
     mcp_rows inputs = {.count_max = INPUTS_MAX};
@@ -119,7 +137,7 @@ static nm_status put_facts(sqlite3 *db, const mcp_run *run, nm_json *json, nm_er
     if (facts.running_count > 0)
         nm_json_text(
             json, "recording",
-            is_recorded_now(run->path)
+            is_recorded_now(run, places)
                 ? "running: these are figures so far; open the same path again later for newer ones"
                 : "it was running when this was loaded, and has ended or cannot be seen from here: open again");
     mcp_put_origin(json);
@@ -151,13 +169,13 @@ static void put_state(const mcp_run *run, nm_json *json)
                      "made for this server, and gone when it ends; npumem ingest makes one to keep");
 }
 
-static nm_status put_ready(const mcp_run *run, nm_json *json, nm_error *err)
+static nm_status put_ready(const mcp_runs *runs, const mcp_run *run, nm_json *json, nm_error *err)
 {
     nm_foreign *database = NULL;
-    nm_status status = nm_foreign_open(run->database, false, &database, err);
+    nm_status status = mcp_run_open(runs, run, &database, err);
 
     if (status == NM_OK)
-        status = put_facts(nm_foreign_db(database), run, json, err);
+        status = put_facts(nm_foreign_db(database), run, runs->places, json, err);
     mcp_run_close(database);
     return status;
 }
@@ -177,19 +195,21 @@ nm_status mcp_open(mcp_server *server, const mcp_arguments *arguments, nm_json *
     const char *path = mcp_argument_text(arguments, "path");
     char resolved[PATH_MAX], made[PATH_MAX];
     mcp_run *run = NULL;
+    int held = -1;
 
     if (path == NULL)
         return list(server, json, err);
-    nm_status status = mcp_places_find(&server->places, path, resolved, err);
+    nm_status status = mcp_places_hold(&server->places, path, resolved, &held, err);
     if (status == NM_OK)
-        status =
-            mcp_runs_open(&server->runs, resolved, find_made(&server->places, resolved, made) ? made : NULL, &run, err);
+        status = mcp_runs_open(&server->runs, resolved, held,
+                               find_made(&server->places, resolved, held, made) ? made : NULL, &run, err);
+    nm_io_close(held);
     if (status != NM_OK)
         return status;
     mcp_run_wait(run, PATIENCE_MS);
     put_state(run, json);
     if (run->state == MCP_RUN_READY)
-        status = put_ready(run, json, err);
+        status = put_ready(&server->runs, run, json, err);
     nm_json_begin(json, "next", '[');
     if (run->state == MCP_RUN_READY) {
         mcp_put_next(json, "findings", "handle", run->handle, NULL);

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of opened_inputs.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of opened_inputs.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_OPENED_INPUTS_SQL_H
 #define NM_TOOL_MCP_OPENED_INPUTS_SQL_H
@@ -13,7 +10,6 @@
     "events_ingested, events_dropped;"
 #define NM_OPENED_INPUTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(path) TEXT(kind) TEXT(verdict) \
     TEXT(events_ingested) TEXT(events_dropped) INTEGER(note_count)
-NM_QUESTION_ROW(opened_inputs, NM_OPENED_INPUTS_COLUMNS)
-NM_QUESTION_ASK(opened_inputs, NM_OPENED_INPUTS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(opened_inputs, NM_OPENED_INPUTS_SQL, NM_OPENED_INPUTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

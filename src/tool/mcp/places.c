@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A client says names; what they lead to is compared with the resolved names of the folders, letter by letter.
+ * A client says names. Where they lead to is compared with the resolved names of the folders, letter by letter, and then held by a
+ * walk down from the folder, which follows no link: whoever exchanges what lies there meanwhile leads nowhere.
  */
 #include "tool/mcp/places.h"
 
@@ -13,6 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/door.h"
+#include "base/io.h"
 #include "base/shown.h"
 #include "tool/mcp/answer.h"
 
@@ -20,17 +22,21 @@
 
 /* ---- The command line -------------------------------------------------------------------------------------------------- */
 
-static nm_status resolve(const char *path, mode_t type, char **out, nm_error *err)
+static nm_status open_place(const char *path, bool is_folder, mcp_root *out, nm_error *err)
 {
     char resolved[PATH_MAX];
-    struct stat info;
 
-    if (!nm_door_resolve(path, resolved) || !nm_door_look(resolved, &info))
+    out->name = "";
+    out->folder = -1;
+    if (!nm_door_resolve(path, resolved))
         return nm_fail_errno(err, errno, "cannot open");
-    if (type != 0 && (info.st_mode & S_IFMT) != type)
+    if (is_folder && !nm_door_leads_to(resolved, S_IFDIR))
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "not a folder");
-    *out = strdup(resolved);
-    return *out == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
+    out->path = strdup(resolved);
+    if (out->path == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    out->folder = is_folder ? nm_door_folder(out->path) : nm_door_folder_of(out->path, &out->name);
+    return out->folder < 0 ? nm_fail_errno(err, errno, "cannot open") : NM_OK;
 }
 
 nm_status mcp_places_open(const mcp_options *options, mcp_places *out, const char **subject, nm_error *err)
@@ -43,85 +49,100 @@ nm_status mcp_places_open(const mcp_options *options, mcp_places *out, const cha
         status = nm_array_grow(&out->folders.items, &out->folders.capacity, out->folders.count + 1,
                                sizeof *out->folders.items, err);
         if (status == NM_OK)
-            status = resolve(*subject, S_IFDIR, &out->folders.items[out->folders.count], err);
-        out->folders.count += status == NM_OK;
+            status = open_place(*subject, true, &out->folders.items[out->folders.count++], err);
     }
     for (const char *const *file = options->files; status == NM_OK && *file != NULL; file++) {
         *subject = *file;
         status =
             nm_array_grow(&out->files.items, &out->files.capacity, out->files.count + 1, sizeof *out->files.items, err);
         if (status == NM_OK)
-            status = resolve(*subject, 0, &out->files.items[out->files.count], err);
-        out->files.count += status == NM_OK;
+            status = open_place(*subject, false, &out->files.items[out->files.count++], err);
     }
     if (status == NM_OK && options->write_folder != NULL) {
         *subject = options->write_folder;
-        status = resolve(*subject, S_IFDIR, &out->write_folder, err);
+        status = open_place(*subject, true, &out->pages, err);
     }
     return status;
+}
+
+static void close_place(mcp_root *place)
+{
+    if (place->path != NULL)
+        nm_io_close(place->folder);
+    free(place->path);
 }
 
 void mcp_places_free(mcp_places *places)
 {
     for (size_t i = 0; i < places->folders.count; i++)
-        free(places->folders.items[i]);
+        close_place(&places->folders.items[i]);
     for (size_t i = 0; i < places->files.count; i++)
-        free(places->files.items[i]);
+        close_place(&places->files.items[i]);
+    close_place(&places->pages);
     free(places->folders.items);
     free(places->files.items);
-    free(places->write_folder);
 }
 
 /* ---- A path of the client ------------------------------------------------------------------------------------------------ */
 
-static bool is_in(const char *folder, const char *path)
+/* What a path without links is below the folder; NULL: it is not. */
+static const char *find_below(const char *folder, const char *path)
 {
     size_t len = strlen(folder);
 
     len -= folder[len - 1] == '/'; /* the root */
-    return strncmp(path, folder, len) == 0 && (path[len] == '/' || path[len] == 0);
+    return strncmp(path, folder, len) == 0 && (path[len] == '/' || path[len] == 0) ? path + len : NULL;
 }
 
-static bool may_open(const mcp_places *places, const char *resolved)
+/* What has been exchanged since the path was resolved is not there. */
+static int hold(const mcp_places *places, const char *resolved)
 {
-    for (size_t i = 0; i < places->files.count; i++)
-        if (strcmp(places->files.items[i], resolved) == 0)
-            return true;
-    for (size_t i = 0; i < places->folders.count; i++)
-        if (is_in(places->folders.items[i], resolved))
-            return true;
-    return false;
+    const char *below;
+    int held = -1;
+
+    for (size_t i = 0; held < 0 && i < places->files.count; i++)
+        if (strcmp(places->files.items[i].path, resolved) == 0)
+            held = nm_door_hold_below(places->files.items[i].folder, places->files.items[i].name);
+    for (size_t i = 0; held < 0 && i < places->folders.count; i++)
+        if ((below = find_below(places->folders.items[i].path, resolved)) != NULL)
+            held = nm_door_hold_below(places->folders.items[i].folder, below);
+    return held;
 }
 
-nm_status mcp_places_find(const mcp_places *places, const char *path, char resolved[PATH_MAX], nm_error *err)
+nm_status mcp_places_hold(const mcp_places *places, const char *path, char resolved[PATH_MAX], int *held, nm_error *err)
 {
     char joined[2 * PATH_MAX];
 
     for (size_t i = 0; path[0] != '/' && path[0] != 0 && i < places->folders.count; i++)
-        if (snprintf(joined, sizeof joined, "%s/%s", places->folders.items[i], path) < PATH_MAX &&
-            nm_door_resolve(joined, resolved) && may_open(places, resolved))
+        if (snprintf(joined, sizeof joined, "%s/%s", places->folders.items[i].path, path) < PATH_MAX &&
+            nm_door_resolve(joined, resolved) && (*held = hold(places, resolved)) >= 0)
             return NM_OK;
-    if (path[0] != 0 && nm_door_resolve(path, resolved) && may_open(places, resolved))
+    if (path[0] != 0 && nm_door_resolve(path, resolved) && (*held = hold(places, resolved)) >= 0)
         return NM_OK;
+    *held = -1;
     return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
                    "no such file in what this server may open; open without a path lists that");
 }
 
-nm_status mcp_places_page(const mcp_places *places, const char *name, char path[PATH_MAX], nm_error *err)
+nm_status mcp_places_page(const mcp_places *places, const char *name, char path[PATH_MAX], char handed[PATH_MAX],
+                          nm_error *err)
 {
     static const char suffix[] = ".html";
+    char folder[NM_DOOR_HANDED_BYTES];
     size_t len = strlen(name);
     struct stat info;
 
-    if (places->write_folder == NULL)
+    if (places->pages.path == NULL)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
                        "this server writes nothing: it was started without --write DIR");
     if (len < sizeof suffix || strcmp(name + len - (sizeof suffix - 1), suffix) != 0 || strchr(name, '/') != NULL ||
         name[0] == '.' || name[0] == '-')
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "path must be a name that ends in .html, without a folder");
-    if (snprintf(path, PATH_MAX, "%s/%s", places->write_folder, name) >= PATH_MAX)
+    nm_door_hand(places->pages.folder, folder);
+    if (snprintf(path, PATH_MAX, "%s/%s", places->pages.path, name) >= PATH_MAX ||
+        snprintf(handed, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "path is too long");
-    if (nm_door_look(path, &info))
+    if (nm_door_look_at(places->pages.folder, name, &info))
         return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is there already: choose another name");
     return NM_OK;
 }
@@ -172,11 +193,11 @@ static bool put_path(nm_json *json, const char *folder, const char *name)
 }
 
 /* In the order of their names. */
-static nm_status put_folder(nm_json *json, const char *folder, bool *is_whole, nm_error *err)
+static nm_status put_folder(nm_json *json, const mcp_root *folder, bool *is_whole, nm_error *err)
 {
     char *names[LISTED_MAX];
     size_t count = 0;
-    DIR *list = nm_door_list(folder);
+    DIR *list = nm_door_list_at(folder->folder);
 
     if (list == NULL)
         return nm_fail_errno(err, errno, "cannot list a folder of this server");
@@ -187,7 +208,7 @@ static nm_status put_folder(nm_json *json, const char *folder, bool *is_whole, n
     *is_whole &= count < LISTED_MAX;
     qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 0; i < count; i++) {
-        *is_whole = *is_whole && put_path(json, folder, names[i]);
+        *is_whole = *is_whole && put_path(json, folder->path, names[i]);
         free(names[i]);
     }
     return NM_OK;
@@ -200,13 +221,13 @@ nm_status mcp_places_list(const mcp_places *places, nm_json *json, nm_error *err
 
     nm_json_begin(json, "files", '[');
     for (size_t i = 0; i < places->files.count; i++)
-        is_whole = is_whole && put_path(json, "", places->files.items[i]);
+        is_whole = is_whole && put_path(json, "", places->files.items[i].path);
     for (size_t i = 0; status == NM_OK && i < places->folders.count; i++)
-        status = put_folder(json, places->folders.items[i], &is_whole, err);
+        status = put_folder(json, &places->folders.items[i], &is_whole, err);
     nm_json_end(json, ']');
     nm_json_begin(json, "folders", '[');
     for (size_t i = 0; i < places->folders.count; i++)
-        nm_json_text(json, NULL, places->folders.items[i]);
+        nm_json_text(json, NULL, places->folders.items[i].path);
     nm_json_end(json, ']');
     nm_json_bool(json, "is_whole", is_whole);
     return status;

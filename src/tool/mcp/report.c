@@ -28,16 +28,20 @@ static nm_status write_page(const char *database, const char *path, nm_error *er
 
 nm_status mcp_report(mcp_server *server, const mcp_arguments *arguments, nm_json *json, nm_error *err)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], page[PATH_MAX], handed[NM_DOOR_HANDED_BYTES];
     nm_foreign *database = NULL;
     mcp_run *run = NULL;
-    nm_status status = mcp_places_page(&server->places, mcp_argument_text(arguments, "path"), path, err);
+    int held = -1;
+    nm_status status = mcp_places_page(&server->places, mcp_argument_text(arguments, "path"), path, page, err);
 
     if (status == NM_OK)
         status = mcp_runs_ask(&server->runs, mcp_argument_text(arguments, "handle"), &run, &database, err);
     mcp_run_close(database);
     if (status == NM_OK)
-        status = write_page(run->database, path, err);
+        status = mcp_run_hold(&server->runs, run, &held, handed, err);
+    if (status == NM_OK)
+        status = write_page(handed, page, err);
+    nm_io_close(held);
     if (status != NM_OK)
         return status;
     mcp_put_text(json, "page", path, MCP_SENTENCE_COLUMNS);

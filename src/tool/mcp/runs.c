@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A load says how far it is in lines (tool/ingest/progress.h) into a file without a name, which is read when somebody asks: no pipe
+ * A load says how far it is in lines (tool/common/progress.h) into a file without a name, which is read when somebody asks: no pipe
  * can fill, and nothing has to be read in between.
  */
 #include "tool/mcp/runs.h"
@@ -43,6 +43,8 @@ static void become(const char *path, const char *const *words, int log_fd, pid_t
     if (nowhere < 0 || getppid() != parent || dup2(nowhere, STDIN_FILENO) < 0 || dup2(nowhere, STDOUT_FILENO) < 0 ||
         dup2(log_fd, STDERR_FILENO) < 0)
         _exit(CANNOT_RUN);
+    for (size_t i = 0; words[i] != NULL; i++)
+        nm_door_keep_handed(words[i]);
     signal(SIGPIPE, SIG_DFL);
     execv(path, (char *const *)words);
     _exit(CANNOT_RUN);
@@ -179,7 +181,7 @@ static nm_status make_folder(mcp_runs *runs, nm_error *err)
     return status == NM_OK ? nm_cleanup_add(AT_FDCWD, runs->folder, runs->folder_fd, err) : status;
 }
 
-static nm_status begin_load(mcp_runs *runs, mcp_run *run, nm_error *err)
+static nm_status begin_load(mcp_runs *runs, mcp_run *run, const char *handed, nm_error *err)
 {
     char database[PATH_MAX + 32];
     size_t loading_count = 0;
@@ -194,7 +196,7 @@ static nm_status begin_load(mcp_runs *runs, mcp_run *run, nm_error *err)
                        LOADING_MAX);
     snprintf(database, sizeof database, "%s/%s.db", runs->folder, run->handle);
     const char *const words[] = {INGEST_PROGRAM, "--quiet", "--progress", "--force", "-o",
-                                 database,       "--",      run->path,    NULL};
+                                 database,       "--",      handed,       NULL};
     if (status == NM_OK)
         status = set_text(&run->database, database, err);
     if (status == NM_OK)
@@ -249,24 +251,26 @@ static bool is_same_time(const struct stat *a, const struct stat *b)
 }
 
 /* What is to be read for it, as it is now: that may be another file than before. */
-static nm_status renew(mcp_runs *runs, mcp_run *run, const char *made, nm_error *err)
+static nm_status renew(mcp_runs *runs, mcp_run *run, int held, const char *made, nm_error *err)
 {
+    char handed[NM_DOOR_HANDED_BYTES];
     struct stat info = {0};
 
-    nm_door_look(run->path, &info);
+    nm_door_hand(held, handed);
+    fstat(held, &info);
     if (run->state == MCP_RUN_LOADING || (run->state == MCP_RUN_READY && is_same_time(&info, &run->input)))
         return NM_OK;
     run->input = info;
-    if (made == NULL && is_database(run->path))
+    if (made == NULL && is_database(handed))
         made = run->path;
     if (made == NULL)
-        return begin_load(runs, run, err);
+        return begin_load(runs, run, handed, err);
     run->is_loaded = false;
     run->state = MCP_RUN_READY;
     return set_text(&run->database, made, err);
 }
 
-nm_status mcp_runs_open(mcp_runs *runs, const char *path, const char *made, mcp_run **out, nm_error *err)
+nm_status mcp_runs_open(mcp_runs *runs, const char *path, int held, const char *made, mcp_run **out, nm_error *err)
 {
     nm_status status = NM_OK;
 
@@ -279,7 +283,35 @@ nm_status mcp_runs_open(mcp_runs *runs, const char *path, const char *made, mcp_
     if (status != NM_OK)
         return status;
     look(*out);
-    return renew(runs, *out, made, err);
+    return renew(runs, *out, held, made, err);
+}
+
+nm_status mcp_run_hold(const mcp_runs *runs, const mcp_run *run, int *held, char handed[NM_DOOR_HANDED_BYTES],
+                       nm_error *err)
+{
+    char resolved[PATH_MAX];
+    const char *name = strrchr(run->database, '/') + 1;
+    nm_status status = NM_OK;
+
+    *held = -1;
+    if (!run->is_loaded)
+        status = mcp_places_hold(runs->places, run->database, resolved, held, err);
+    else if ((*held = nm_door_hold_below(runs->folder_fd, name)) < 0)
+        status = nm_fail_errno(err, errno, "cannot open");
+    nm_door_hand(*held, handed);
+    return status;
+}
+
+nm_status mcp_run_open(const mcp_runs *runs, const mcp_run *run, nm_foreign **database, nm_error *err)
+{
+    char handed[NM_DOOR_HANDED_BYTES];
+    int held;
+    nm_status status = mcp_run_hold(runs, run, &held, handed, err);
+
+    if (status == NM_OK)
+        status = nm_foreign_open(handed, false, database, err);
+    nm_io_close(held);
+    return status;
 }
 
 nm_status mcp_runs_find(mcp_runs *runs, const char *handle, mcp_run **out, nm_error *err)
@@ -304,8 +336,7 @@ nm_status mcp_runs_ask(mcp_runs *runs, const char *handle, mcp_run **out, nm_for
                        (*out)->percent);
     if ((*out)->state == MCP_RUN_FAILED)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%s could not be loaded: %.100s", (*out)->handle, (*out)->said);
-    status = nm_foreign_open((*out)->database, false, database, err);
-    return status;
+    return mcp_run_open(runs, *out, database, err);
 }
 
 void mcp_run_close(nm_foreign *database)

@@ -12,8 +12,10 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/door.h"
 #include "base/error.h"
 #include "store/foreign.h"
+#include "tool/mcp/places.h"
 
 #define MCP_HANDLE_BYTES 16
 #define MCP_SAID_BYTES   256
@@ -34,7 +36,8 @@ typedef struct mcp_run {
 } mcp_run;
 
 typedef struct mcp_runs {
-    mcp_run **items; /* owned */
+    const mcp_places *places; /* borrowed: what may be opened */
+    mcp_run **items;          /* owned */
     size_t count, capacity;
     char folder[PATH_MAX]; /* of databases that were made; "": none was */
     int folder_fd;
@@ -42,8 +45,14 @@ typedef struct mcp_runs {
 
 void mcp_runs_close(mcp_runs *runs); /* ends loads, removes what they made */
 
-/* The run of a file, begun if it is new or its file has changed. `made` (NULL: none) is a database that was made of it before. */
-nm_status mcp_runs_open(mcp_runs *runs, const char *path, const char *made, mcp_run **out, nm_error *err);
+/* The run of a file, which is held, begun if it is new or its file has changed. `made` (NULL: none) is a database that was made of it
+ * before. */
+nm_status mcp_runs_open(mcp_runs *runs, const char *path, int held, const char *made, mcp_run **out, nm_error *err);
+
+/* What its database is now, below what may be opened: `held`, to be closed by nm_io_close when all has been opened by `handed`. */
+nm_status mcp_run_hold(const mcp_runs *runs, const mcp_run *run, int *held, char handed[NM_DOOR_HANDED_BYTES],
+                       nm_error *err);
+nm_status mcp_run_open(const mcp_runs *runs, const mcp_run *run, nm_foreign **database, nm_error *err);
 
 /* By its handle, as it is now. NM_ERR_USAGE: there is none. */
 nm_status mcp_runs_find(mcp_runs *runs, const char *handle, mcp_run **out, nm_error *err);
@@ -57,7 +66,8 @@ nm_status mcp_runs_ask(mcp_runs *runs, const char *handle, mcp_run **out, nm_for
 /* The bounds of memory begin anew, too. NULL is fine. */
 void mcp_run_close(nm_foreign *database);
 
-/* Runs a program beside this one and waits for its end; what it prints goes to `log_fd`. `words` begins with its name. */
+/* Runs a program beside this one and waits for its end; what it prints goes to `log_fd`. `words` begins with its name; what they hand
+ * over (base/door.h) goes along. */
 nm_status mcp_run_program(const char *const *words, int log_fd, int *exit_status, nm_error *err);
 
 /* The last line of what a program said that is not of its progress; "" where there is none. *percent and `stage` ("": it reads its

@@ -1,4 +1,5 @@
--- site_peaks.sql: what a site, a part of whose name is :site, held at the peak of each heap.
+-- site_peaks.sql: what a site, a part of whose name is :site, held at the peak of each heap, of a
+-- :rank or of all.
 SELECT
     rank,
     pid,
@@ -10,4 +11,5 @@ SELECT
     top_stack_id
 FROM peak_by_site
 WHERE instr(site, :site) > 0
+    AND (:rank IS NULL OR rank = :rank)
 ORDER BY live_bytes DESC, site, heap, rank, pid;

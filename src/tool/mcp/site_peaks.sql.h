@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of site_peaks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of site_peaks.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_SITE_PEAKS_SQL_H
 #define NM_TOOL_MCP_SITE_PEAKS_SQL_H
@@ -10,11 +7,10 @@
 
 #define NM_SITE_PEAKS_SQL \
     "SELECT rank, pid, device, heap, site, live_count, live_bytes, top_stack_id FROM peak_by_site WHERE " \
-    "instr(site, :site) > 0 ORDER BY live_bytes DESC, site, heap, rank, pid;"
+    "instr(site, :site) > 0 AND (:rank IS NULL OR rank = :rank) ORDER BY live_bytes DESC, site, heap, rank, pid;"
 #define NM_SITE_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) \
     TEXT(site) INTEGER(live_count) INTEGER(live_bytes) INTEGER(top_stack_id)
-#define NM_SITE_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(site)
-NM_QUESTION_ROW(site_peaks, NM_SITE_PEAKS_COLUMNS)
-NM_QUESTION_ASK(site_peaks, NM_SITE_PEAKS_SQL, NM_SITE_PEAKS_PARAMETERS)
+#define NM_SITE_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(site) INTEGER(rank)
+NM_QUESTION_OF_TEXTS(site_peaks, NM_SITE_PEAKS_SQL, NM_SITE_PEAKS_COLUMNS, NM_SITE_PEAKS_PARAMETERS)
 
 #endif

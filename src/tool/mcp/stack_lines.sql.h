@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of stack_lines.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of stack_lines.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_STACK_LINES_SQL_H
 #define NM_TOOL_MCP_STACK_LINES_SQL_H
@@ -12,7 +9,6 @@
     "SELECT depth AS frame_count, text FROM stack_text WHERE stack_id = :stack_id;"
 #define NM_STACK_LINES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(frame_count) TEXT(text)
 #define NM_STACK_LINES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id)
-NM_QUESTION_ROW(stack_lines, NM_STACK_LINES_COLUMNS)
-NM_QUESTION_ASK(stack_lines, NM_STACK_LINES_SQL, NM_STACK_LINES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(stack_lines, NM_STACK_LINES_SQL, NM_STACK_LINES_COLUMNS, NM_STACK_LINES_PARAMETERS)
 
 #endif

@@ -33,6 +33,9 @@ const mcp_tool *mcp_tool_find(const char *name); /* NULL: there is none */
 /* The list of tools.json, in one line. */
 nm_status mcp_tools_put(nm_buffer *out, nm_error *err);
 
+/* Is the word (NULL is fine) one that tools.json has for this argument of the tool findings? NM_ERR_USAGE: it is none. */
+nm_status mcp_tools_check(const char *argument, const char *word, nm_error *err);
+
 /* The member that says whose texts the answer has; each with texts of a recording begins with it. */
 void mcp_put_origin(nm_json *json);
 

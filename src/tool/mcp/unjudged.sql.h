@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of unjudged.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of unjudged.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_MCP_UNJUDGED_SQL_H
 #define NM_TOOL_MCP_UNJUDGED_SQL_H
@@ -11,11 +8,10 @@
 #define NM_UNJUDGED_SQL \
     "SELECT min(finding_id) AS finding_id, kind, text, reason, count(*) AS finding_count FROM finding WHERE " \
     "severity = 'not judged' AND (:kind IS NULL OR kind = :kind) AND (:severity IS NULL OR severity = :severity) " \
-    "GROUP BY kind, text, reason ORDER BY min(finding_id);"
+    "AND (:rank IS NULL OR rank = :rank) GROUP BY kind, text, reason ORDER BY min(finding_id);"
 #define NM_UNJUDGED_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(finding_id) TEXT(kind) TEXT(text) TEXT(reason) \
     INTEGER(finding_count)
-#define NM_UNJUDGED_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) TEXT(severity)
-NM_QUESTION_ROW(unjudged, NM_UNJUDGED_COLUMNS)
-NM_QUESTION_ASK(unjudged, NM_UNJUDGED_SQL, NM_UNJUDGED_PARAMETERS)
+#define NM_UNJUDGED_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) TEXT(severity) INTEGER(rank)
+NM_QUESTION_OF_TEXTS(unjudged, NM_UNJUDGED_SQL, NM_UNJUDGED_COLUMNS, NM_UNJUDGED_PARAMETERS)
 
 #endif

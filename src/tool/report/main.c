@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/io.h"
 #include "base/shown.h"
 #include "base/spoken.h"
@@ -42,10 +43,10 @@ static char *name_beside(const char *database)
 
 static int say(const char *subject, const nm_error *err)
 {
-    char name[PATH_MAX];
+    char shown[PATH_MAX], name[PATH_MAX];
 
-    fprintf(stderr, "npumem-report: %s: %s\n", nm_shown_text(name, sizeof name, nm_error_subject(err, subject)),
-            err->text);
+    subject = nm_door_name(nm_error_subject(err, subject), name);
+    fprintf(stderr, "npumem-report: %s: %s\n", nm_shown_text(shown, sizeof shown, subject), err->text);
     return err->status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
 }
 
@@ -97,14 +98,16 @@ static nm_status write_page(sources *from, const report_work *work, nm_error *er
     sqlite3 *db = from->several == NULL ? nm_foreign_db(from->one) : nm_store_db(from->several);
     report_settings settings = {0};
     nm_buffer summaries[2] = {{0}, {0}};
+    char named[PATH_MAX];
+    const char *name = nm_door_name(options->databases[0], named);
     nm_status status;
 
     from->subject = options->databases[0];
-    status = nm_screen_texts(db, options->databases[0], summaries, err);
+    status = nm_screen_texts(db, name, summaries, err);
     if (status == NM_OK && options->is_whatif)
         status = report_settings_ask(db, options->databases[0], &settings, err);
     const nm_page_options page = {
-        .database_path = options->databases[0],
+        .database_path = name,
         .database_count = options->database_count,
         .summaries = {(const char *)summaries[NM_ENGLISH].data, (const char *)summaries[NM_CHINESE].data},
         .language = nm_language_of_environment(),

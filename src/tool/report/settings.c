@@ -18,8 +18,10 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/own_path.h"
+#include "base/spoken.h"
 #include "store/cleanup.h"
 #include "store/database.h"
+#include "tool/common/progress.h"
 
 #define WHATIF_PROGRAM "npumem-whatif"
 #define TABLE_NAME     "settings.csv"
@@ -50,33 +52,65 @@ static void remove_scratch(scratch *at)
     nm_io_close(at->folder_fd);
 }
 
-/* What it prints is the table that we read, and what it says that we say. */
-static void become_whatif(const char *program, const char *path, int64_t heap_id, const char *folder)
+/* What it prints is the table that we read; what it says are lines on how far it is. */
+static void become_whatif(const char *program, const char *path, int64_t heap_id, const char *folder, int lines)
 {
     char table[PATH_MAX + sizeof TABLE_NAME], heap[24];
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     snprintf(heap, sizeof heap, "%" PRId64, heap_id);
     snprintf(table, sizeof table, "%s/" TABLE_NAME, folder);
-    if (nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0)
-        execl(program, WHATIF_PROGRAM, "--compare", "--heap", heap, "--csv", table, "--", path, (char *)NULL);
+    if (nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 && dup2(lines, STDERR_FILENO) >= 0)
+        execl(program, WHATIF_PROGRAM, "--progress", "--compare", "--heap", heap, "--csv", table, "--", path,
+              (char *)NULL);
     _exit(CANNOT_RUN);
+}
+
+/* Until the child's end; takes the descriptor. */
+static nm_status show_progress(int lines, nm_error *err)
+{
+    FILE *file = fdopen(lines, "r");
+    char line[256];
+    unsigned percent;
+    nm_progress progress;
+
+    if (file == NULL) {
+        nm_io_close(lines);
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    }
+    nm_progress_begin(&progress, NM_PROGRESS_LINE, 0);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "progress %u", &percent) == 1)
+            nm_progress_part(&progress, percent, 100, nm_spoken("trying settings; --whatif can be left out"));
+    nm_progress_end(&progress);
+    fclose(file);
+    return NM_OK;
 }
 
 static nm_status run_whatif(const char *path, int64_t heap_id, const char *folder, nm_error *err)
 {
     char program[PATH_MAX];
-    int status = 0;
+    int lines[2], status = 0;
+    nm_status shown = NM_OK;
 
     if (nm_own_beside(WHATIF_PROGRAM, program, err) != NM_OK)
         return err->status;
+    if (pipe2(lines, O_CLOEXEC) != 0)
+        return nm_fail_errno(err, errno, "cannot start npumem-whatif");
     pid_t child = fork();
     if (child == 0)
-        become_whatif(program, path, heap_id, folder);
+        become_whatif(program, path, heap_id, folder, lines[1]);
+    nm_io_close(lines[1]);
+    if (child < 0)
+        nm_io_close(lines[0]);
+    else
+        shown = show_progress(lines[0], err);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (child < 0)
         return nm_fail_errno(err, errno, "cannot start npumem-whatif");
+    if (shown != NM_OK)
+        return shown;
     if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_RUN)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "npumem-whatif is not beside this program");
     return NM_OK; /* whether there is an answer, the table says */

@@ -15,7 +15,8 @@ typedef struct report_settings {
 } report_settings;
 
 /*
- * Asks about the pool that held most: half a second where it had 25,000 requests, about 20 s where it had a million. NM_ERR_USAGE:
+ * Asks about the pool that held most: half a second where it had 25,000 requests, about 20 s where it had a million. A progress bar on a
+ * terminal. NM_ERR_USAGE:
  * there is no pool; NM_ERR_FORMAT: npumem-whatif has no answer, for want of the rows of all allocations.
  */
 nm_status report_settings_ask(sqlite3 *db, const char *path, report_settings *out, nm_error *err);

@@ -2,7 +2,9 @@
  *
  * The figures alone: the report has the rest.
  */
+#include "base/spoken.h"
 #include "say/answer.h"
+#include "say/spoken.h"
 #include "tool/selfcheck/text.h"
 
 static void put_number(nm_json *json, const char *name, uint64_t number)
@@ -17,11 +19,14 @@ static void put_line(nm_json *json, const selfcheck_line *line)
 {
     nm_json_begin(json, NULL, '{');
     nm_json_text(json, "what", line->what);
+    nm_json_text(json, "what_text", nm_spoken(line->what));
     nm_json_text(json, "said_by", line->said_by);
+    nm_json_text(json, "said_by_text", nm_spoken(line->said_by));
     put_number(json, "said", line->said);
     put_number(json, "seen", line->seen);
     put_number(json, "allowed_bytes", line->allowed_bytes);
     nm_json_text(json, "state", selfcheck_state(line));
+    nm_json_text(json, "state_text", nm_spoken(selfcheck_state(line)));
     nm_json_end(json, '}');
 }
 
@@ -36,11 +41,12 @@ nm_status selfcheck_write_json(const selfcheck_result *result, const char *repor
 {
     nm_json json = {.out = out, .err = err};
 
-    nm_answer_json_begin(&json, "selfcheck", NULL, NM_ENGLISH);
+    nm_answer_json_begin(&json, "selfcheck", NULL, nm_spoken_language());
     nm_json_begin(&json, "selfcheck", '{');
     nm_json_text(&json, "verdict", selfcheck_verdict(result));
-    nm_json_text(&json, "reason", result->reason[0] == 0 ? NULL : result->reason);
-    nm_json_text(&json, "recorded", result->program);
+    nm_json_text(&json, "verdict_text", nm_spoken(selfcheck_verdict(result)));
+    nm_json_text(&json, "reason", result->reason[0] == 0 ? NULL : selfcheck_reason(result));
+    nm_json_text(&json, "recorded", result->program == NULL ? NULL : nm_spoken(result->program));
     nm_json_bool(&json, "is_standin", result->is_standin);
     nm_json_text(&json, "report", report);
     nm_json_text(&json, "pool", result->comparison.pool[0] == 0 ? NULL : result->comparison.pool);

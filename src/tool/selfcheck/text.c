@@ -57,6 +57,11 @@ const char *selfcheck_verdict(const selfcheck_result *result)
     return !result->is_compared ? "FAILED" : result->reason[0] == 0 ? "AGREES" : "DISAGREES";
 }
 
+const char *selfcheck_reason(const selfcheck_result *result)
+{
+    return nm_spoken_language() == NM_ENGLISH ? result->reason : result->spoken;
+}
+
 const char *selfcheck_state(const selfcheck_line *line)
 {
     return line->said == SELFCHECK_UNKNOWN ? "not said"
@@ -82,8 +87,7 @@ static void say_head(const selfcheck_result *result, nm_buffer *out)
     if (localtime_r(&now, &parts) != NULL)
         strftime(date, sizeof date, "%Y-%m-%d %H:%M %z", &parts);
     selfcheck_say(out, result->reason[0] == 0 ? "npumem self-check: %s\n" : "npumem self-check: %s: %s\n",
-                  nm_spoken(selfcheck_verdict(result)),
-                  nm_spoken_language() == NM_ENGLISH ? result->reason : result->spoken);
+                  nm_spoken(selfcheck_verdict(result)), selfcheck_reason(result));
     if (result->is_standin)
         selfcheck_say(
             out, "This is no NPU: it was recorded on npumem's stand-in for CANN, which tells nothing of a device.\n");

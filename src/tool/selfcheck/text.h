@@ -38,6 +38,7 @@ void selfcheck_write(const selfcheck_place *place, const selfcheck_result *resul
 /* The figures as JSON; `report` is the name of the file that has it all. */
 nm_status selfcheck_write_json(const selfcheck_result *result, const char *report, nm_buffer *out, nm_error *err);
 
+const char *selfcheck_reason(const selfcheck_result *result);  /* in the language of nm_spoken; "": none */
 const char *selfcheck_verdict(const selfcheck_result *result); /* "AGREES", "DISAGREES" or "FAILED" */
 const char *selfcheck_state(const selfcheck_line *line);       /* "same", "about the same", "DIFFERS" or "not said" */
 

@@ -17,7 +17,6 @@
 #include "tool/stack/failed_stacks.sql.h"
 #include "tool/stack/largest_sites.sql.h"
 #include "tool/stack/print.h"
-#include "tool/stack/reserve_stacks.sql.h"
 
 #define TEXT_BYTES   256
 #define HEAP_COLUMNS 40
@@ -89,6 +88,38 @@ static void begin_stack(nm_json *json, const nm_asked_stacks_row *row)
     nm_json_begin(json, "sums", '[');
 }
 
+/* One of view stack_sum, or of out_of_memory: what asked in vain. */
+static void write_figure(nm_json *json, const nm_asked_stacks_row *row, nm_figure figure)
+{
+    if (row->has.source)
+        figure = (nm_figure){.name = row->source, .unit = figure.unit, .view = "out_of_memory", .count = figure.count};
+    nm_figure_json_begin(json, &figure);
+    if (!row->has.source) {
+        nm_json_text(json, "host", NM_TEXT_OF(row, host));
+        write_int(json, "rank", row->has.rank, row->rank);
+        write_int(json, "pid", row->has.pid, row->pid);
+        write_int(json, "device", row->has.device, row->device);
+        nm_json_text(json, "heap", NM_TEXT_OF(row, heap_name));
+        nm_json_text(json, "level", NM_TEXT_OF(row, level));
+        write_int(json, "heap_id", row->has.heap_id, row->heap_id);
+        write_int(json, "stack_id", row->has.stack_id, row->stack_id);
+        nm_json_text(json, "what", row->what);
+        nm_json_text(json, "verdict", NM_TEXT_OF(row, verdict));
+    }
+    write_int(json, "out_of_memory_id", row->has.out_of_memory_id, row->out_of_memory_id);
+    nm_figure_json_end(json);
+}
+
+static void write_figures(nm_json *json, const nm_asked_stacks_row *row)
+{
+    nm_json_begin(json, "figures", '[');
+    if (row->has.bytes)
+        write_figure(json, row, (nm_figure){"bytes", "bytes", "stack_sum", .count = row->bytes});
+    if (row->has.allocation_count)
+        write_figure(json, row, (nm_figure){"allocation_count", "count", "stack_sum", .count = row->allocation_count});
+    nm_json_end(json, ']');
+}
+
 static void write_head(nm_json *json, const nm_asked_stacks_row *row)
 {
     char text[NM_HUMAN_BYTES], said[TEXT_BYTES];
@@ -103,6 +134,7 @@ static void write_head(nm_json *json, const nm_asked_stacks_row *row)
     write_int(json, "pid", row->has.pid, row->pid);
     write_int(json, "device", row->has.device, row->device);
     nm_json_text(json, "heap", NM_TEXT_OF(row, heap));
+    write_figures(json, row);
     nm_json_end(json, '}');
 }
 
@@ -174,13 +206,13 @@ static nm_status take_rows(run *r, sqlite3_stmt *rows, nm_status status, nm_erro
 }
 
 /* Of these sums those that are asked for. */
-static nm_status ask(run *r, bool has_allocated, bool has_live, bool has_leaked, nm_error *err)
+static nm_status ask(run *r, bool has_allocated, bool has_live, bool has_leaked, bool has_reserve, nm_error *err)
 {
     const stack_options *options = r->options;
     int64_t stack_id = options->choice == STACK_BY_ID ? (int64_t)options->stack_id : NM_NULL;
     const char *site = options->choice == STACK_BY_SITE ? options->site : NULL;
     sqlite3_stmt *rows = NULL;
-    nm_status status = nm_asked_stacks_ask(r->db, has_allocated, has_live, has_leaked, stack_id,
+    nm_status status = nm_asked_stacks_ask(r->db, has_allocated, has_live, has_leaked, has_reserve, stack_id,
                                            options->has_rank ? options->rank : NM_NULL, site, &rows, err);
 
     return take_rows(r, rows, status, err);
@@ -194,36 +226,28 @@ static nm_status ask_failed(run *r, nm_error *err)
     return take_rows(r, rows, status, err);
 }
 
-static nm_status ask_reserve(run *r, nm_error *err)
-{
-    sqlite3_stmt *rows = NULL;
-    nm_status status = nm_reserve_stacks_ask(r->db, r->options->has_rank ? r->options->rank : NM_NULL, &rows, err);
-
-    return take_rows(r, rows, status, err);
-}
-
 /* ---- All of it ----------------------------------------------------------------------------------------------------- */
 
 static nm_status ask_chosen(run *r, nm_error *err)
 {
     switch (r->options->choice) {
     case STACK_LEAK:
-        return ask(r, false, false, true, err);
+        return ask(r, false, false, true, false, err);
     case STACK_PEAK:
-        return ask(r, false, true, false, err);
+        return ask(r, false, true, false, false, err);
     case STACK_RESERVE:
-        return ask_reserve(r, err);
+        return ask(r, false, false, false, true, err);
     case STACK_OOM:
         return ask_failed(r, err);
     case STACK_BY_ID:
-        return ask(r, true, true, true, err);
+        return ask(r, true, true, true, false, err);
     case STACK_BY_SITE:
-        return ask(r, true, false, false, err);
+        return ask(r, true, false, false, false, err);
     default:
         break;
     }
-    nm_status status = ask(r, false, false, true, err);
-    return status == NM_OK && r->printed_count == 0 ? ask(r, false, true, false, err) : status;
+    nm_status status = ask(r, false, false, true, false, err);
+    return status == NM_OK && r->printed_count == 0 ? ask(r, false, true, false, false, err) : status;
 }
 
 static void print_end(const run *r)

@@ -1,77 +1,46 @@
 -- asked_stacks.sql: stacks and what is known of each: what was ever allocated and what was there before
--- (:has_allocated), what was live at the peak (:has_live), what leaked (:has_leaked). Of one stack, :stack_id, all of it by heap, or just that it is there;
--- else the largest first, of a :rank and of a :site, a part of its name, where one is asked for.
+-- (:has_allocated), what was live at the peak (:has_live), what leaked (:has_leaked), what was live when each pool held most
+-- (:has_reserve). Of one stack, :stack_id, all of it by heap, or just that it is there;
+-- else the largest first, of a :rank and of a :site, a part of its name, where one is asked for. What a row has not is in no view.
 SELECT
     stack_id,
     bytes,
     allocation_count,
     words,
+    host,
     rank,
     pid,
     device,
     (SELECT upper(max(kind)) FROM device) AS device_kind,
-    heap,
-    heap_id
+    coalesce(heap, level) AS heap,
+    heap AS heap_name,
+    level,
+    what,
+    verdict,
+    out_of_memory_id,
+    heap_id,
+    NULL AS source
 FROM (
     SELECT
-        q.stack_id AS stack_id,
-        q.allocated_bytes AS bytes,
-        q.allocation_count AS allocation_count,
-        'allocated' AS words,
-        p.rank AS rank,
-        p.pid AS pid,
-        p.device AS device,
-        coalesce(p.heap, p.level) AS heap,
-        q.heap_id AS heap_id
-    FROM z_stack_sum AS q
-    JOIN z_heap_place AS p ON p.heap_id = q.heap_id
-    WHERE :has_allocated
+        host, rank, pid, device, heap, level,
+        stack_id,
+        what,
+        verdict,
+        out_of_memory_id,
+        CASE WHEN verdict IS NULL THEN what ELSE 'leaked (' || verdict || ')' END AS words,
+        bytes,
+        allocation_count,
+        heap_id
+    FROM stack_sum
+    WHERE CASE
+        WHEN what IN ('allocated', 'from before the recording') THEN :has_allocated
+        WHEN what IN ('live at the peak', 'live at the peak, from before the recording') THEN :has_live
+        WHEN what = 'leaked' THEN :has_leaked
+        WHEN what = 'live when the pool held most' THEN :has_reserve
+        ELSE 0
+    END
     UNION ALL
-    SELECT
-        q.stack_id,
-        sum(q.live_bytes),
-        sum(q.live_count),
-        CASE q.is_baseline WHEN 1 THEN 'live at the peak, from before the recording' ELSE 'live at the peak' END,
-        p.rank,
-        p.pid,
-        p.device,
-        coalesce(p.heap, p.level),
-        q.heap_id
-    FROM z_peak_stack AS q
-    JOIN z_heap_place AS p ON p.heap_id = q.heap_id
-    WHERE :has_live
-    GROUP BY q.heap_id, q.stack_id, q.is_baseline
-    UNION ALL
-    SELECT
-        q.stack_id,
-        sum(q.leak_count * q.size_bytes),
-        sum(q.leak_count),
-        'leaked (' || q.verdict || ')',
-        p.rank,
-        p.pid,
-        p.device,
-        coalesce(p.heap, p.level),
-        q.heap_id
-    FROM z_leaked_sum AS q
-    JOIN z_heap_place AS p ON p.heap_id = q.heap_id
-    WHERE :has_leaked
-    GROUP BY q.heap_id, q.stack_id, q.verdict
-    UNION ALL
-    SELECT
-        q.stack_id,
-        q.block_bytes,
-        q.block_count,
-        'from before the recording',
-        p.rank,
-        p.pid,
-        p.device,
-        coalesce(p.heap, p.level),
-        q.heap_id
-    FROM z_older_blocks AS q
-    JOIN z_heap_place AS p ON p.heap_id = q.heap_id
-    WHERE :has_allocated
-    UNION ALL
-    SELECT stack_id, NULL, NULL, 'no sum is kept of it', NULL, NULL, NULL, NULL, NULL
+    SELECT NULL, NULL, NULL, NULL, NULL, NULL, stack_id, NULL, NULL, NULL, 'no sum is kept of it', NULL, NULL, NULL
     FROM stack
     WHERE stack_id = :stack_id
         AND NOT EXISTS (SELECT 1 FROM z_stack_sum WHERE stack_id = :stack_id)

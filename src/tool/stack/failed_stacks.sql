@@ -5,23 +5,35 @@ SELECT
     bytes,
     allocation_count,
     words,
+    host,
     rank,
     pid,
     device,
     (SELECT upper(max(kind)) FROM device) AS device_kind,
-    heap,
-    heap_id
+    coalesce(heap, level) AS heap,
+    heap AS heap_name,
+    level,
+    what,
+    NULL AS verdict,
+    out_of_memory_id,
+    heap_id,
+    source
 FROM (
     SELECT
         q.stack_id AS stack_id,
         coalesce(q.tried_bytes, q.at_least_tried_bytes) AS bytes,
         NULL AS allocation_count,
         'asked for: out of memory, ' || q.outcome AS words,
+        p.host AS host,
         p.rank AS rank,
         p.pid AS pid,
         p.device AS device,
-        coalesce(p.heap, p.level) AS heap,
+        p.heap AS heap,
+        p.level AS level,
+        NULL AS what,
+        q.out_of_memory_chain_id AS out_of_memory_id,
         p.heap_id AS heap_id,
+        CASE WHEN q.tried_bytes IS NULL THEN 'at_least_tried_bytes' ELSE 'tried_bytes' END AS source,
         0 AS part,
         q.out_of_memory_chain_id AS place
     FROM z_out_of_memory_chain AS q
@@ -29,22 +41,26 @@ FROM (
     WHERE :rank IS NULL OR p.rank IS :rank
     UNION ALL
     SELECT
-        q.stack_id,
-        q.live_bytes,
-        q.live_count,
-        'held when it failed',
-        p.rank,
-        p.pid,
-        p.device,
-        coalesce(p.heap, p.level),
-        p.heap_id,
+        s.stack_id,
+        s.bytes,
+        s.allocation_count,
+        s.what,
+        s.host,
+        s.rank,
+        s.pid,
+        s.device,
+        s.heap,
+        s.level,
+        s.what,
+        s.out_of_memory_id,
+        s.heap_id,
+        NULL,
         1,
-        -q.live_bytes
-    FROM z_out_of_memory_stack AS q
-    JOIN z_heap_place AS p ON p.heap_id = q.heap_id AND (:rank IS NULL OR p.rank IS :rank)
-    WHERE q.is_rest = 0
-        AND q.is_baseline = 0
-        AND q.out_of_memory_chain_id = (
+        -s.bytes
+    FROM stack_sum AS s
+    WHERE s.what = 'held when it failed'
+        AND (:rank IS NULL OR s.rank IS :rank)
+        AND s.out_of_memory_id = (
             SELECT min(c.out_of_memory_chain_id)
             FROM z_out_of_memory_chain AS c
             LEFT JOIN z_heap_place AS h ON h.heap_id = c.heap_id

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of largest_sites.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of largest_sites.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_STACK_LARGEST_SITES_SQL_H
 #define NM_TOOL_STACK_LARGEST_SITES_SQL_H
@@ -12,7 +9,6 @@
     "SELECT site AS site FROM peak_by_site WHERE site NOT LIKE '(%' GROUP BY site ORDER BY max(live_bytes) DESC, " \
     "site LIMIT 3;"
 #define NM_LARGEST_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(site)
-NM_QUESTION_ROW(largest_sites, NM_LARGEST_SITES_COLUMNS)
-NM_QUESTION_ASK(largest_sites, NM_LARGEST_SITES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(largest_sites, NM_LARGEST_SITES_SQL, NM_LARGEST_SITES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

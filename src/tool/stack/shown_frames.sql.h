@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of shown_frames.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of shown_frames.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_STACK_SHOWN_FRAMES_SQL_H
 #define NM_TOOL_STACK_SHOWN_FRAMES_SQL_H
@@ -16,7 +13,6 @@
 #define NM_SHOWN_FRAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(parent_id) TEXT(label) FLAG(is_plumbing) \
     FLAG(is_site) FLAG(is_cut)
 #define NM_SHOWN_FRAMES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(of_id) INTEGER(stack_id)
-NM_QUESTION_ROW(shown_frames, NM_SHOWN_FRAMES_COLUMNS)
-NM_QUESTION_ASK(shown_frames, NM_SHOWN_FRAMES_SQL, NM_SHOWN_FRAMES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(shown_frames, NM_SHOWN_FRAMES_SQL, NM_SHOWN_FRAMES_COLUMNS, NM_SHOWN_FRAMES_PARAMETERS)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of site_labels.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of site_labels.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_STACK_SITE_LABELS_SQL_H
 #define NM_TOOL_STACK_SITE_LABELS_SQL_H
@@ -13,7 +10,6 @@
     "WHERE s.stack_id = :stack_id;"
 #define NM_SITE_LABELS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(label)
 #define NM_SITE_LABELS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id)
-NM_QUESTION_ROW(site_labels, NM_SITE_LABELS_COLUMNS)
-NM_QUESTION_ASK(site_labels, NM_SITE_LABELS_SQL, NM_SITE_LABELS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(site_labels, NM_SITE_LABELS_SQL, NM_SITE_LABELS_COLUMNS, NM_SITE_LABELS_PARAMETERS)
 
 #endif

@@ -145,7 +145,8 @@ static nm_status show(top_run *top, bool is_behind, bool is_last, nm_error *err)
                         .is_behind = is_behind,
                         .progress = is_behind ? top_follow_progress(top->follow) : 1,
                         .columns = PIPE_COLUMNS,
-                        .site_count = top->options->site_count};
+                        .site_count = top->options->site_count,
+                        .has_next = is_last && !top->options->is_once};
     if (screen_is_terminal() && !top->options->is_json)
         screen_size(&frame.columns, &frame.rows);
     frame.rows = is_last ? 0 : frame.rows;

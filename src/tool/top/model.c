@@ -164,14 +164,6 @@ static bool is_counted(const nm_live_now *live)
     return !live->row->is_segment;
 }
 
-static void use_name(void *context, const nm_live_now *live)
-{
-    live_walk *walk = context;
-
-    if (walk->status == NM_OK && is_counted(live))
-        walk->status = top_names_use(walk->model->names, live->row, walk->err);
-}
-
 static uint64_t level_of(top_model *model, uint64_t heap_id);
 
 static void add_live(void *context, const nm_live_now *live)
@@ -226,18 +218,18 @@ static uint64_t level_of(top_model *model, uint64_t heap_id)
     return 0;
 }
 
-static void walk_live(live_walk *walk, nm_live_visit *visit)
+static void walk_live(live_walk *walk)
 {
     top_model *model = walk->model;
     const nm_replay *replay = nm_watch_replay(model->watch);
 
     if (!walk->has_running) {
-        nm_replay_each_live(replay, visit, walk);
+        nm_replay_each_live(replay, add_live, walk);
         return;
     }
     for (size_t i = 0; i < model->process_count; i++)
         if (!model->processes[i].is_over)
-            nm_replay_each_live_of(replay, model->processes[i].id, visit, walk);
+            nm_replay_each_live_of(replay, model->processes[i].id, add_live, walk);
 }
 
 /* Heaps and sites as they are now. */
@@ -250,11 +242,9 @@ static nm_status sum_up(top_model *model, uint64_t native_depth, nm_error *err)
         model->sites[i].live_bytes = model->sites[i].live_count = 0;
     model->heap_count = 0;
     nm_watch_heaps(model->watch, add_heap, &walk);
-    walk_live(&walk, use_name);
+    walk.status = top_names_resolve(model->names, native_depth, err);
     if (walk.status == NM_OK)
-        walk.status = top_names_resolve(model->names, native_depth, err);
-    if (walk.status == NM_OK)
-        walk_live(&walk, add_live);
+        walk_live(&walk);
     return walk.status;
 }
 

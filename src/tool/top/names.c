@@ -28,11 +28,9 @@ struct top_names {
     kept_definition *kept; /* owned */
     size_t kept_count, kept_capacity;
     nm_buffer texts;
-    nm_stack_uses uses;
     bool is_stale; /* more has come since the sites were worked out */
     nm_definitions definitions;
     nm_sites sites;
-    nm_attribution *attributions; /* owned; by index of the stack */
     nm_strings words;
     nm_map words_of; /* stack -> number in `words`, as of the last resolve */
 };
@@ -70,8 +68,6 @@ static void forget_sites(top_names *names)
     names->sites = (nm_sites){0};
     nm_definitions_free(&names->definitions);
     names->definitions = (nm_definitions){0};
-    free(names->attributions);
-    names->attributions = NULL;
     nm_map_free(&names->words_of);
 }
 
@@ -81,7 +77,6 @@ void top_names_free(top_names *names)
         return;
     forget_sites(names);
     nm_patterns_free(&names->plumbing);
-    nm_stack_uses_free(&names->uses);
     nm_strings_free(&names->words);
     nm_buffer_free(&names->texts);
     free(names->kept);
@@ -90,8 +85,7 @@ void top_names_free(top_names *names)
 
 static bool is_kept(uint64_t kind)
 {
-    return kind == NM_DEFINE_STRING || kind == NM_DEFINE_PROCESS || kind == NM_DEFINE_THREAD ||
-           kind == NM_DEFINE_HEAP || kind == NM_DEFINE_FRAME || kind == NM_DEFINE_STACK;
+    return kind == NM_DEFINE_STRING || kind == NM_DEFINE_FRAME || kind == NM_DEFINE_STACK;
 }
 
 nm_status top_names_take(top_names *names, const nm_definition *definition, nm_error *err)
@@ -108,18 +102,6 @@ nm_status top_names_take(top_names *names, const nm_definition *definition, nm_e
         names->kept[names->kept_count++] = (kept_definition){*definition, text_at};
     names->is_stale = true;
     return status;
-}
-
-nm_status top_names_use(top_names *names, const nm_allocation_row *row, nm_error *err)
-{
-    nm_key key = {row->heap_id, row->stack_id};
-    nm_stack_use use = {.operator_name = NM_ATTRIBUTION_MIXED, .thread_id = row->thread_id};
-    const uint64_t *known = nm_map_get(&names->uses.by_stack, key);
-
-    if (row->stack_id == 0 || (known != NULL && names->uses.items[*known].thread_id == row->thread_id))
-        return NM_OK;
-    names->is_stale |= known == NULL || names->uses.items[*known].thread_id != NM_ATTRIBUTION_MIXED;
-    return nm_stack_uses_add(&names->uses, key, &use, err);
 }
 
 /* ---- All anew ------------------------------------------------------------------------------------------------------ */
@@ -154,38 +136,22 @@ nm_status top_names_resolve(top_names *names, uint64_t native_depth, nm_error *e
         status = nm_sites_open(&names->plumbing, &names->definitions, &names->sites, err);
     if (status == NM_OK)
         nm_sites_resolve(&names->sites, &names->definitions);
-    if (status == NM_OK)
-        status = nm_attributions_find(&names->uses, &names->definitions, &names->sites, &names->attributions, err);
     names->is_stale = status != NM_OK;
     return status;
 }
 
 /* ---- Words --------------------------------------------------------------------------------------------------------- */
 
-static nm_status put_word(nm_buffer *out, const char *word, nm_bytes name, nm_error *err)
-{
-    nm_status status = nm_buffer_append(out, word, strlen(word), err);
-
-    return status == NM_OK ? nm_buffer_append(out, name.data, name.len, err) : status;
-}
-
 static nm_status put_site(const top_names *names, size_t stack, nm_buffer *out, nm_error *err)
 {
-    static const char *const words[] = {[NM_ATTRIBUTION_OPERATOR] = "operator ",
-                                        [NM_ATTRIBUTION_THREAD] = "thread ",
-                                        [NM_ATTRIBUTION_CUT] = "(stack cut) thread "};
-    const nm_attribution *attribution = &names->attributions[stack];
-    const nm_stack_node *node = &names->definitions.stacks.items[stack];
+    nm_attribution attribution = nm_attribution_of(&names->definitions, &names->sites, stack);
+    size_t site = names->definitions.stacks.items[stack].site;
 
-    if (attribution->kind == NM_ATTRIBUTION_CUT && attribution->name.len == 0)
-        return put_word(out, "(stack cut)", (nm_bytes){0}, err);
-    if (attribution->kind == NM_ATTRIBUTION_BACKWARD || attribution->kind == NM_ATTRIBUTION_COMPILED)
-        return put_word(out, "", attribution->name, err);
-    if (attribution->kind != NM_ATTRIBUTION_NONE)
-        return put_word(out, words[attribution->kind], attribution->name, err);
-    if (node->site == 0)
-        return put_word(out, "(no stack)", (nm_bytes){0}, err);
-    return nm_site_label(&names->definitions, &names->definitions.frames.items[node->site - 1], out, err);
+    if (attribution.name.len > 0)
+        return nm_buffer_append(out, attribution.name.data, attribution.name.len, err);
+    if (site == 0)
+        return nm_buffer_append(out, "(no stack)", strlen("(no stack)"), err);
+    return nm_site_label(&names->definitions, &names->definitions.frames.items[site - 1], out, err);
 }
 
 static nm_status intern(top_names *names, const char *text, uint32_t *number, nm_error *err)

@@ -18,10 +18,7 @@ void top_names_free(top_names *names); /* NULL is fine */
 /* Copies what the definition borrows. */
 nm_status top_names_take(top_names *names, const nm_definition *definition, nm_error *err);
 
-/* The allocation's stack is one that will be asked for. */
-nm_status top_names_use(top_names *names, const nm_allocation_row *row, nm_error *err);
-
-/* Once all that is asked for next has been used. `native_depth`: as in nm_source_summary_data. */
+/* Before what is asked for next. `native_depth`: as in nm_source_summary_data. */
 nm_status top_names_resolve(top_names *names, uint64_t native_depth, nm_error *err);
 
 /* The number of the site's words, which stays; of baselines and of what has no stack too. */

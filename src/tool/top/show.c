@@ -5,6 +5,7 @@
 #include "tool/top/show.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #include "base/cells.h"
 #include "base/human.h"
+#include "base/shown.h"
 #include "base/spoken.h"
 #include "say/names.h"
 #include "say/spoken.h"
@@ -392,6 +394,16 @@ static void put_sites(text_lines *text, show_order order, size_t most)
     free(sites);
 }
 
+/* Whole, however wide: it is to be pasted. */
+static nm_status put_next(const show_frame *frame, nm_buffer *out, nm_error *err)
+{
+    char line[4 * PATH_MAX + 256], name[4 * PATH_MAX];
+    int len = snprintf(line, sizeof line, nm_spoken("%snext: npumem-ingest %s"), "\n",
+                       nm_shown_word(name, sizeof name, frame->name));
+
+    return nm_buffer_append(out, strcat(line, "\n"), (size_t)len + 1, err);
+}
+
 /* A terminal's lines are shared out: a third to heaps, what they leave in equal parts to the two lists of sites. */
 nm_status show_text(const show_frame *frame, nm_buffer *out, nm_error *err)
 {
@@ -414,5 +426,5 @@ nm_status show_text(const show_frame *frame, nm_buffer *out, nm_error *err)
         put_sites(&text, SHOW_LARGEST, sites);
     if (growing > 0)
         put_sites(&text, SHOW_GROWING, growing);
-    return text.status;
+    return text.status == NM_OK && frame->has_next ? put_next(frame, out, err) : text.status;
 }

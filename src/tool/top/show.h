@@ -19,6 +19,7 @@ typedef struct show_frame {
     size_t columns;    /* cells of a line */
     size_t rows;       /* lines; 0: as many as there are */
     size_t site_count; /* of each list, at most */
+    bool has_next;     /* ends with the command that makes findings: here there are figures alone */
 } show_frame;
 
 /* Both append. Lines end with a newline. */

@@ -197,9 +197,9 @@ static nm_status check_rows(const database *base, nm_error *err)
     return status;
 }
 
-nm_status whatif_database_read(const char *path, nm_gather *gather, nm_error *err)
+nm_status whatif_database_read(const char *path, nm_gather *gather, const nm_sink *sink, nm_error *err)
 {
-    database base = {.gather = gather, .sink = nm_gather_sink(gather)};
+    database base = {.gather = gather, .sink = sink};
     nm_foreign *foreign = NULL;
     nm_status status = nm_foreign_open(path, true, &foreign, err);
 

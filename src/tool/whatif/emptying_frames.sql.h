@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of emptying_frames.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of emptying_frames.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_WHATIF_EMPTYING_FRAMES_SQL_H
 #define NM_TOOL_WHATIF_EMPTYING_FRAMES_SQL_H
@@ -11,7 +8,6 @@
 #define NM_EMPTYING_FRAMES_SQL \
     "SELECT frame_id, function FROM frame WHERE instr(function, 'empty_cache') OR instr(function, 'emptyCache');"
 #define NM_EMPTYING_FRAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(frame_id) TEXT(function)
-NM_QUESTION_ROW(emptying_frames, NM_EMPTYING_FRAMES_COLUMNS)
-NM_QUESTION_ASK(emptying_frames, NM_EMPTYING_FRAMES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(emptying_frames, NM_EMPTYING_FRAMES_SQL, NM_EMPTYING_FRAMES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

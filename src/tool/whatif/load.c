@@ -10,11 +10,39 @@
 
 #include "analysis/passes.h"
 #include "base/io.h"
+#include "base/spoken.h"
 #include "replay/replay.h"
 #include "source/source.h"
 #include "tool/common/inputs.h"
 #include "tool/common/steps.h"
 #include "tool/whatif/database.h"
+
+#define ROWS_BETWEEN_LOOKS 4096
+
+/* The gather's sink, and a look at the clock now and then. */
+typedef struct counting {
+    nm_sink sink; /* of this */
+    const nm_sink *to;
+    nm_progress *progress;
+    uint64_t row_count;
+} counting;
+
+static nm_status count_row(void *context, nm_row_kind kind, const void *row, nm_error *err)
+{
+    counting *rows = context;
+
+    if (++rows->row_count % ROWS_BETWEEN_LOOKS == 0)
+        nm_progress_say(rows->progress, nm_spoken("reading the requests"));
+    return nm_give(rows->to, kind, row, err);
+}
+
+static void begin_counting(counting *rows, nm_gather *gather, nm_progress *progress)
+{
+    *rows = (counting){.to = nm_gather_sink(gather), .progress = progress};
+    rows->sink = *rows->to;
+    rows->sink.context = rows;
+    rows->sink.row = count_row;
+}
 
 typedef struct reading {
     int fd;
@@ -43,7 +71,7 @@ static nm_status read_records(reading *state, nm_error *err)
     return status == NM_END ? nm_replay_finish(state->replay, err) : status;
 }
 
-static nm_status read_stream(const tool_input *input, whatif_input *out, nm_error *err)
+static nm_status read_stream(const tool_input *input, const nm_sink *sink, whatif_input *out, nm_error *err)
 {
     reading state = {.fd = -1};
     bool is_new;
@@ -59,7 +87,7 @@ static nm_status read_stream(const tool_input *input, whatif_input *out, nm_erro
     if (status == NM_OK)
         status = tool_input_again(state.fd, &state.files, &state.source, &is_new, err);
     if (status == NM_OK)
-        status = nm_replay_new(nm_gather_sink(out->gather), nm_passes, &state.replay, err);
+        status = nm_replay_new(sink, nm_passes, &state.replay, err);
     if (status == NM_OK)
         status = read_records(&state, err);
     if (status == NM_OK) {
@@ -76,10 +104,11 @@ static nm_status read_stream(const tool_input *input, whatif_input *out, nm_erro
     return status;
 }
 
-nm_status whatif_load(const char *const *paths, size_t path_count, whatif_input *out, const char **subject,
-                      nm_error *err)
+nm_status whatif_load(const char *const *paths, size_t path_count, nm_progress *progress, whatif_input *out,
+                      const char **subject, nm_error *err)
 {
     tool_inputs inputs = {0};
+    counting rows;
     nm_status status;
 
     *out = (whatif_input){0};
@@ -90,12 +119,14 @@ nm_status whatif_load(const char *const *paths, size_t path_count, whatif_input 
         tool_inputs_say_repeats(&inputs, "npumem-whatif", stderr);
     if (status == NM_OK)
         status = nm_gather_new(&out->gather, err);
+    if (status == NM_OK)
+        begin_counting(&rows, out->gather, progress);
     if (status == NM_OK && inputs.items[0].is_database) {
         snprintf(out->kind, sizeof out->kind, "database");
         out->is_complete = true; /* or not: each process knows of its own input */
-        status = whatif_database_read(inputs.items[0].paths[0], out->gather, err);
+        status = whatif_database_read(inputs.items[0].paths[0], out->gather, &rows.sink, err);
     } else if (status == NM_OK) {
-        status = read_stream(&inputs.items[0], out, err);
+        status = read_stream(&inputs.items[0], &rows.sink, out, err);
     }
     tool_inputs_free(&inputs);
     return status;

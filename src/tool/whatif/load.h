@@ -6,6 +6,7 @@
 #ifndef NM_TOOL_WHATIF_LOAD_H
 #define NM_TOOL_WHATIF_LOAD_H
 
+#include "tool/common/progress.h"
 #include "whatif/gather.h"
 
 typedef struct whatif_input {
@@ -16,8 +17,8 @@ typedef struct whatif_input {
 } whatif_input;
 
 /* `paths` name one input. *subject is the file that an error is about. */
-nm_status whatif_load(const char *const *paths, size_t path_count, whatif_input *out, const char **subject,
-                      nm_error *err);
+nm_status whatif_load(const char *const *paths, size_t path_count, nm_progress *progress, whatif_input *out,
+                      const char **subject, nm_error *err);
 void whatif_input_free(whatif_input *input);
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/human.h"
 #include "base/io.h"
 #include "base/shown.h"
 #include "base/spoken.h"
@@ -38,6 +39,9 @@ typedef struct whatif {
     whatif_rows rows;
     size_t best; /* of the rows: what is suggested */
     bool is_fit;
+    nm_progress progress;
+    const void *tried;                     /* the setting that is being tried */
+    size_t tried_count, to_try, run_count; /* settings; simulations */
 } whatif;
 
 /* ---- Reading ---- */
@@ -98,6 +102,39 @@ static nm_status make_workload(whatif *run, nm_error *err)
         .is_end_unknown = run->workload->recorded.refused_bytes > 0 && !run->workload->recorded.is_refusal_replayed,
     };
     return NM_OK;
+}
+
+/* ---- How far it is ---- */
+
+/* Of the workload, for each of its runs. */
+static void show_run(void *told, const void *setting)
+{
+    whatif *run = told;
+    const whatif_options *options = run->options;
+    const char *option = options->is_suggest ? "--suggest" : options->is_compare ? "--compare" : NULL;
+    char count[NM_HUMAN_BYTES], what[80];
+
+    run->tried_count += setting != run->tried;
+    run->tried = setting;
+    nm_human_count(count, (int64_t)++run->run_count);
+    if (option == NULL)
+        snprintf(what, sizeof what, nm_spoken("run %s of the requests"), count);
+    else
+        snprintf(what, sizeof what, nm_spoken("run %s of the requests; %s can be left out"), count, option);
+    nm_progress_part(&run->progress, run->tried_count, run->to_try, what);
+}
+
+/* As many settings as may be tried: a suggestion looks at each for a smaller device, and then for less that is reserved. */
+static void watch_runs(whatif *run)
+{
+    const whatif_options *options = run->options;
+    nm_candidates candidates;
+
+    nm_search_candidates(run->workload, &run->recorded, &candidates);
+    run->to_try = 2 + options->settings.count + (options->is_compare ? candidates.count : 0) +
+                  (options->is_suggest ? 2 * candidates.count : 0);
+    run->workload->tell = show_run;
+    run->workload->told = run;
 }
 
 /* ---- Rows ---- */
@@ -235,6 +272,7 @@ static nm_status fill_rows(whatif *run, nm_error *err)
     run->recorded = nm_search_recorded_setting(run->workload);
     if (options->has_pad)
         run->recorded.caching.pad_bytes = options->pad_bytes;
+    watch_runs(run);
     status = nm_simulate(run->workload, &run->recorded, &(nm_sim_options){NM_WHATIF_UNLIMITED, 0}, &run->same, err);
     if (status == NM_OK)
         status = nm_packing_find(run->workload, &run->packing, err);
@@ -411,6 +449,7 @@ static nm_status answer(whatif *run, nm_error *err)
         status = make_workload(run, err);
     if (status == NM_OK)
         status = fill_rows(run, err);
+    nm_progress_end(&run->progress);
     if (status == NM_OK)
         status = write_csv(run, err);
     if (status != NM_OK)
@@ -424,9 +463,11 @@ static int run_whatif(const void *context)
     const whatif_options *options = context;
     whatif run = {.options = options, .subject = options->paths[0], .is_fit = true};
     nm_error err = {.offset = NM_NO_OFFSET};
-    nm_status status = whatif_load(options->paths, options->path_count, &run.input, &run.subject, &err);
     int exit_status = EXIT_DONE;
 
+    nm_progress_begin(&run.progress, options->progress, 0);
+    nm_status status = whatif_load(options->paths, options->path_count, &run.progress, &run.input, &run.subject, &err);
+    nm_progress_end(&run.progress);
     if (status == NM_OK && options->is_list) {
         status = print_heaps(&run, &err);
     } else if (status == NM_OK) {

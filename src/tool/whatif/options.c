@@ -104,6 +104,7 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .help = "print nothing but errors: the exit status says it",
      .field = OPTION_FIELD(whatif_options, is_quiet)},
+    OPTIONS_PROGRESS(whatif_options, progress),
     OPTIONS_HELP_AND_VERSION,
 };
 
@@ -131,6 +132,8 @@ options_outcome whatif_options_read(int argc, char **argv, whatif_options *optio
     options->paths = (const char *const *)operands;
     while (operands[options->path_count] != NULL)
         options->path_count++;
+    if (options->progress == NM_PROGRESS_NONE && !options->is_quiet)
+        options->progress = NM_PROGRESS_LINE;
     if (options->csv_path != NULL && options->output_path != NULL &&
         strcmp(options->csv_path, options->output_path) == 0)
         return options_refuse(&program, "--csv and -o cannot be the same file");

@@ -6,6 +6,7 @@
 #define NM_TOOL_WHATIF_OPTIONS_H
 
 #include "tool/common/options.h"
+#include "tool/common/progress.h"
 #include "whatif/workload.h"
 
 /* A setting as it was given; it is read when the device is known. */
@@ -29,6 +30,7 @@ typedef struct whatif_options {
     bool has_pad;     /* else as the device is known to have it */
     uint64_t pad_bytes;
     nm_workload_options workload;
+    nm_progress_form progress;
     bool is_list, is_compare, is_suggest, is_advise, is_json, is_forced, is_quiet;
 } whatif_options;
 

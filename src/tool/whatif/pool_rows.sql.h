@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of pool_rows.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of pool_rows.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_WHATIF_POOL_ROWS_SQL_H
 #define NM_TOOL_WHATIF_POOL_ROWS_SQL_H
@@ -16,8 +13,6 @@
     "thinned_count, (SELECT count(*) FROM input WHERE baseline = 'unknown') AS late_count;"
 #define NM_POOL_ROWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(missing_count) INTEGER(thinned_count) \
     INTEGER(late_count)
-NM_QUESTION_ROW(pool_rows, NM_POOL_ROWS_COLUMNS)
-NM_QUESTION_ASK(pool_rows, NM_POOL_ROWS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(pool_rows, NM_QUESTION_NONE)
+NM_QUESTION(pool_rows, NM_POOL_ROWS_SQL, NM_POOL_ROWS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of whatif_devices.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of whatif_devices.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_WHATIF_WHATIF_DEVICES_SQL_H
 #define NM_TOOL_WHATIF_WHATIF_DEVICES_SQL_H
@@ -12,7 +9,6 @@
     "SELECT device_id, ordinal, physical_ordinal, kind, capacity_bytes FROM device;"
 #define NM_WHATIF_DEVICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id) INTEGER(ordinal) \
     INTEGER(physical_ordinal) TEXT(kind) INTEGER(capacity_bytes)
-NM_QUESTION_ROW(whatif_devices, NM_WHATIF_DEVICES_COLUMNS)
-NM_QUESTION_ASK(whatif_devices, NM_WHATIF_DEVICES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(whatif_devices, NM_WHATIF_DEVICES_SQL, NM_WHATIF_DEVICES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of whatif_heaps.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of whatif_heaps.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_WHATIF_WHATIF_HEAPS_SQL_H
 #define NM_TOOL_WHATIF_WHATIF_HEAPS_SQL_H
@@ -12,7 +9,6 @@
     "SELECT heap_id, process_id, device_id, level AS level_code, name FROM heap;"
 #define NM_WHATIF_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(process_id) INTEGER(device_id) \
     INTEGER(level_code) TEXT(name)
-NM_QUESTION_ROW(whatif_heaps, NM_WHATIF_HEAPS_COLUMNS)
-NM_QUESTION_ASK(whatif_heaps, NM_WHATIF_HEAPS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(whatif_heaps, NM_WHATIF_HEAPS_SQL, NM_WHATIF_HEAPS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

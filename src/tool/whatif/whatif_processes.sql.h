@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of whatif_processes.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of whatif_processes.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_WHATIF_WHATIF_PROCESSES_SQL_H
 #define NM_TOOL_WHATIF_WHATIF_PROCESSES_SQL_H
@@ -13,7 +10,6 @@
     "is_whole, events_unkept > 0 AS is_kept FROM process JOIN input USING (input_id);"
 #define NM_WHATIF_PROCESSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(pid) INTEGER(rank) \
     TEXT(host) FLAG(is_late) FLAG(is_whole) FLAG(is_kept)
-NM_QUESTION_ROW(whatif_processes, NM_WHATIF_PROCESSES_COLUMNS)
-NM_QUESTION_ASK(whatif_processes, NM_WHATIF_PROCESSES_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(whatif_processes, NM_WHATIF_PROCESSES_SQL, NM_WHATIF_PROCESSES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of whatif_settings.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of whatif_settings.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_WHATIF_WHATIF_SETTINGS_SQL_H
 #define NM_TOOL_WHATIF_WHATIF_SETTINGS_SQL_H
@@ -11,7 +8,6 @@
 #define NM_WHATIF_SETTINGS_SQL \
     "SELECT process_id, name, value FROM z_process_environment WHERE source = 'environment';"
 #define NM_WHATIF_SETTINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) TEXT(name) TEXT(value)
-NM_QUESTION_ROW(whatif_settings, NM_WHATIF_SETTINGS_COLUMNS)
-NM_QUESTION_ASK(whatif_settings, NM_WHATIF_SETTINGS_SQL, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(whatif_settings, NM_WHATIF_SETTINGS_SQL, NM_WHATIF_SETTINGS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Made of whatif_stacks.sql, which says what it asks, by the target `sql`; a test compares them. store/question.h: how it is used.
- */
+/* SPDX-License-Identifier: Apache-2.0. Made of whatif_stacks.sql by the target `sql`; store/question.h says how it is used. */
 /* clang-format off */
 #ifndef NM_TOOL_WHATIF_WHATIF_STACKS_SQL_H
 #define NM_TOOL_WHATIF_WHATIF_STACKS_SQL_H
@@ -17,8 +14,6 @@
     "SELECT stack_id, parent_id, frame_id FROM emptying UNION SELECT stack_id, parent_id, frame_id FROM asking " \
     "UNION SELECT stack_id, parent_id, frame_id FROM stack WHERE stack_id IN (SELECT a.parent_id FROM asking AS a);"
 #define NM_WHATIF_STACKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) INTEGER(parent_id) INTEGER(frame_id)
-NM_QUESTION_ROW(whatif_stacks, NM_WHATIF_STACKS_COLUMNS)
-NM_QUESTION_ASK(whatif_stacks, NM_WHATIF_STACKS_SQL, NM_QUESTION_NONE)
-NM_QUESTION_GET(whatif_stacks, NM_QUESTION_NONE)
+NM_QUESTION(whatif_stacks, NM_WHATIF_STACKS_SQL, NM_WHATIF_STACKS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

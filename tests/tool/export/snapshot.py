@@ -154,7 +154,7 @@ check("ranges", names - starts, Counter())
 if how:
     subprocess.run([ingest, "--quiet", "--force", "-o", "back.db", "snapshot.pickle"], check=True)
     back = sqlite3.connect("back.db")
-    unsure = () if how == "exact" else ("fragmentation", "z_fragmentation_part", "z_free_range", "fragmentation_blocker", "device_part")
+    unsure = () if how == "exact" else ("fragmentation", "fragmentation_blocker", "device_part")
 
     texts = {of: dict(of.execute("SELECT stack_id, text FROM stack_text")) for of in (db, back)}
 

@@ -246,6 +246,74 @@ def test_places(client):
     alone.end()
 
 
+EXCHANGER = """
+import ctypes, os, sys
+names = [name.encode() for name in sys.argv[1:]]
+while True:
+    if ctypes.CDLL(None).renameat2(-100, names[0], -100, names[1], 2) != 0:
+        sys.exit(1)
+"""
+
+
+def attack(client, name, link, path, ranks_of):
+    """For some seconds; how many ranks were seen how often. What is loaded is loaded anew each time."""
+    seen = {}
+    with open("race/" + path, "rb") as file:
+        attacker = subprocess.Popen([sys.executable, "-c", EXCHANGER, name, link])
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            os.utime(file.fileno())
+            try:
+                opened = client.open(path)
+                for count in (opened["ranks"], ranks_of(opened["handle"])) if opened["state"] == "ready" else ():
+                    seen[count] = seen.get(count, 0) + 1
+            except Refused:
+                pass
+    expect("an attack on %s that lasts" % name, attacker.poll(), None)
+    attacker.kill()
+    attacker.wait()
+    return seen
+
+
+def test_exchanged():
+    """What a name leads to is exchanged for a link that leads out, between two calls of the server and between any two of its steps: nothing
+    of what lies there, a run of RANKS ranks, is ever seen. A refusal is fine; the run of 2 ranks is what may be read."""
+    for folder in ("out/d", "race/d", "race/parts", "race/whole"):
+        os.makedirs(folder)
+    subprocess.run([BIN + "/npumem-ingest", "--quiet", "-o", "race/run.db", "in/base.zst"], check=True)
+    shutil.copy("in/base.zst", "race/new.zst")
+    shutil.copy("race/run.db", "race/d/run.db")
+    shutil.copy("in/base.zst", "race/d/new.zst")
+    shutil.copy("in/base.zst", "race/whole/run.zst.000")
+    shutil.copy("in/run.db", "out/d/run.db")
+    shutil.copy("in/run.zst", "out/d/new.zst")
+    for name, target in (("run.db.link", "out/d/run.db"), ("new.zst.link", "out/d/new.zst"), ("d.link", "out/d"), ("parts/run.zst.000", "out/d/new.zst")):
+        os.symlink(os.path.abspath(target), "race/" + name)
+    client = Client(MCP, "--folder", "race", "--write", "race/d")
+    ranks_of = lambda handle: client.call("query", handle=handle, sql="SELECT count(DISTINCT rank) AS n FROM process")["rows"][0][0]
+    expect("a folder of parts that leads out", client.open("parts")["state"], "failed")
+    whole = client.open("whole")
+    expect("one that does not", (whole["ranks"], [row["path"] for row in whole["inputs"]]), (2, [os.path.realpath("race/whole")]))
+    handles = {path: client.open(path)["handle"] for path in ("run.db", "d/run.db", "new.zst")}
+    expect("before", [ranks_of(handle) for handle in handles.values()], [2, 2, 2])
+    for name in ("run.db", "d"):
+        os.rename("race/" + name, "race/away")
+        os.rename("race/%s.link" % name, "race/" + name)
+        path = name if name == "run.db" else "d/run.db"
+        client.refused("no such file", "query", handle=handles[path], sql="SELECT 1 AS x")
+        client.refused("no such file", "report", handle=handles[path], path="none.html")
+        client.refused("no such file", "compare", a=handles[path], b=handles["new.zst"])
+        client.refused("no such file", "open", path=path)
+        client.call("report", handle=handles["new.zst"], path=name + ".html")
+        os.rename("race/" + name, "race/%s.link" % name)
+        os.rename("race/away", "race/" + name)
+    expect("where the pages are", [sorted(file for file in os.listdir(folder) if file.endswith(".html")) for folder in ("out/d", "race/d")], [[], ["d.html", "run.db.html"]])
+    for name, path in (("run.db", "run.db"), ("d", "d/run.db"), ("new.zst", "new.zst"), ("d", "d/new.zst")):
+        seen = attack(client, "race/" + name, "race/%s.link" % name, path, ranks_of)
+        expect("ranks seen while %s is attacked" % path, (sorted(seen), sum(seen.values()) > 2), ([2], True))
+    expect("it ends well", client.end(), (0, b"", ""))
+
+
 def compare_rows(what, said, wanted):
     """Rows of a tool, which leave NULL out and cut long texts, against those of SQL."""
     cut = lambda value: value if not isinstance(value, str) or len(value) <= 200 else value[:199] + "\u2026"
@@ -291,8 +359,18 @@ def test_findings(client, handle):
         page = client.call("findings", handle=handle, kind=kind, severity="not judged")
         expect("not judged of " + kind, sum(row["finding_count"] for row in page["not_judged"]),
                ask("SELECT count(*) AS n FROM finding WHERE severity = 'not judged' AND kind = ?", kind)[0]["n"])
-    client.refused("kind must be one of: out of memory", "findings", handle=handle, kind="leaks")
-    client.refused("severity must be one of", "findings", handle=handle, severity="bad")
+    for name in ("kind", "severity"):  # test_query holds its words to those of the schema
+        words = client.tools["findings"]["inputSchema"]["properties"][name]["enum"]
+        for word in words:
+            client.call("findings", handle=handle, **{name: word})
+        for word in ("bad", "", ", ", words[0] + "s", words[0][1:], '"', words[0] + '", "' + words[1], "good" if name == "kind" else "leak", "x" * 100):
+            client.refused(name + " must be one of", "findings", handle=handle, **{name: word})
+    of_rank = client.pages("findings", handle=handle, rank=7)
+    expect("of one rank", [row["finding_id"] for name in ("findings", "good") for page in of_rank for row in page.get(name, [])],
+           [row["finding_id"] for row in said["findings"] + said["good"] if row.get("rank") == 7])
+    expect("without groups", [page["groups"] for page in of_rank if "groups" in page], [])
+    expect("not judged of one rank", sum(row["finding_count"] for page in of_rank for row in page.get("not_judged", [])),
+           ask("SELECT count(*) AS n FROM finding WHERE severity = 'not judged' AND rank = 7")[0]["n"])
     for cursor in ("", "x1", "g", "f-1", "f1x", "g99999999999999999999"):
         client.refused("more must be", "findings", handle=handle, more=cursor)
     client.refused("no such handle", "findings", handle="h99")
@@ -323,6 +401,16 @@ def test_explain(client, handle, finding):
     expect("live at the end", [row for page in live for row in page["live"]["rows"]],
            [[rank, 100 + rank, rank, "pool", "pool", "keep.py:7 keep", 8, 8192] for rank in range(RANKS)])
     expect("a mark", client.call("explain", handle=handle, moment="m0")["live"]["rows"][0][5:], ["keep.py:7 keep", 1, 1024])
+    one = client.call("explain", handle=handle, site="keep.py:7", rank=7)
+    expect("a site of one rank", [[row[0] for row in one[name]["rows"]] for name in ("leaks", "peaks")], [[7], [7]])
+    expect("what it allocated there", [dict(zip(one["stacks"]["columns"], row))["allocated_bytes"] for row in one["stacks"]["rows"]], [8 * 1024])
+    expect("and in all", [dict(zip(site["stacks"]["columns"], row))["allocated_bytes"] for row in site["stacks"]["rows"]], [RANKS * 8 * 1024])
+    expect("a moment of one rank", client.call("explain", handle=handle, moment="end", rank=7)["live"]["rows"], [[7, 107, 7, "pool", "pool", "keep.py:7 keep", 8, 8192]])
+    (rank,), = rows_of("in/run.db", "SELECT rank FROM allocation_detail WHERE allocation_id = ?", block)
+    expect("a block of its rank", len(client.call("explain", handle=handle, block=str(block), rank=rank)["blocks"]), 1)
+    client.refused("no such block", "explain", handle=handle, block=str(block), rank=rank + 1)
+    client.refused("nothing was allocated", "explain", handle=handle, site="keep.py:7", rank=RANKS)
+    client.refused("rank goes with", "explain", handle=handle, finding=finding, rank=1)
     for words, arguments in (("needs one of", {}), ("needs one of", {"site": "keep", "block": "1"}), ("no finding", {"finding": 999999}),
                              ("no stack", {"stack": 999999}), ("no such block", {"block": "999999999"}), ("block must be", {"block": "0x"}),
                              ("block must be", {"block": "x"}), ("nothing was allocated", {"site": "nowhere"}), ("moment", {"moment": "nowhere"}),
@@ -478,6 +566,7 @@ def main():
     expect("the end", client.end(), (0, b"", ""))
     expect("what is left", os.listdir("tmp"), [])
     test_changed()
+    test_exchanged()
     test_loading()
     test_progress()
     test_hostile()

@@ -93,6 +93,27 @@ class Reading(DatabaseTest):
             first.bites
         self.assertIn("bytes", str(caught.exception))
 
+    def test_language(self):
+        """The texts are those of the screen in that language, all else is the row."""
+        english, path = self.opened(), os.environ["PATH"]
+        self.refused("language must be en, zh or auto, not 'fr'", npumem.open, self.path, "fr")
+        os.environ["PATH"] = self.folder
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        with npumem.open(self.path, "zh") as run:
+            self.refused("npumem-ingest is not found", lambda: run.findings)
+            os.environ["PATH"] = BIN + ":" + path
+            screen = subprocess.check_output([os.path.join(BIN, "npumem-ingest"), "--lang", "zh", self.path]).decode("utf-8")
+            for name in ("findings", "finding_groups"):
+                rows, plain = getattr(run, name), getattr(english, name)
+                self.assertEqual([dict(row, text=None) for row in rows], [dict(row, text=None) for row in plain])
+                self.assertTrue(all(any("\u4e00" <= letter <= "\u9fff" for letter in row.text) for row in rows if row.text), name)
+            leaks = [row.text for row in run.findings if row.severity == "fault"]
+            self.assertEqual([text for text in leaks if text.split("\uff0c")[0] not in screen], [])
+            self.assertGreater(len(leaks), 0)
+        os.environ["LC_ALL"] = "zh_CN.UTF-8"
+        self.addCleanup(os.environ.pop, "LC_ALL")
+        self.assertEqual([row.text for row in npumem.open(self.path, "auto").findings if row.severity == "fault"], leaks)
+
     def test_query(self):
         run = self.opened()
         self.assertEqual(run.query("SELECT count(*) AS n, ? AS given FROM finding WHERE kind = ?", (5, "leak")),
@@ -201,8 +222,16 @@ class Foreign(DatabaseTest):
         self.refused("run.db: ", npumem.open, self.path)
 
     def test_of_another_program_or_version(self):
-        self.prepare("PRAGMA user_version = 7")
-        self.refused("has schema version 7", npumem.open, self.path)
+        self.prepare("PRAGMA user_version = 9")
+        self.refused("is of a newer npumem (schema version 9, ", npumem.open, self.path)
+        self.refused("take the npumem.py of that one", npumem.open, self.path)
+        older = sorted(name for name in os.listdir(os.path.dirname(DATABASE)) if name < os.path.basename(DATABASE))
+        self.assertIn("schema-7.db.zst", older)
+        for name in older:
+            path = os.path.join(self.folder, name[:-len(".zst")])
+            subprocess.check_call(["zstd", "-dqf", os.path.join(os.path.dirname(DATABASE), name), "-o", path])
+            self.refused("is of an older npumem (schema version %s, " % name[len("schema-")], npumem.open, path)
+            self.refused("make it anew: npumem ingest TRACE", npumem.open, path)
         self.prepare("PRAGMA application_id = 1", "PRAGMA user_version = 8")
         self.refused("not a database of npumem-ingest", npumem.open, self.path)
 

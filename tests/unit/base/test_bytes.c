@@ -95,7 +95,7 @@ START_TEST(a_cursor_stops_at_the_end_and_stays_bad)
     nm_cursor cursor = nm_cursor_over("\x01\x02\x03\x04\x05", 5);
 
     ck_assert_uint_eq(nm_read_u32(&cursor), 0x04030201);
-    ck_assert_uint_eq(nm_read_u64(&cursor), 0);
+    ck_assert_uint_eq(nm_read_u32(&cursor), 0);
     ck_assert(cursor.is_bad);
     ck_assert_uint_eq(cursor.at, 4);
     ck_assert_uint_eq(nm_read_u8(&cursor), 0);

@@ -605,7 +605,8 @@ START_TEST(host_traces_and_segments_are_a_heap_of_pinned_memory)
     static const snapshot_block blocks[] = {{0x8000, 1024, 600, "active_allocated", stack}};
     static const snapshot_block older[] = {{0xa000, 512, 500, "active_allocated", stack}};
     static const block_list segments[] = {{{-1, 0x8000, 1024, 0, false, {0, 0}}, blocks, 1},
-                                          {{-1, 0xa000, 512, 0, false, {0, 0}}, older, 1}};
+                                          {{-1, 0xa000, 512, 0, false, {0, 0}}, older, 1},
+                                          {{-1, 0x9000, 512, 0, false, {0, 0}}, NULL, 0}};
 
     for (size_t i = 0; i < COUNT(protocols); i++) {
         pickle_builder builder = pickle_new(protocols[i]);
@@ -619,7 +620,7 @@ START_TEST(host_traces_and_segments_are_a_heap_of_pinned_memory)
         for (size_t entry = 0; entry < COUNT(host); entry++)
             snapshot_put_entry(&builder, &host[entry]);
         pickle_end(&builder);
-        put_list_of_segments(&builder, "host_segments", segments, 2);
+        put_list_of_segments(&builder, "host_segments", segments, 3);
         if (i % 2 != 0)
             put_traces(&builder, traces, 1);
         pickle_end(&builder);
@@ -629,8 +630,11 @@ START_TEST(host_traces_and_segments_are_a_heap_of_pinned_memory)
         ck_assert(heap->heap.level == NM_LEVEL_PINNED && heap->heap.device_id == 0 && heap->heap.process_id == 1);
         ck_assert_str_eq(log.strings[heap->heap.name], "pinned memory");
         ck_assert_uint_eq(log.summary.step_device_id, 1);
-        expect(&log, "base alloc heap=5 at=0x9000 requested=300 PENDING\n"
+        expect(&log, "base reserved heap=5 block=512\n"
+                     "base reserved heap=5 block=1024\n"
+                     "base alloc heap=5 at=0x9000 requested=300 PENDING\n"
                      "base alloc heap=5 at=0xa000 requested=500 block=512 stack=pin:5\n"
+                     "0 reserved heap=5 block=2048 t=0\n"
                      "1 alloc heap=5 at=0x8000 requested=600 stack=pin:5 t=0\n"
                      "2 alloc heap=2 at=0x1000 requested=1 stream=0 t=1000\n"
                      "3 free heap=5 at=0x9000 t=2000\n");

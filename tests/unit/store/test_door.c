@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "store/database.h"
 #include "store/own_file.h"
 #include "store/publish.h"
 #include "support/suites.h"
@@ -290,6 +291,60 @@ START_TEST(no_name_below_a_folder_is_followed)
 }
 END_TEST
 
+static int hold_error(int folder, const char *path)
+{
+    int held = nm_door_hold_below(folder, path);
+
+    ck_assert_int_lt(held, 0);
+    return errno;
+}
+
+/* A file, a folder and a database that were handed over are those that were held, whatever has their names. */
+START_TEST(what_is_handed_over_is_what_was_held)
+{
+    int folder = nm_door_folder("."), fd = -1;
+    char path[NM_DOOR_HANDED_BYTES], below[64], shown[PATH_MAX], name[PATH_MAX];
+    struct stat info;
+    sqlite3 *db = NULL;
+
+    ck_assert_int_eq(mkdir("a", 0755) + mkdir("a/b", 0755) + symlink("b", "a/c") + symlink("/", "a/root"), 0);
+    ck_assert_int_eq(nm_db_open("a/b/run.db", &db, &err), NM_OK);
+    ck_assert_int_eq(sqlite3_exec(db, "PRAGMA user_version = 7", NULL, NULL, NULL) + sqlite3_close(db), SQLITE_OK);
+    ck_assert_int_eq(hold_error(folder, "a/c/run.db"), ELOOP);
+    ck_assert_int_eq(hold_error(folder, "a/c"), ELOOP);
+    ck_assert_int_eq(hold_error(folder, "a/root/etc"), ELOOP);
+    ck_assert_int_eq(hold_error(folder, "a/../a/b/run.db"), ENOENT);
+    ck_assert_int_eq(hold_error(folder, ".."), ENOENT);
+    ck_assert_int_eq(hold_error(folder, "a/b/run.db/x"), ENOTDIR);
+
+    int held = nm_door_hold_below(folder, "/a//b/run.db"), held_folder = nm_door_hold_below(folder, "a/b");
+    ck_assert_int_eq(rename("a/b", "a/moved") + symlink("../../victim", "a/b"), 0);
+    nm_door_hand(held, path);
+    snprintf(name, sizeof name, "%s/open/a/moved/run.db", place);
+    ck_assert_str_eq(nm_door_name(path, shown), name);
+    ck_assert_str_eq(nm_door_name("a/b", shown), "a/b");
+    ck_assert_int_eq(nm_door_open_file(path, &fd, &info, &err), NM_OK);
+    nm_io_close(fd);
+    ck_assert_int_eq(unlink("a/moved/run.db") + symlink("../../../victim/file0", "a/moved/run.db"), 0);
+    ck_assert_int_eq(nm_db_open(path, &db, &err), NM_OK);
+    sqlite3_stmt *row = NULL;
+    ck_assert_int_eq(nm_db_prepare(db, "PRAGMA user_version", &row, &err), NM_OK);
+    ck_assert_int_eq(sqlite3_step(row), SQLITE_ROW);
+    ck_assert_int_eq(sqlite3_column_int(row, 0), 7);
+    ck_assert_int_eq(sqlite3_finalize(row) + sqlite3_close(db), SQLITE_OK);
+
+    nm_door_hand(held_folder, path);
+    snprintf(below, sizeof below, "%s/run.db", path);
+    ck_assert_int_eq(nm_door_read_flags(path) | nm_door_read_flags("a/run.db"), 0);
+    ck_assert_int_lt(open(below, O_RDONLY | nm_door_read_flags(below)), 0);
+    ck_assert_int_eq(errno, ELOOP);
+    ck_assert_str_eq(nm_door_name(below, shown), name);
+    nm_io_close(held_folder);
+    nm_io_close(held);
+    nm_io_close(folder);
+}
+END_TEST
+
 TEST_SUITE(test_door)
 {
     Suite *suite = suite_create("door");
@@ -302,6 +357,7 @@ TEST_SUITE(test_door)
     tcase_add_test(tests, a_draft_that_was_exchanged_is_not_published);
     tcase_add_test(tests, a_path_is_resolved_once);
     tcase_add_test(tests, no_name_below_a_folder_is_followed);
+    tcase_add_test(tests, what_is_handed_over_is_what_was_held);
     suite_add_tcase(suite, tests);
     return suite;
 }

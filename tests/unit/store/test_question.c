@@ -15,15 +15,12 @@
     ":most_count"
 #define THINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT)    INTEGER(thing_id) FLAG(is_new) REAL(cost_ratio) TEXT(name)
 #define THINGS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(name) INTEGER(most_count)
-NM_QUESTION_ROW(things, THINGS_COLUMNS)
-NM_QUESTION_ASK(things, THINGS_SQL, THINGS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(things, THINGS_SQL, THINGS_COLUMNS, THINGS_PARAMETERS)
 
 #define COUNTS_SQL                                   "SELECT count(*) AS thing_count FROM thing WHERE is_new = :is_new"
 #define COUNTS_COLUMNS(INTEGER, FLAG, REAL, TEXT)    INTEGER(thing_count)
 #define COUNTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_new)
-NM_QUESTION_ROW(counts, COUNTS_COLUMNS)
-NM_QUESTION_ASK(counts, COUNTS_SQL, COUNTS_PARAMETERS)
-NM_QUESTION_GET(counts, COUNTS_PARAMETERS)
+NM_QUESTION(counts, COUNTS_SQL, COUNTS_COLUMNS, COUNTS_PARAMETERS)
 
 #define COSTS_SQL                                   "UPDATE thing SET cost_ratio = :cost_ratio WHERE thing_id = :thing_id"
 #define COSTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) REAL(cost_ratio) INTEGER(thing_id)

@@ -84,14 +84,17 @@ START_TEST(what_is_young_or_from_the_beginning_is_not_said_to_grow)
 END_TEST
 
 /* A site that holds `counts` more blocks at the end of each of few steps. */
-static nm_verdict_reason judge_few(const int *counts, int step_count, bool has_equal_bytes)
+static nm_verdict_reason judge_site(const int *counts, int step_count, bool has_equal_bytes, bool is_served,
+                                    bool is_anchor)
 {
     nm_site_history history = {.levels = levels,
                                .births = births,
                                .level_count = (size_t)step_count,
                                .birth_count = (size_t)step_count,
                                .step_count = step_count,
-                               .freed_max_steps = -1};
+                               .freed_max_steps = -1,
+                               .is_served = is_served,
+                               .is_anchor = is_anchor};
     double growth_bytes, count = 0, bytes = 0;
 
     for (int i = 0; i < step_count; i++) {
@@ -104,6 +107,31 @@ static nm_verdict_reason judge_few(const int *counts, int step_count, bool has_e
     }
     return nm_verdict_judge(&history, &growth_bytes);
 }
+
+static nm_verdict_reason judge_few(const int *counts, int step_count, bool has_equal_bytes)
+{
+    return judge_site(counts, step_count, has_equal_bytes, false, false);
+}
+
+/* Each step has a block of it, since that is how it was found: a server that takes one each time. A backward pass in each tells. */
+START_TEST(the_site_that_few_steps_were_found_by_is_judged_of_training_alone)
+{
+    static const int ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+    ck_assert_int_eq(judge_site(ones, 3, false, true, true), NM_REASON_NOT_STEADY);
+    ck_assert_int_eq(judge_site(ones, 4, false, true, true), NM_REASON_NOT_STEADY);
+    ck_assert_int_eq(judge_site(ones, 4, false, true, false), NM_REASON_GROWS);
+    ck_assert_int_eq(judge_site(ones, 4, false, false, true), NM_REASON_GROWS);
+    ck_assert_int_eq(judge_site(ones, 5, false, true, true), NM_REASON_GROWS);
+}
+END_TEST
+
+START_TEST(a_step_that_brings_nothing_speaks_against_a_leak_in_a_server)
+{
+    ck_assert_int_eq(judge_site((const int[]){1, 1, 1, 0}, 4, false, false, false), NM_REASON_GROWS);
+    ck_assert_int_ne(judge_site((const int[]){1, 1, 1, 0}, 4, false, true, false), NM_REASON_GROWS);
+}
+END_TEST
 
 START_TEST(in_few_steps_what_grows_by_as_many_blocks_each_time_grows)
 {
@@ -139,6 +167,8 @@ TEST_SUITE(test_verdict)
     tcase_add_test(tests, what_outlives_all_that_is_freed_grows_however_the_load_goes);
     tcase_add_test(tests, what_is_young_or_from_the_beginning_is_not_said_to_grow);
     tcase_add_test(tests, in_few_steps_what_grows_by_as_many_blocks_each_time_grows);
+    tcase_add_test(tests, the_site_that_few_steps_were_found_by_is_judged_of_training_alone);
+    tcase_add_test(tests, a_step_that_brings_nothing_speaks_against_a_leak_in_a_server);
     tcase_add_test(tests, in_few_steps_what_grows_by_more_and_by_fewer_blocks_is_not_judged);
     tcase_add_test(tests, few_blocks_or_few_lives_of_what_is_freed_do_not_tell);
     suite_add_tcase(suite, tests);

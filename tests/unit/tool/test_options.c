@@ -337,8 +337,8 @@ START_TEST(others_are_told_the_same)
     expect_part("man", ".\\\" = exit 4\n.TP\n.B 4\nFailed.\n.\\\" .\n");
     expect_part("bash", "    -m|--mode)\n        mapfile -t COMPREPLY < <(compgen -W 'none some all' -- \"$word\")\n");
     expect_part("bash", "    --rank|--depth|--size|--wait|--share|--name|--even) return ;;\n");
-    expect_part("zsh", "'(-m --mode)'{-m,--mode}'[none, some or all]:MODE:(none some all)'");
-    expect_part("zsh", "'*--even[an even number]:N:'");
+    expect_part("zsh", "'(-m --mode)'{-m+,--mode=}'[none, some or all]:MODE:(none some all)'");
+    expect_part("zsh", "'*--even=[an even number]:N:'");
     expect_part("fish", "complete -c npumem-test -s m -l mode -x -a 'none some all' -d 'none, some or all'\n");
 }
 END_TEST

@@ -4,7 +4,7 @@
  * counted block by block, so that it is exact where every block is here.
  */
 import {isKnown} from '../state/format.mjs';
-import {hasBlocksOf, isWhole, liveBlocks, remember} from './model.mjs';
+import {columnOf, hasBlocksOf, isWhole, liveBlocks, remember} from './model.mjs';
 
 export const NO_STACK = '(no stack)';
 export const BASELINE = '(baseline)';
@@ -50,7 +50,7 @@ export function namerOf(model, kind) {
 }
 
 function hasAny(blocks, name, range) {
-    const column = blocks.unknown?.has(name) ? null : blocks[name];
+    const column = columnOf(blocks, name);
     for (let i = range?.begin ?? 0; column && range && i < range.end; i++)
         if (isKnown(column[i]))
             return true;
@@ -120,6 +120,11 @@ export function growModules(groups) {
 export function keysOf(model, kind) {
     const {key} = KINDS[kind](model);
     return Array.from(model.blocks.size_bytes, (_, i) => key(i));
+}
+
+/* texterOf(model, kind)(key): what blocks with a key of keysOf are called. */
+export function texterOf(model, kind) {
+    return KINDS[kind](model).text;
 }
 
 /* The names that blocks of a heap have, each once, in the order of their keys: those without one are last. */

@@ -33,7 +33,7 @@ export function placeOf(row) {
     return PLACE.map((name) => row[name] ?? '').join('\u0001');
 }
 
-function groupBy(rows, keyOf) {
+export function groupBy(rows, keyOf) {
     const groups = new Map();
     for (const row of rows) {
         const key = keyOf(row);
@@ -165,6 +165,11 @@ function makeBlocks(table, births, ends) {
     delete columns.born;
     delete columns.life;
     return Object.defineProperties({alloc_seq: births, free_seq: ends}, columns);
+}
+
+/* A column of blocks; null: it is NULL in each row, or not there. */
+export function columnOf(blocks, name) {
+    return blocks.unknown?.has(name) ? null : blocks[name] ?? null;
 }
 
 const SEGMENTS_MAX = 200000; /* rows of table segment_block: of so many some may be missing */
@@ -332,6 +337,11 @@ function joinColumns(first, firstRange, second, secondRange) {
         joined[name] = TEXT_COLUMNS.includes(name) ? values.map((text) => (typeof text === 'string' ? text : null)) : Float64Array.from(values);
     }
     return joined;
+}
+
+/* The events round one of which every block of a heap is here: {from, to}; null: of that one not every block is. */
+export function knownAround(model, heapId, seq) {
+    return model.hasAllBlocks ? {from: -Infinity, to: Infinity} : (model.windows.get(heapId) ?? []).find((window) => seq >= window.from && seq <= window.to) ?? null;
 }
 
 /* The model as far as blocks of the heap go, with segments among them: what the driver gave to pools is live like all else it gave. */

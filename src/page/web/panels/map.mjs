@@ -13,6 +13,7 @@ import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, liveBlocks, remember, stepAt} f
 import {rolesOf} from './ranks.mjs';
 import {partWord} from '../state/opening.mjs';
 import {distanceTo, drawCells, drawRectangle, drawStripes, offsetOf} from '../data/raster.mjs';
+import {givenUpSeq, roundingOf, segmentOf, segmentsAt} from '../data/segments.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeNumbers} from '../pictures/table.mjs';
@@ -237,24 +238,33 @@ function outline(context, model, heap, view, plotHeight, number, colour) {
 
 /* Facts about a block, in words. Pure. */
 export function blockFacts(model, heap, number) {
-    const {blocks} = model, born = blocks.alloc_seq[number], freed = blocks.free_seq[number], clock = clockOf(heap);
+    const {blocks} = model, born = blocks.alloc_seq[number], freed = blocks.free_seq[number], givenUp = givenUpSeq(blocks, number), clock = clockOf(heap);
     const bornStep = isKnown(born) ? stepAt(heap.steps, born) : null, freedStep = isKnown(freed) ? stepAt(heap.steps, freed) : null;
     const steps = bornStep && freedStep ? freedStep.number - bornStep.number : null;
     const life = isKnown(born) && isKnown(freed) ? [sayWith('{count} events', {count: formatCount(freed - born)}), steps !== null && sayWith('{count} steps', {count: formatCount(steps)}), heap.input.clock && sayWith('about {time}', {time: formatTime(timeAt(heap, freed) - timeAt(heap, born))})].filter((part) => part).join(', ') : NOTHING;
     const at = (seq, step) => (isKnown(seq) ? [sayWith('event {event}', {event: formatCount(seq)}), step && sayWith('step {step}', {step: formatCount(step.number)}), clock(seq)].filter((part) => part).join(', ') : null);
-    return [['site', sayName(namerOf(model, 'site')(number))], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ['address', formatAddress(blocks.address[number])],
-        ['born', at(born, bornStep) ?? say('before the recording')], ['freed', at(freed, freedStep) ?? say('never')], ['lived', life], ['category', sayName(namerOf(model, 'category')(number))],
+    return [['site', sayName(namerOf(model, 'site')(number))], ['size', `${formatBytes(blocks.size_bytes[number])} (${formatCount(blocks.size_bytes[number])} B)`], ...(isKnown(roundingOf(blocks, number)) ? [['rounding', formatBytes(roundingOf(blocks, number))]] : []), ['address', formatAddress(blocks.address[number])],
+        ['born', at(born, bornStep) ?? say('before the recording')], ...(isKnown(givenUp) ? [['given up', at(givenUp, stepAt(heap.steps, givenUp))]] : []), ['freed', at(freed, freedStep) ?? say('never')], ['lived', life], ['category', sayName(namerOf(model, 'category')(number))],
         ['stream', isKnown(blocks.stream[number]) ? String(blocks.stream[number]) : NOTHING], ['allocation', formatCount(blocks.allocation_id[number])]];
 }
 
-function showBlock(model, heap, number, state) {
+/* Opens the segment of a block, at the moment that is looked at, or else at its birth. */
+function openSegment(model, heap, number, state) {
+    const {alloc_seq: births, free_seq: ends, address: addresses} = model.blocks, now = momentSeq(heap, state.values.at), isLive = now !== null && !(births[number] > now) && !(ends[number] <= now);
+    const seq = isLive ? now : isKnown(births[number]) ? births[number] : 0, segment = segmentOf(segmentsAt(model, heap, seq), addresses[number]);
+    state.set({segment: segment?.id ?? null, block: model.blocks.allocation_id[number], ...(isLive ? {} : {at: String(seq)})});
+    document.getElementById('segments')?.querySelector('tr.chosen')?.scrollIntoView({block: 'start'});
+}
+
+/* A block with its stack and life. */
+export function showBlock(model, heap, number, state) {
     const facts = blockFacts(model, heap, number);
-    const buttons = make('div', {class: 'row'}, make('button', {class: 'plain', onclick: () => state.set({site: namerOf(model, 'site')(number)})}, say('highlight its site')), make('button', {class: 'plain', onclick: () => state.set({block: null, site: null})}, say('let go')));
+    const buttons = make('div', {class: 'row'}, model.segments.has(heap.heap_id) && make('button', {class: 'plain', onclick: () => openSegment(model, heap, number, state)}, say('its segment')), make('button', {class: 'plain', onclick: () => state.set({site: namerOf(model, 'site')(number)})}, say('highlight its site')), make('button', {class: 'plain', onclick: () => state.set({block: null, site: null})}, say('let go')));
     return make('div', {class: 'block'}, make('div', null, make('h3', null, sayWith('Block of {bytes}', {bytes: formatBytes(model.blocks.size_bytes[number])})), make('dl', null, facts.flatMap(([name, value]) => [make('dt', null, say(name)), make('dd', null, value)])), buttons),
         make('div', null, make('h4', null, say('Where it was allocated')), makeStack(model, model.blocks.stack_id[number])));
 }
 
-function numberOfBlock(model, allocationId) {
+export function numberOfBlock(model, allocationId) {
     return allocationId === null ? -1 : model.blocks?.allocation_id.indexOf(allocationId) ?? -1;
 }
 
@@ -274,7 +284,7 @@ export function legendNames(names, leaks) {
     return [...all.filter((name) => leaks.has(name)).slice(0, PALETTE.length), ...all.filter((name) => !leaks.has(name) && ([BASELINE, NO_STACK].includes(name) || left-- > 0))];
 }
 
-function makeSwatch(model, colour, name) {
+export function makeSwatch(model, colour, name) {
     return make('span', {class: `swatch${model.leakSites.has(name) ? ' striped' : ''}`, style: `background-color:${colour}`});
 }
 

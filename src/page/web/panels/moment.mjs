@@ -13,11 +13,16 @@ const NAMED_MAX = 100;
 
 const NAMES = {failure: 'failed allocation', 'device peak': 'peak of the device', reserve: 'the pool held most'};
 
+/* What a moment is called: a mark by its own name. */
+export function momentName(moment) {
+    return moment.kind === 'mark' ? moment.name ?? say('mark') : say(NAMES[moment.kind]);
+}
+
 /* [{seq, text}] in their order: marks and failures of the process, when the pool held most, the peak of its device. Pure. */
 export function namedMoments(heap) {
     const seen = new Set(), found = [];
     for (const moment of [...heap.named].sort((a, b) => a.seq - b.seq)) {
-        const text = moment.kind === 'mark' ? moment.name ?? say('mark') : say(NAMES[moment.kind]), key = `${moment.seq} ${text}`;
+        const text = momentName(moment), key = `${moment.seq} ${text}`;
         if (seen.has(key))
             continue;
         seen.add(key);

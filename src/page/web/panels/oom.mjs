@@ -5,11 +5,13 @@
 import {LEAK, PALETTE, REST} from '../pictures/colours.mjs';
 import {make, put} from '../pictures/dom.mjs';
 import {formatBytes, formatCount, formatPercent, formatTime} from '../state/format.mjs';
-import {findingOf, joinTexts} from '../data/model.mjs';
+import {findingOf, groupBy, poolOfRow} from '../data/model.mjs';
+import {BLOCKERS, makeBlockers} from './pool.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {makeBar, makeTable} from '../pictures/table.mjs';
-import {inLanguage, say, sayMemoryPart, sayName, sayWith} from '../state/words.mjs';
+import {findingLines} from './verdicts.mjs';
+import {say, sayMemoryPart, sayName, sayWith} from '../state/words.mjs';
 
 const TOTAL = 'DEVICE USED', FREE = 'free on the device';
 
@@ -105,10 +107,20 @@ function failureTitle(failure, asked) {
     return failure.first_ns === null ? text : sayWith('{text}, at {time}', {text, time: formatTime(failure.first_ns)});
 }
 
-/* Why memory ran out, in lines: in Chinese what table finding says of it. */
-export function explanationLines(model, failure) {
-    const finding = findingOf(model, 'out of memory', {...failure, source_id: failure.out_of_memory_id}, ['source_id']);
-    return inLanguage(failure.explanation ?? '', joinTexts(finding?.evidence_zh, finding?.remedy_zh)).split('\n');
+/* Why memory ran out, as the screen says it: [label, line], '' where the label is that of the line above; where table finding has no word of it, what the view explains. Pure. */
+export function whyLines(model, failure) {
+    const finding = findingOf(model, 'out of memory', {...failure, source_id: failure.out_of_memory_id}, ['source_id']), lines = finding ? findingLines(finding) : (failure.explanation ?? '').split('\n');
+    return lines.map((line) => line.match(/^(?:(\p{L}+) {2,})?(.*)$/u).slice(1)).map(([label, text]) => [label ?? '', text]);
+}
+
+/* The blockers of the moment at which a request failed. */
+function showBlockers(model, state, failure, tables) {
+    const pool = poolOfRow(model.heaps, failure), rows = (model.byPlace('blocker').get(pool?.place) ?? []).filter((row) => row.moment_kind === 'failure' && row.seq === failure.first_seq);
+    if (rows.length === 0)
+        return null;
+    const table = makeBlockers(model, rows, state);
+    tables.push(table);
+    return [make('h4', null, say(BLOCKERS)), table.element];
 }
 
 function showFailure(model, state, failure, tables) {
@@ -117,14 +129,35 @@ function showFailure(model, state, failure, tables) {
     tables.push(sites);
     return make('article', {class: 'failure'},
         make('h3', null, failureTitle(failure, asked), make('span', {class: `chip ${failure.outcome === 'recovered' ? 'warning' : 'danger'}`}, [failure.verdict, failure.outcome].filter((word) => word).map(say).join(', '))),
-        explanationLines(model, failure).map((line) => make('p', null, line)), showLevels(failure, own('oom_step')), make('h4', null, say('By component')), makeStackedBar(parts, whole, asked, whole),
+        make('dl', {class: 'why'}, whyLines(model, failure).flatMap(([label, text]) => [make('dt', null, label), make('dd', null, text)])), showLevels(failure, own('oom_step')), make('h4', null, say('By component')), makeStackedBar(parts, whole, asked, whole),
         make('div', {class: 'pair'}, make('div', null, make('h4', null, say('Who held it')), sites.element), make('div', null, make('h4', null, failure.thread ? sayWith('{text} (thread {thread})', {text: say('Who asked'), thread: failure.thread}) : say('Who asked')), makeStack(model, failure.stack_id))),
+        showBlockers(model, state, failure, tables),
         failure.message && make('details', null, make('summary', null, say('in the words of torch_npu')), make('pre', null, failure.message)));
 }
 
+const SERVING_PARTS = new Map([['weights', 'model weights'], ['KV cache', 'KV cache'], ['activations', 'activations and temporaries'], ['graphs', 'captured graphs'], ['workspaces', 'workspaces of operators'], ['communication', 'communication buffers'], ['other', 'other or not known'], ['rest', 'the rest in use'], ['free', FREE]]), DEVICES_MAX = 8;
+const SERVING_COLOURS = {rest: REST, free: 'var(--empty)'};
+
+/* What a server's devices are full of: [{place, parts, most, said}], of each device the parts of its bar, the largest KV cache that would fit, and what the program says of it. Pure. */
+export function servingBars(rows) {
+    const devices = groupBy(rows, (row) => [row.host, row.rank, row.pid, row.device].join());
+    return [...devices.values()].map((own) => {
+        const bytesOf = (part) => own.find((row) => row.part === part)?.bytes ?? null;
+        const parts = [...SERVING_PARTS].map(([part, name], i) => ({name, bytes: bytesOf(part), colour: SERVING_COLOURS[part] ?? PALETTE[i]})).filter((part) => part.bytes > 0);
+        return {device: own[0].device, rank: own[0].rank, parts, most: bytesOf('largest KV cache'), said: bytesOf('said KV cache')};
+    });
+}
+
+function showServing(bar) {
+    const whole = Math.max(1, partsSum(bar.parts)), place = [bar.rank === null ? null : sayName(`rank ${bar.rank}`), sayName(`device ${bar.device}`)].filter((part) => part).join(' \u00b7 ');
+    return make('div', {class: 'serving'}, make('h4', null, place), makeStackedBar(bar.parts, whole, 0, whole), make('p', {class: 'note'}, say('Each at its own peak: the sum is a bound.'),
+        bar.most !== null && ` ${sayWith('A KV cache of at most {bytes} would fit.', {bytes: formatBytes(bar.most)})}`, bar.said !== null && ` ${sayWith('The program says {bytes}.', {bytes: formatBytes(bar.said)})}`));
+}
+
 export function makeFailures(model, state) {
-    const failures = model.rows('oom'), tables = [], body = make('div');
+    const failures = model.rows('oom'), tables = [], body = make('div'), serving = servingBars(model.rows('serving'));
     const ordered = [...failures].sort((a, b) => Number(a.outcome === 'recovered') - Number(b.outcome === 'recovered') || (b.first_seq ?? 0) - (a.first_seq ?? 0));
-    put(body, failures.length === 0 && make('p', {class: 'allgood'}, say('Every request for memory was served.')), ordered.slice(0, 5).map((failure) => showFailure(model, state, failure, tables)), failures.length > 5 && make('p', {class: 'note'}, sayWith('{count} more: view out_of_memory', {count: String(failures.length - 5)})));
+    put(body, failures.length === 0 && make('p', {class: 'allgood'}, say('Every request for memory was served.')), ordered.slice(0, 5).map((failure) => showFailure(model, state, failure, tables)), failures.length > 5 && make('p', {class: 'note'}, sayWith('{count} more: view out_of_memory', {count: String(failures.length - 5)})),
+        serving.length > 0 && make('section', {id: 'oom-serving'}, make('h3', null, say('Budget of a server')), serving.slice(0, DEVICES_MAX).map(showServing), serving.length > DEVICES_MAX && make('p', {class: 'note'}, sayWith('{count} more: view serving_budget', {count: String(serving.length - DEVICES_MAX)}))));
     return {id: 'oom', title: 'Out of memory', uses: ['search'], element: body, update: (values) => tables.forEach((table) => table.update(makeFilter(values.search)))};
 }

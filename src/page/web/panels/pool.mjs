@@ -9,6 +9,7 @@ import {showHistograms} from '../pictures/histogram.mjs';
 import {makeAdvice, showHits} from './hits.mjs';
 import {withSegments} from '../data/model.mjs';
 import {makeFilter} from '../data/search.mjs';
+import {makeStack} from '../pictures/stack.mjs';
 import {makeBar, makeNumbers, makeTable} from '../pictures/table.mjs';
 import {drawPlaces, GUTTER_LEFT, scaleFor} from './timeline.mjs';
 import {niceTicks} from '../pictures/scale.mjs';
@@ -67,6 +68,7 @@ function legendOf() {
 
 const MOMENT_COLUMNS = [{title: 'moment', key: 'moment', show: (row) => say(row.moment)}, figure('reserved', 'reserved_bytes', formatBytes), figure('in blocks', 'occupied_bytes', formatBytes), figure('free', 'free_bytes', formatBytes), figure('stuck', 'stuck_bytes', formatBytes),
     figure('largest free', 'largest_free_bytes', formatBytes), figure('gaps', 'gap_count', formatCount), {title: 'idle', key: 'idle_ratio', show: (row) => makeBar(row.idle_ratio, formatPercent(row.idle_ratio), 'var(--stuck)')}];
+export const BLOCKERS = 'What keeps the pool from giving memory back';
 const BLOCKER_COLUMNS = [{title: 'site', key: 'site', className: 'site'}, {title: 'at', key: 'moment', show: (row) => say(row.moment)}, figure('keeps from going back', 'hostage_bytes', formatBytes), figure('with blocks of', 'block_bytes', formatBytes), figure('blocks', 'block_count', formatCount),
     figure('segments', 'segment_count', formatCount), {title: 'share', key: 'hostage_ratio', show: (row) => makeBar(row.hostage_ratio, formatPercent(row.hostage_ratio), 'var(--stuck)')}];
 const BUCKET_COLUMNS = [{title: 'requests', key: 'bucket', show: (row) => say(row.bucket)}, figure('count', 'allocation_count', formatCount), figure('misses', 'miss_count', formatCount), {title: 'hit rate', key: 'hit_rate', show: (row) => makeBar(row.hit_rate, formatPercent(row.hit_rate), 'var(--good)')}];
@@ -79,6 +81,17 @@ function blockersOf(model, heap) {
     const kind = kinds.find((one) => rows.some((row) => row.moment_kind === one));
     const last = Math.max(...rows.filter((row) => row.moment_kind === kind).map((row) => row.seq ?? -1));
     return rows.filter((row) => row.moment_kind === kind && (row.seq ?? -1) === last);
+}
+
+/* Who is in the way: a click shows the stack of the block that holds most, and on the map what is of its site. */
+export function makeBlockers(model, rows, state) {
+    let chosen = null;
+    const table = makeTable(BLOCKER_COLUMNS, rows, {caption: BLOCKERS, isChosen: (row) => row === chosen, more: (row) => makeStack(model, row.top_stack_id), onRow: (row) => {
+        chosen = chosen === row ? null : row;
+        state.set({site: chosen?.site ?? null});
+        table.update();
+    }});
+    return table;
 }
 
 function poolFacts(row) {
@@ -97,9 +110,8 @@ export function makePool(model, state) {
 
     function rebuild(heap) {
         gaps = ownRows(model, heap, 'gap');
-        const add = (columns, rows, caption, onRow) => rows.length > 0 && tables.push({caption, isWide: columns.length > 6, ...makeTable(columns, rows, {caption, onRow})});
-        tables = [];
-        add(BLOCKER_COLUMNS, blockersOf(model, heap), 'What keeps the pool from giving memory back', (row) => state.set({site: row.site}));
+        const blockers = blockersOf(model, heap), add = (columns, rows, caption) => rows.length > 0 && tables.push({caption, isWide: columns.length > 6, ...makeTable(columns, rows, {caption})});
+        tables = blockers.length > 0 ? [{caption: BLOCKERS, isWide: true, ...makeBlockers(model, blockers, state)}] : [];
         add(MOMENT_COLUMNS, ownRows(model, heap, 'fragmentation'), 'At its moments');
         add(BUCKET_COLUMNS, ownRows(model, heap, 'pool_bucket'), 'Hit rate by size');
         add(CAUSE_COLUMNS, ownRows(model, heap, 'pool_cause'), 'Why the pool had to grow');

@@ -11,13 +11,19 @@ import {inLanguage, say, sayPlace, sayWith} from '../state/words.mjs';
 const KIND_PANELS = {leak: 'leaks', 'out of memory': 'oom', misuse: 'misuse', 'host growth': 'timeline', 'cache growth': 'timeline', 'shared device': 'ranks', 'uneven rank': 'ranks'};
 const SEVERITY_LEVELS = {fault: 'danger', 'not judged': 'unknown'};
 
+/* What speaks for a finding and what helps, a line each. Why memory ran out is said as on the screen, where lines have labels. Pure. */
+export function findingLines(row) {
+    const evidence = inLanguage(row.evidence, row.evidence_zh)?.split('\u240a') ?? [], remedy = inLanguage(row.remedy, row.remedy_zh);
+    return remedy === null ? evidence : [...evidence, row.kind === 'out of memory' ? `${say('FIX')}  ${remedy}` : remedy];
+}
+
 /* A finding in the language of the page; what is not judged says why in its evidence. */
 function makeFindingCard(model, row) {
     const panel = KIND_PANELS[row.kind] ?? 'pool', heap = row.heap === null ? null : panel === 'oom' ? poolOfRow(model.heaps, row) : heapOfRow(model.heaps, row);
-    const title = inLanguage(row.text, row.text_zh), lines = [inLanguage(row.evidence, row.evidence_zh)?.replaceAll('\u240a', '\n') ?? null, inLanguage(row.remedy, row.remedy_zh)];
+    const title = inLanguage(row.text, row.text_zh);
     const place = heap && model.rows('process').length > 1 ? heap.label : row.heap;
     return {row, level: SEVERITY_LEVELS[row.severity] ?? row.severity, kind: place === null ? row.kind : `${row.kind} \u00b7 ${place}`, title, panel,
-        choice: {...(row.kind === 'leak' && {site: row.site}), ...(heap && {heap: heap.heap_id})}, text: lines.filter((text) => text !== null).join('\n'), command: row.next_command};
+        choice: {...(row.kind === 'leak' && {site: row.site}), ...(heap && {heap: heap.heap_id})}, text: findingLines(row).join('\n'), command: row.next_command};
 }
 
 /* Pure, for tests: what is shown, the worst first, as table finding has it. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables of rows: sorted by a click on a column's head, filtered by the search box, long ones cut with a word.
+ * Tables of rows: sorted by a click on a column's head, filtered by the search box, long ones cut with a word. Of very many only those are made that are shown.
  */
 import {make, put} from './dom.mjs';
 import {formatCount} from '../state/format.mjs';
 import {say, sayName, sayWith} from '../state/words.mjs';
 
-const ROWS_SHOWN = 12;
+const ROWS_SHOWN = 12, ROWS_MORE = 2000;
 
 function compare(a, b) {
     if (a === b)
@@ -28,40 +28,52 @@ function makeCell(column, content) {
     return make('td', {class: column.isNumber ? 'number' : column.className}, content);
 }
 
+/* Rows that are all here, as makeTable asks for them: the chosen one is among those that are shown. */
+function sourceOf(rows, textOf, isChosen) {
+    return {count: rows.length, pick: ({sort, isDown, most, filter}) => {
+        const passing = rows.filter((row) => filter(textOf(row)));
+        if (sort !== null)
+            passing.sort((a, b) => (isDown ? -1 : 1) * compare(a[sort], b[sort]));
+        const chosen = isChosen ? passing.findIndex(isChosen) : -1;
+        if (chosen >= most)
+            passing.unshift(...passing.splice(chosen, 1));
+        return {shown: passing.slice(0, most), passing: passing.length};
+    }};
+}
+
 /*
- * columns: {title, key, show(row) gives a text or an element, isNumber, className}. options: {caption, onRow(row), isChosen(row),
- * textOf(row) for the search, more(row): an element below the chosen row, rowsShown before "more"}. update(filter) shows what passes.
+ * columns: {title, key, show(row) gives a text or an element, isNumber, className}. rows: an array, or {count, pick({sort: a key or null, isDown, most, filter})}, which gives
+ * {shown: the first rows, passing: how many there are}. options: {caption, onRow(row), isChosen(row), textOf(row) for the search, more(row): an element below the chosen row,
+ * rowsShown before "more", classOf(row)}. update(filter) shows what passes.
  */
 export function makeTable(columns, rows, options) {
     const body = make('tbody'), foot = make('p', {class: 'more'});
-    const view = {sort: null, isDown: true, isLong: false, filter: () => true};
-    const textOf = options.textOf ?? ((row) => columns.map((column) => row[column.key] ?? '').join(' '));
-
-    function sorted() {
-        const passing = rows.filter((row) => view.filter(textOf(row)));
-        if (view.sort !== null)
-            passing.sort((a, b) => (view.isDown ? -1 : 1) * compare(a[view.sort], b[view.sort]));
-        return passing;
-    }
+    const view = {sort: null, isDown: true, most: options.rowsShown ?? ROWS_SHOWN, filter: () => true};
+    const source = Array.isArray(rows) ? sourceOf(rows, options.textOf ?? ((row) => columns.map((column) => row[column.key] ?? '').join(' ')), options.isChosen) : rows;
+    let lines = [];
 
     function rowElements(row) {
         const isChosen = options.isChosen?.(row) ?? false;
         /* A click anywhere in the row counts; the keyboard has the button in its first cell. */
         const cells = columns.map((column, i) => makeCell(column, i > 0 || !options.onRow ? contentOf(column, row) : make('button', {class: 'open', 'aria-expanded': options.more ? String(isChosen) : null}, contentOf(column, row))));
-        const line = make('tr', {class: `${options.onRow ? 'can' : ''}${isChosen ? ' chosen' : ''}`, onclick: () => options.onRow?.(row)}, cells);
+        const line = make('tr', {class: `${options.onRow ? 'can' : ''}${isChosen ? ' chosen' : ''}${options.classOf?.(row) ?? ''}`, onclick: () => options.onRow?.(row)}, cells);
+        lines.push(line);
         if (!isChosen || !options.more)
             return [line];
         return [line, make('tr', {class: 'below'}, make('td', {colspan: columns.length}, options.more(row)))];
     }
 
     function show() {
-        const passing = sorted(), shown = view.isLong ? passing.slice(0, 2000) : passing.slice(0, options.rowsShown ?? ROWS_SHOWN);
+        const {shown, passing} = source.pick(view), active = document.activeElement, place = lines.findIndex((line) => line.contains(active)), isBelow = place < 0 && body.contains(active);
+        lines = [];
         put(body, shown.flatMap(rowElements));
-        const rest = passing.length - shown.length;
-        put(foot, rest > 0 && make('button', {class: 'link', onclick: () => {
-            view.isLong = true;
+        put(foot, passing > shown.length && make('button', {class: 'link', onclick: () => {
+            view.most += ROWS_MORE;
             show();
-        }}, sayWith('{count} more', {count: formatCount(rest)})), passing.length === 0 && rows.length > 0 && say('nothing here fits the search'));
+        }}, sayWith('{count} more', {count: formatCount(passing - shown.length)})), passing === 0 && source.count > 0 && say('nothing here fits the search'));
+        /* Who goes by keys stays where he is. */
+        if (place >= 0 || isBelow)
+            (isBelow ? active : lines[place]?.querySelector('.open'))?.focus({preventScroll: true});
     }
 
     function headOf(column) {

@@ -18,12 +18,13 @@
  *   zoom    labels from the whole of the picture of
  *           what is live to its part that is shown, a line each
  *   layers  what the timeline is parted by             hide    keys of its layers that are not shown, a line each
+ *   segment number of a segment that is open           rows    which blocks are in their table: 'live', 'range', 'kept' or 'segment'
  *   found   a number, not in the address: another one when the search has found more
  */
 import {LINES, shown} from './shown.mjs';
 
-const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block', 'stack', 'stepa', 'stepb'];
-const TEXTS = ['at', 'since', 'site', 'search', 'zoom', 'layers', 'hide', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with', 'lay', 'database'];
+const NUMBERS = ['heap', 'from', 'to', 'low', 'high', 'block', 'stack', 'stepa', 'stepb', 'segment'];
+const TEXTS = ['at', 'since', 'site', 'search', 'zoom', 'layers', 'hide', 'theme', 'axis', 'lang', 'group', 'colour', 'ask', 'sql', 'with', 'lay', 'database', 'rows'];
 const ALL = 'all';
 
 export function readHash(hash) {

@@ -1,0 +1,118 @@
+-- Which sums belong to a call stack.
+
+-- catalog: large, not counted
+CREATE VIEW stack_sum (
+    -- Sums of each heap by whole call stacks: what was allocated by a stack, what of it was live at the peak, and what leaked.
+    --
+    -- begin place
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- end place
+    -- The stack. NULL: none was recorded.
+    stack_id,
+    -- 'allocated': over the recording; 'leaked'; 'live at the peak', of the heap, and with ', from before the recording' what was there
+    -- when it began and has no stack; 'from before the recording': such blocks with a stack, whatever became of them; 'live when the
+    -- pool held most': of what has rows in allocation_detail; 'held when it failed': before a request failed, of the 64 largest stacks.
+    what,
+    -- Of what leaked, as in leak_by_site. NULL: all else.
+    verdict,
+    -- Of what was held when a request failed: number of it, in view out_of_memory. NULL: all else.
+    out_of_memory_id,
+    -- Unit: bytes.
+    bytes,
+    -- Unit: allocations.
+    allocation_count,
+    -- Number of the heap: several of a process may have one name.
+    heap_id
+) AS
+SELECT
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
+    q.stack_id,
+    'allocated',
+    NULL,
+    NULL,
+    q.allocated_bytes,
+    q.allocation_count,
+    q.heap_id
+FROM z_stack_sum AS q
+JOIN z_heap_place AS p ON p.heap_id = q.heap_id
+UNION ALL
+SELECT
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
+    q.stack_id,
+    CASE q.is_baseline WHEN 1 THEN 'live at the peak, from before the recording' ELSE 'live at the peak' END,
+    NULL,
+    NULL,
+    sum(q.live_bytes),
+    sum(q.live_count),
+    q.heap_id
+FROM z_peak_stack AS q
+JOIN z_heap_place AS p ON p.heap_id = q.heap_id
+GROUP BY q.heap_id, q.stack_id, q.is_baseline
+UNION ALL
+SELECT
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
+    q.stack_id,
+    'leaked',
+    q.verdict,
+    NULL,
+    sum(q.leak_count * q.size_bytes),
+    sum(q.leak_count),
+    q.heap_id
+FROM z_leaked_sum AS q
+JOIN z_heap_place AS p ON p.heap_id = q.heap_id
+GROUP BY q.heap_id, q.stack_id, q.verdict
+UNION ALL
+SELECT
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
+    q.stack_id,
+    'from before the recording',
+    NULL,
+    NULL,
+    q.block_bytes,
+    q.block_count,
+    q.heap_id
+FROM z_older_blocks AS q
+JOIN z_heap_place AS p ON p.heap_id = q.heap_id
+UNION ALL
+SELECT
+    n.host, n.rank, n.pid, n.device, n.heap, n.level,
+    a.stack_id,
+    'live when the pool held most',
+    NULL,
+    NULL,
+    sum(a.size_bytes),
+    count(*),
+    n.heap_id
+FROM z_named_moment AS n
+JOIN allocation AS a ON a.heap_id = n.heap_id
+WHERE n.moment = 'reserve'
+    AND n.level IN ('pool', 'workspace')
+    AND (a.alloc_seq IS NOT NULL OR a.stack_id IS NOT NULL)
+    AND coalesce(a.alloc_seq, -1) <= n.seq
+    AND (a.free_seq IS NULL OR a.free_seq > n.seq)
+GROUP BY n.heap_id, a.stack_id
+UNION ALL
+SELECT
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
+    q.stack_id,
+    'held when it failed',
+    NULL,
+    q.out_of_memory_chain_id,
+    q.live_bytes,
+    q.live_count,
+    q.heap_id
+FROM z_out_of_memory_stack AS q
+JOIN z_heap_place AS p ON p.heap_id = q.heap_id
+WHERE q.is_rest = 0
+    AND q.is_baseline = 0;
