@@ -84,8 +84,7 @@ START_TEST(a_file_that_is_no_trace_is_called_what_it_is)
         const char *text;
     } files[] = {
         {"", 0, "the file is empty"},
-        {"SQLite format 3\0\x10\0\1\1\0", 21,
-         "this is a database that cannot be read: file is not a database"},
+        {"SQLite format 3\0\x10\0\1\1\0", 21, "this is a database that cannot be read: file is not a database"},
         {"\x28\xb5\x2f\xfd\x04\x00", 6, "this is a zstd file, but not a trace that npumem-record wrote"},
         {"\x1f\x8b\x08\x00", 4, "this is a gzip file; decompress it first"},
         {"\xfd\x37zXZ\0\0", 7, "this is an xz file; decompress it first"},
