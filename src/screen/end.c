@@ -47,8 +47,10 @@ static void say_end(nm_screen *s, const nm_head_line_row *row, bool is_dead)
     const char *kind = row->end_kind;
     char number[NM_HUMAN_BYTES];
 
-    if (strcmp(row->input_kind, "trace") != 0)
+    if (strstr(row->input_kind, "snapshot") != NULL)
         nm_screen_say(s, NM_SAY_END_SNAPSHOT, NULL);
+    else if (strcmp(row->input_kind, "trace") != 0)
+        nm_screen_say(s, NM_SAY_SOURCE, NM_WORDS({"name", row->input_kind}));
     else if (strcmp(kind, "exit") == 0 && row->end_status == 0)
         nm_screen_say(s, NM_SAY_END_ZERO, NULL);
     else if (strcmp(kind, "exit") == 0)

@@ -29,7 +29,9 @@ static const struct {
 } kinds[] = {
     /* clang-format off */
     {FORM_SQLITE, "", {NULL}, "an SQLite database; if npumem-ingest wrote it, open it with sqlite3"},
-    {FORM_TEXT, "ID,Event,Event Type,Name,", {NULL}, "a dump of msMemScope" RECORD},
+    {FORM_TEXT, "Record Index,Timestamp(", {NULL}, "a dump of msLeaks of 2024" RECORD},
+    {FORM_TEXT, "", {"Allocated Memory(byte)", "Diff Memory(byte)"}, "a memory_compare of msMemScope, which says nothing of a run; give its dumps"},
+    {FORM_TEXT, "", {"Allocated Memory(Byte)", "Diff Memory(Byte)"}, "a memory_compare of msMemScope, which says nothing of a run; give its dumps"},
     {FORM_TEXT, "FuncInfo,StartTime(ns)", {NULL}, "a python_trace of msMemScope, which holds no memory"},
     {FORM_TEXT, "Thread,Time,Action,Pointer,Size,Stream", {NULL}, "a log of RMM" OF_CUDA},
     {FORM_TEXT, "", {"[A][Stream ", "[Upstream "}, "a debug log of RMM" OF_CUDA},

@@ -15,10 +15,8 @@
 
 /* To add a format: one line here. The first that matches reads the input. */
 static const nm_source_type *const types[] = {
-    &nm_trace_source_type,
-    &nm_snapshot_source_type,
-    &nm_ascend_profiler_source_type,
-    &nm_kineto_source_type,
+    &nm_trace_source_type,  &nm_snapshot_source_type,   &nm_ascend_profiler_source_type,
+    &nm_kineto_source_type, &nm_msmemscope_source_type,
 };
 
 #define TYPE_COUNT (sizeof types / sizeof types[0])
@@ -80,20 +78,6 @@ static nm_status open_database(int fd, nm_bytes head, nm_source **out, nm_error 
     return status == NM_OK ? nm_source_refuse(fd, head, err) : status;
 }
 
-/* What begins like that may be anything: does it open? */
-static nm_status look_closer(int fd, nm_source_seen *out, nm_error *err)
-{
-    nm_source *source = NULL;
-
-    if (out->type == NULL || !out->type->is_guess)
-        return NM_OK;
-    nm_status status = lseek(fd, 0, SEEK_SET) == 0 ? nm_source_open(fd, &source, err) : NM_ERR_IO;
-    nm_source_close(source);
-    if (status != NM_OK)
-        *out = (nm_source_seen){0};
-    return status == NM_ERR_MEMORY ? status : NM_OK;
-}
-
 nm_status nm_source_look(int fd, nm_source_seen *out, nm_error *err)
 {
     uint8_t begin[NM_SOURCE_HEAD_BYTES], inner[NM_SOURCE_HEAD_BYTES];
@@ -108,8 +92,10 @@ nm_status nm_source_look(int fd, nm_source_seen *out, nm_error *err)
     nm_bytes seen = look_inside(head, inner);
     if (!nm_foreign_matches(seen)) {
         out->type = type_of(seen, nm_input_is_gzip(head));
+        if (out->type != NULL && out->type->is_guess)
+            out->type = NULL;
         out->part = out->type == NULL || out->type->part == NULL ? 0 : out->type->part(seen);
-        return look_closer(fd, out, err);
+        return NM_OK;
     }
     out->is_database = true;
     status = open_tables(fd, head, &input, &database, err);

@@ -94,8 +94,7 @@ typedef struct nm_source_type {
     bool
         is_unpacking; /* what it reads may be inside of a gzip file: `matches` is asked of that, `open` gets the file as it lies */
     /* Does the input begin like this format? `head` is its first bytes: at most NM_SOURCE_HEAD_BYTES, fewer if it is shorter. */
-    bool
-        is_guess; /* what `matches` says is known when it is opened: of many files, those that cannot be are not of it */
+    bool is_guess;                  /* what begins so may be anything: in a folder it is passed over */
     bool (*matches)(nm_bytes head); /* NULL: only databases are of this type */
     /* `fd` is borrowed, at its start; it may be a pipe, so `head` is what has been read from it already. */
     nm_status (*open)(int fd, nm_bytes head, nm_source **out, nm_error *err);
@@ -153,6 +152,7 @@ extern const nm_source_type nm_trace_source_type;
 extern const nm_source_type nm_snapshot_source_type;
 extern const nm_source_type nm_ascend_profiler_source_type;
 extern const nm_source_type nm_kineto_source_type;
+extern const nm_source_type nm_msmemscope_source_type;
 
 /* `fds` is copied; the descriptors are borrowed. */
 nm_status nm_trace_source_open_parts(const int *fds, size_t fd_count, nm_bytes head, nm_source **out, nm_error *err);

@@ -22,7 +22,8 @@
     " coalesce(o.process_id, (SELECT h.process_id FROM older.heap AS h WHERE h.heap_id = o.heap_id),"                  \
     " (SELECT d.process_id FROM older.device AS d WHERE d.device_id = o.device_id))),"                                 \
     " (SELECT min(i.input_id) FROM older.input AS i))'"                                                                \
-    " ELSE CASE WHEN c.\"notnull\" THEN '0' ELSE 'NULL' END END"
+    " ELSE CASE WHEN n.name = 'input' AND c.name GLOB '*_basis' THEN '''exact''' WHEN c.\"notnull\" THEN '0' ELSE "    \
+    "'NULL' END END"
 
 /* Words of codes are ours: of equal numbers the first row stays. %w: to. */
 static const char copies_sql[] =

@@ -18,8 +18,12 @@
 static const struct {
     const char *content, *said;
 } kinds[] = {
-    {"ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id\n1,SYSTEM,ACL_INIT\n", "a dump of msMemScope"},
-    {"\xef\xbb\xbfID,Event,Event Type,Name,Timestamp(ns)\n", "a dump of msMemScope"}, /* through a spreadsheet */
+    {"Record Index,Timestamp(us),Event,Event Type,Process Id,Thread Id\n", "a dump of msLeaks of 2024"},
+    {",,Base,Compare\nName,Device Id,Allocated Memory(byte),Allocated Memory(byte),Diff Memory(byte)\n",
+     "a memory_compare of msMemScope"},
+    {"\xef\xbb\xbf"
+     "Event,Name,Device ID,Base,Compare,Allocated Memory(Byte),Diff Memory(Byte)\n", /* through a spreadsheet */
+     "a memory_compare of msMemScope"},
     {"FuncInfo,StartTime(ns),EndTime(ns),Thread Id,Process Id\n", "a python_trace of msMemScope"},
     {"Thread,Time,Action,Pointer,Size,Stream\n1,12:00:00:000001,allocate,0x7f,256,0\n", "a log of RMM"},
     {"start_time_stamp,end_time_stamp,device_addr,stream_id,pool_type,size,\n", "memory_block.csv of MindSpore"},
