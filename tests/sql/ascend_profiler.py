@@ -430,6 +430,16 @@ def test_databases():
     stacks = db.execute("SELECT DISTINCT t.text FROM allocation AS a JOIN stack_text AS t USING (stack_id) JOIN heap AS h USING (heap_id)"
                         " WHERE h.name = 'PTA' AND a.alloc_seq IS NOT NULL AND t.text LIKE '%aten::b%'").fetchall()
     check(stacks == [("aten::b\nmodel.py:7 forward\ntrain.py:40 main",)], "the chain of a call", stacks)
+    # Rows in a journal that its writer has left are not read, and said.
+    writer = sqlite3.connect(path)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("PRAGMA wal_autocheckpoint = 0")
+    writer.execute("CREATE TABLE more (a)")
+    writer.commit()
+    os.unlink(os.path.join(WORK, "out.db"))
+    run = subprocess.run([INGEST, path, "-o", os.path.join(WORK, "out.db")], capture_output=True, text=True, timeout=100)
+    check(run.returncode == 0 and "in its journal (-wal) are not read" in run.stderr, "a journal", run.stderr)
+    writer.close()
     # Its tables as text tell the same.
     folder = fresh("same")
     write_folder(folder, program, rank=2)

@@ -375,9 +375,11 @@ static nm_status add_seen(tool_inputs *inputs, const char *path, const nm_source
     if (seen->type != NULL && (seen->part != 0 || (seen->is_database && seen->type->part != NULL)))
         return add_to_run(inputs, path, seen, err);
     status = add_input(inputs, path, &input, err);
-    if (status == NM_OK)
-        input->is_database = seen->is_database && seen->type == NULL;
-    return status;
+    if (status != NM_OK)
+        return status;
+    input->is_database = seen->is_database && seen->type == NULL;
+    input->is_run_database = seen->is_database && seen->type != NULL;
+    return NM_OK;
 }
 
 static nm_status add_found(tool_inputs *inputs, const tool_folder_file *file, nm_error *err)
@@ -481,6 +483,22 @@ void tool_say_repeat(const char *program, const char *name, const char *kept, in
                 left_out, recording_count, of_count, stays);
 }
 
+/* A database whose writer was ended leaves rows beside it. */
+static void say_journal(const tool_input *input, const char *program, FILE *out)
+{
+    char name[PATH_MAX], path[PATH_MAX];
+    struct stat info;
+    int len = snprintf(path, sizeof path, "%s-wal", input->paths[0]);
+
+    if (!input->is_run_database || len < 0 || len >= (int)sizeof path || !nm_door_look(path, &info) ||
+        info.st_size == 0)
+        return;
+    fprintf(out,
+            nm_spoken("%s: %s: rows that are still in its journal (-wal) are not read; sqlite3 FILE 'PRAGMA "
+                      "wal_checkpoint' puts them into it\n"),
+            program, nm_shown_text(name, sizeof name, input->paths[0]));
+}
+
 void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FILE *out)
 {
     char name[PATH_MAX], left_out[PATH_MAX];
@@ -488,6 +506,7 @@ void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FIL
     for (size_t i = 0; i < inputs->count; i++) {
         const tool_input *input = &inputs->items[i];
 
+        say_journal(input, program, out);
         if (input->repeat_count == 1)
             tool_say_repeat(program, input->repeat_path, input->kept_path, 1, 1, out);
         else if (input->repeat_count > 1)

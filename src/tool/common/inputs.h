@@ -45,7 +45,7 @@ nm_status tool_inputs_find(const char *const *operands, size_t operand_count, to
                            nm_error *err);
 
 /* Of files that begin with the same block of a recording one stays, the one of which more can be read. Says of each input which
- * of its files were left out, a line each. */
+ * of its files were left out, and what of a database is in none of them, a line each. */
 void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FILE *out);
 
 /* The line that says of `name` that so many of its recordings are in `kept` too, and not taken again. */
