@@ -585,6 +585,14 @@ def test_samples(samples):
     check(found[:3] == (blocks["allocations"], blocks["frees"], blocks["allocated_bytes"]), "msprof's blocks", found)
     check(found[7:] == (blocks["max_totalAllocate"], blocks["max_totalReserve"]), "msprof's peak", found)
     check(rounded[("PTA operator_memory", 2)][0] >= 21, "operators beside", rounded)
+    ranks = fresh("snapshots")
+    for i, snapshot in enumerate(("one_forward", "one_training_step")):
+        os.makedirs("%s/rank_%d" % (ranks, i))
+        shutil.copy("%s/torch/%s.pickle" % (samples, snapshot), "%s/rank_%d" % (ranks, i))
+    subprocess.run([INGEST, ranks, "--quiet", "-o", os.path.join(WORK, "snapshots.db")], check=True, timeout=100)
+    found = sqlite3.connect(os.path.join(WORK, "snapshots.db"))
+    check(found.execute("SELECT i.kind, p.rank FROM input AS i JOIN process AS p USING (input_id) ORDER BY 2").fetchall()
+          == [("torch snapshot", 0), ("torch snapshot", 1)], "snapshots of ranks in a folder")
     every = ingest(samples + "/imports/ascend_pt", name="every.db")
     check(every.execute("SELECT count(*) FROM input").fetchone() == (3,), "three runs in one folder")
 
