@@ -523,7 +523,7 @@ CREATE TABLE memory_sample (
     kind INTEGER NOT NULL,
     -- Memory in use: of a device, cgroup or machine by anybody, of the host by the process. Unit: bytes.
     used_bytes INTEGER NOT NULL,
-    -- All memory of that kind; of the host: what the machine has; of a cgroup: its limit. Unit: bytes.
+    -- All memory of that kind; of the host: what the machine has; of a cgroup: its limit; 0: not known. Unit: bytes.
     total_bytes INTEGER NOT NULL,
     -- Place in the order of events.
     seq INTEGER

@@ -31,7 +31,7 @@ static nm_status give_memory(const nm_run *run, const nm_context *context, nm_er
         .process_id = process == NULL ? 0 : process->id,
         .device_id = device == NULL ? 0 : device->id,
         .kind = event->detail,
-        .used_bytes = event->detail >= NM_MEMORY_HOST_RESIDENT
+        .used_bytes = event->detail >= NM_MEMORY_HOST_RESIDENT || event->total_bytes == 0
                           ? event->size_bytes
                           : nm_subtract_saturated(event->total_bytes, event->free_bytes),
         .total_bytes = event->total_bytes,

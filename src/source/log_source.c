@@ -899,6 +899,7 @@ static bool source_matches(nm_bytes head)
 }
 
 const nm_source_type nm_log_source_type = {
+    .is_guess = true,
     .name = "log",
     .is_unpacking = true,
     .matches = source_matches,

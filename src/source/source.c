@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "source/input.h"
@@ -14,8 +15,8 @@
 
 /* To add a format: one line here. The first that matches reads the input; any text may be a log, so that it is the last. */
 static const nm_source_type *const types[] = {
-    &nm_trace_source_type,      &nm_snapshot_source_type, &nm_kineto_source_type,
-    &nm_msmemscope_source_type, &nm_log_source_type,
+    &nm_trace_source_type,  &nm_snapshot_source_type,   &nm_ascend_profiler_source_type,
+    &nm_kineto_source_type, &nm_msmemscope_source_type, &nm_log_source_type,
 };
 
 #define TYPE_COUNT (sizeof types / sizeof types[0])
@@ -54,16 +55,13 @@ static const nm_source_type *type_of_tables(const nm_foreign_tables *database)
     return NULL;
 }
 
-bool nm_source_reads_database(int fd)
+static nm_status open_tables(int fd, nm_bytes head, nm_input **input, nm_foreign_tables **database, nm_error *err)
 {
-    nm_foreign_tables *database = NULL;
-    nm_input *input = NULL;
-    bool is_read = nm_input_open(fd, (nm_bytes){0}, &input, NULL) == NM_OK &&
-                   nm_foreign_tables_open(input, &database, NULL) == NM_OK && type_of_tables(database) != NULL;
+    nm_status status = nm_input_open(fd, head, input, err);
 
-    nm_foreign_tables_close(database);
-    nm_input_close(input);
-    return is_read;
+    if (status == NM_OK)
+        status = nm_input_unpack(*input, err);
+    return status == NM_OK ? nm_foreign_tables_open(*input, database, err) : status;
 }
 
 static nm_status open_database(int fd, nm_bytes head, nm_source **out, nm_error *err)
@@ -71,12 +69,8 @@ static nm_status open_database(int fd, nm_bytes head, nm_source **out, nm_error 
     nm_foreign_tables *database = NULL;
     nm_input *input = NULL;
     const nm_source_type *type = NULL;
-    nm_status status = nm_input_open(fd, head, &input, err);
+    nm_status status = open_tables(fd, head, &input, &database, err);
 
-    if (status == NM_OK)
-        status = nm_input_unpack(input, err);
-    if (status == NM_OK)
-        status = nm_foreign_tables_open(input, &database, err);
     if (status == NM_OK && (type = type_of_tables(database)) != NULL)
         return type->open_database(input, database, out, err);
     nm_foreign_tables_close(database);
@@ -89,6 +83,34 @@ bool nm_source_is_log(nm_bytes head)
     uint8_t inner[NM_SOURCE_HEAD_BYTES];
 
     return type_of(look_inside(head, inner), nm_input_is_gzip(head)) == &nm_log_source_type;
+}
+
+nm_status nm_source_look(int fd, nm_source_seen *out, nm_error *err)
+{
+    uint8_t begin[NM_SOURCE_HEAD_BYTES], inner[NM_SOURCE_HEAD_BYTES];
+    nm_foreign_tables *database = NULL;
+    nm_input *input = NULL;
+    nm_bytes head = {begin, 0};
+    nm_status status = nm_io_read(fd, begin, sizeof begin, &head.len, err);
+
+    *out = (nm_source_seen){0};
+    if (status != NM_OK || head.len == 0)
+        return status;
+    nm_bytes seen = look_inside(head, inner);
+    if (!nm_foreign_matches(seen)) {
+        out->type = type_of(seen, nm_input_is_gzip(head));
+        if (out->type != NULL && out->type->is_guess)
+            out->type = NULL;
+        out->part = out->type == NULL || out->type->part == NULL ? 0 : out->type->part(seen);
+        return NM_OK;
+    }
+    out->is_database = true;
+    status = open_tables(fd, head, &input, &database, err);
+    if (status == NM_OK)
+        out->type = type_of_tables(database);
+    nm_foreign_tables_close(database);
+    nm_input_close(input);
+    return status == NM_ERR_MEMORY ? status : NM_OK;
 }
 
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
@@ -114,7 +136,7 @@ nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
 
 nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out, nm_error *err)
 {
-    uint8_t begin[NM_SOURCE_HEAD_BYTES];
+    uint8_t begin[NM_SOURCE_HEAD_BYTES], inner[NM_SOURCE_HEAD_BYTES];
     nm_bytes head = {begin, 0};
     nm_status status;
 
@@ -122,7 +144,12 @@ nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out,
         return nm_source_open(fds[0], out, err);
     *out = NULL;
     status = nm_io_read(fds[0], begin, sizeof begin, &head.len, err);
-    return status == NM_OK ? nm_trace_source_open_parts(fds, fd_count, head, out, err) : status;
+    if (status != NM_OK)
+        return status;
+    const nm_source_type *type = type_of(look_inside(head, inner), nm_input_is_gzip(head));
+    if (type == NULL || type->open_parts == NULL || lseek(fds[0], 0, SEEK_SET) != 0)
+        return nm_trace_source_open_parts(fds, fd_count, head, out, err);
+    return type->open_parts(fds, fd_count, out, err);
 }
 
 nm_status nm_source_next(nm_source *source, nm_record *out, nm_error *err)

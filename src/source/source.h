@@ -87,14 +87,21 @@ typedef struct nm_source_summary_data {
     bool is_complete;    /* finished and nothing lost */
 } nm_source_summary_data;
 
+#define NM_SOURCE_PART_BESIDE 64
+
 typedef struct nm_source_type {
     const char *name;
     bool
         is_unpacking; /* what it reads may be inside of a gzip file: `matches` is asked of that, `open` gets the file as it lies */
     /* Does the input begin like this format? `head` is its first bytes: at most NM_SOURCE_HEAD_BYTES, fewer if it is shorter. */
+    bool is_guess;                  /* what begins so may be anything: in a folder it is passed over */
     bool (*matches)(nm_bytes head); /* NULL: only databases are of this type */
     /* `fd` is borrowed, at its start; it may be a pipe, so `head` is what has been read from it already. */
     nm_status (*open)(int fd, nm_bytes head, nm_source **out, nm_error *err);
+    /* NULL: an input of this type is one file. Else which of the files of one run begins so, from 1 (0: none), from NM_SOURCE_PART_BESIDE on
+     * one that says nothing by itself; such files, in any order, are one input. The descriptors are borrowed, at their starts. */
+    unsigned (*part)(nm_bytes head);
+    nm_status (*open_parts)(const int *fds, size_t fd_count, nm_source **out, nm_error *err);
     /* A database is of this type where it has one of these tables (NULL ends them); `matches` and `open` are not asked then. */
     const char *const *tables;
     /* Both are the source's from here on, also where this fails. */
@@ -118,15 +125,23 @@ struct nm_source { /* the head of every source's own struct */
  * be: not. */
 nm_status nm_source_recognise(nm_bytes head, nm_error *err);
 
-/* Is the file (borrowed) a database of another tool that is read? Its position stays. */
-bool nm_source_reads_database(int fd);
+/* What would read a file. */
+typedef struct nm_source_seen {
+    const nm_source_type *type; /* NULL: nothing would */
+    unsigned part;              /* of which of several files it is; 0: it is whole by itself */
+    bool is_database;           /* SQLite's */
+} nm_source_seen;
+
+/* Looks at the file that `fd` reads (borrowed, at its start; then it is anywhere). What is not read is no error. */
+nm_status nm_source_look(int fd, nm_source_seen *out, nm_error *err);
+
 /* Is it a text that would be read as a log? */
 bool nm_source_is_log(nm_bytes head);
 
 /* Opens the input that `fd` reads (borrowed; a file or a pipe). NM_ERR_FORMAT when no format matches. */
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err);
 
-/* The same for the parts of one recording, in their order (trace/files.h): one trace. */
+/* The same for the parts of one recording, in their order (trace/files.h): one trace; or for the files of one run of another tool. */
 nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out, nm_error *err);
 nm_status nm_source_next(nm_source *source, nm_record *out, nm_error *err);
 void nm_source_summary(const nm_source *source, nm_source_summary_data *out);
@@ -138,6 +153,7 @@ nm_status nm_source_rewind(nm_source *source, bool *is_done, nm_error *err);
 
 extern const nm_source_type nm_trace_source_type;
 extern const nm_source_type nm_snapshot_source_type;
+extern const nm_source_type nm_ascend_profiler_source_type;
 extern const nm_source_type nm_kineto_source_type;
 extern const nm_source_type nm_msmemscope_source_type;
 extern const nm_source_type nm_log_source_type;

@@ -141,8 +141,8 @@ static nm_status refuse_foreign(sqlite3 *db, const char *schema, nm_error *err)
         {"memscope_dump", "a dump of msMemScope, which npumem ingest reads"},
         {"leaks_dump", "a dump of msLeaks, which npumem ingest reads"},
         {"ClusterStepTraceTime", "cluster_analysis.db of MindStudio, which holds no memory"},
-        {"PYTORCH_API", "a database of the Ascend PyTorch Profiler: not read; record the program (npumem record)"},
-        {"NPU_OP_MEM", "a database of msprof: not read; record the program (npumem record)"},
+        {"PYTORCH_API", "a database of the Ascend PyTorch Profiler, without memory (profile_memory=True)"},
+        {"SESSION_TIME_INFO", "a database of msprof, without memory (--sys-hardware-mem=on, --task-memory=on)"},
     };
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {

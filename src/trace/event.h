@@ -56,7 +56,8 @@ typedef enum nm_event_kind {
 
     /* State. */
     NM_EVENT_MEMORY_SAMPLE = 32, /* thread device detail = nm_memory_kind free_bytes total_bytes. Of host memory, seen
-                                    from outside: number (process_id) size_bytes (used) total_bytes (of the machine) */
+                                    from outside: number (process_id) size_bytes (used) total_bytes (of the machine). Not in a trace: of a
+                                    device whose size is not told: size_bytes (used) */
     NM_EVENT_DEVICE_CALL = 33,   /* thread device detail = nm_device_call error_code */
     NM_EVENT_PROCESS_END = 34,   /* number (process_id) detail = nm_process_end error_code (exit status or signal) */
     NM_EVENT_STREAM_CALL =

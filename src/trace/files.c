@@ -268,14 +268,6 @@ static nm_status add_numbered(nm_trace_files *files, const char *path, int flags
     return status == NM_ERR_MEMORY ? status : nm_fail_errno(err, ENOENT, "cannot open");
 }
 
-static bool is_of_profiler(const char *folder)
-{
-    char inside[PATH_MAX];
-
-    snprintf(inside, sizeof inside, "%s/ASCEND_PROFILER_OUTPUT", folder);
-    return nm_door_leads_to(inside, S_IFDIR);
-}
-
 static nm_status add_path(nm_trace_files *files, const char *path, int flags, nm_error *err)
 {
     struct stat info;
@@ -290,11 +282,7 @@ static nm_status add_path(nm_trace_files *files, const char *path, int flags, nm
     }
     status = add_folder(files, path, NULL, flags, err);
     if (status == NM_OK && files->count == before)
-        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%s",
-                       nm_spoken(is_of_profiler(path)
-                                     ? "this is a folder of the Ascend PyTorch Profiler, which is not read; record the "
-                                       "program (npumem record)"
-                                     : "there is no trace in this folder"));
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%s", nm_spoken(NM_TRACE_FILES_NONE));
     return status;
 }
 
@@ -357,7 +345,9 @@ nm_status nm_trace_files_find(const char *path, nm_trace_files *out, nm_error *e
     nm_status status;
 
     *out = (nm_trace_files){.is_closed = true};
-    status = nm_trace_files_is_single(path) ? add_file(out, path, O_RDONLY, err) : add_path(out, path, O_RDONLY, err);
+    status = nm_trace_files_is_single(path)    ? add_file(out, path, O_RDONLY, err)
+             : nm_door_leads_to(path, S_IFDIR) ? add_folder(out, path, NULL, O_RDONLY, err)
+                                               : add_numbered(out, path, O_RDONLY, err);
     if (status != NM_OK && status != NM_END)
         nm_trace_files_close(out);
     return status == NM_END ? NM_OK : status;

@@ -37,8 +37,10 @@ bool nm_trace_files_is_single(const char *path);
 nm_status nm_trace_files_open(const char *const *paths, size_t path_count, int flags, nm_trace_files *out,
                               nm_error *err);
 
-/* The same without the descriptors (-1), of as many recordings as there are, in no order. Of a file that is no trace
- * nothing is found. */
+#define NM_TRACE_FILES_NONE "there is no trace in this folder"
+
+/* The same without the descriptors (-1), of as many recordings as there are, in no order. Of a file that is no trace, or a folder
+ * without any, nothing is found. */
 nm_status nm_trace_files_find(const char *path, nm_trace_files *out, nm_error *err);
 
 /* Shows each NAME.NNN that is (the beginning of) a trace, or empty as a part that was just being begun: its name in the open

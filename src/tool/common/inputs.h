@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the operands of npumem-ingest and npumem-whatif name: the parts of one recording are one input, however they are
- * named; any other file is an input of its own.
+ * named, and so are the files of one run of a profiler; any other file is an input of its own. A folder without traces of its own is
+ * all that can be read in it.
  */
 #ifndef NM_TOOL_COMMON_INPUTS_H
 #define NM_TOOL_COMMON_INPUTS_H
@@ -20,11 +21,16 @@ typedef struct tool_input {
     char *name;   /* as table input and messages call it; owned */
     char **paths; /* its files, or the one operand; owned */
     size_t path_count, path_capacity;
-    uint64_t *begins; /* of a trace that was looked into: the first block's index of each of its files; owned */
+    uint64_t *
+        begins; /* of a trace that was looked into: the first block's index of each of its files; of a run: which part it is; owned */
     size_t begin_capacity;
-    uint8_t trace_id[16]; /* of a trace that was looked into */
-    bool is_trace;        /* was looked into, and is one */
-    bool is_database;
+    uint8_t trace_id[16];       /* of a trace that was looked into */
+    bool is_trace;              /* was looked into, and is one */
+    bool is_database;           /* that npumem wrote */
+    char *run;                  /* of a profiler's run: the folder that its files are in; owned. Else NULL */
+    const nm_source_type *type; /* of a run */
+    bool is_run_database;       /* another tool's */
+    bool is_left_out;
     size_t repeat_count;           /* files that are there again: left out, */
     char *repeat_path, *kept_path; /* the first of them, and what it repeats; owned, or NULL */
 } tool_input;
@@ -41,7 +47,7 @@ nm_status tool_inputs_find(const char *const *operands, size_t operand_count, to
                            nm_error *err);
 
 /* Of files that begin with the same block of a recording one stays, the one of which more can be read. Says of each input which
- * of its files were left out, a line each; and which logs. */
+ * of its files were left out, and what of a database is in none of them, a line each; and which logs. */
 void tool_inputs_say_repeats(const tool_inputs *inputs, const char *program, FILE *out);
 
 /* The line that says of `name` that so many of its recordings are in `kept` too, and not taken again. */
@@ -57,8 +63,8 @@ nm_status tool_input_source(int fd, const nm_trace_files *files, nm_source **out
 /* Back to the first record. *is_new: *source is another one, opened anew; it is NULL after a failure. */
 nm_status tool_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err);
 
-/* The rank that the name of an input's file tells, or of the folder it is in: "snapshot_rank3.pickle", "rank_12/run.log", and as
- * torchrun names its logs "attempt_0/12/stderr.log". False: none does. */
+/* The rank that the name of an input's file tells: "snapshot_rank3.pickle", "run.rank-12.zst"; else a folder that it is in, called just
+ * "rank_3", or as torchrun names its logs "attempt_0/3". False: none tells it. */
 bool tool_input_rank(const char *name, int64_t *rank);
 
 void tool_inputs_free(tool_inputs *inputs);

@@ -32,7 +32,7 @@
 #include "tool/ingest/workers.h"
 
 /* "runs/a.zst" -> "runs/a.db" */
-static char *default_output(const char *input_name)
+static char *default_output(const char *input_name, bool is_foreign)
 {
     const char *slash = strrchr(input_name, '/');
     const char *name = slash == NULL ? input_name : slash + 1;
@@ -40,6 +40,8 @@ static char *default_output(const char *input_name)
     size_t kept = dot == NULL || dot == name ? strlen(input_name) : (size_t)(dot - input_name);
     char *path = NULL;
 
+    if (is_foreign && dot != NULL && strcmp(dot, ".db") == 0) /* not over it */
+        return asprintf(&path, "%.*s.npumem.db", (int)kept, input_name) < 0 ? NULL : path;
     return asprintf(&path, "%.*s.db", (int)kept, input_name) < 0 ? NULL : path;
 }
 
@@ -91,8 +93,9 @@ static nm_status find_inputs(ingest *run, nm_error *err)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%zu inputs (%s, %s, ...) need -o FILE.db", run->inputs.count,
                        run->inputs.items[0].name, run->inputs.items[1].name);
     run->output_path = options->output_path != NULL ? strdup(options->output_path)
-                       : is_database(run)           ? strdup(run->inputs.items[0].paths[0])
-                                                    : default_output(run->inputs.items[0].name);
+                       : is_database(run)
+                           ? strdup(run->inputs.items[0].paths[0])
+                           : default_output(run->inputs.items[0].name, run->inputs.items[0].is_run_database);
     return run->output_path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
 }
 

@@ -211,14 +211,14 @@ static const option_row rows[] = {
 static const options_program program = {
     .name = "npumem-ingest",
     .usage = "npumem-ingest [-o FILE.db] [--csv DIR] [options] INPUT...",
-    .about = "Loads a trace of npumem-record, a memory snapshot of torch or torch_npu, or a log in which memory ran "
-             "out, into an "
-             "SQLite database and prints the answers: leaks, peak, fragmentation, pool hit rate, failures. The input "
-             "is recognised by its content; '-' "
-             "is standard input. A recording in parts (npumem-record --keep) is one input: name its folder, its parts, "
-             "or what they have in common. Several inputs, also databases of this program, go into one database, which "
-             "-o names: the ranks of a job. One database alone is not loaded: its answers are printed again, and --csv "
-             "and --report write their files again.",
+    .about = "Loads a trace of npumem-record, a memory snapshot of torch or torch_npu, a file of a profiler, "
+             "or a log in which memory ran out, into an SQLite database and prints the answers: leaks, peak, "
+             "fragmentation, pool hit rate, failures. The input is recognised by its content; '-' is standard "
+             "input. A recording in parts (npumem-record --keep) is one input: name its folder, its parts, or "
+             "what they have in common. Any other folder is all that can be read in it. Several inputs, also "
+             "databases of this program, go into one database, which -o names: the ranks of a job. One "
+             "database alone is not loaded: its answers are printed again, and --csv and --report write their "
+             "files again.",
     .ends = {"the inputs were whole", "failed, no output", "wrong usage",
              "done, but part of the input was damaged, cut or lost, or is still being recorded, or the answers could "
              "not be "

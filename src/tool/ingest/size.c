@@ -59,7 +59,7 @@ ingest_size ingest_size_of(const tool_inputs *inputs)
     ingest_size size = {0};
 
     for (size_t i = 0; i < inputs->count; i++)
-        for (size_t j = 0; j < inputs->items[i].path_count; j++)
+        for (size_t j = 0; inputs->items[i].run == NULL && j < inputs->items[i].path_count; j++)
             add_file(inputs->items[i].paths[j], inputs->items[i].is_database, &size);
     return size;
 }
