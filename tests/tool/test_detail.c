@@ -25,8 +25,9 @@
 #define HAS_SANITIZER 0
 #endif
 
-/* Of lists of allocations: with 'live' they are whole all the same, for what is outstanding is live at the end, or at the moments. */
-static const char *const lists[] = {"outstanding", "leak", "serving_moment", NULL};
+/* Of lists of allocations: with 'live' they are whole all the same, for what is outstanding is live at the end, or at the moments.
+ * stack_sum sums such a list for the moment when a pool held most. */
+static const char *const lists[] = {"outstanding", "leak", "serving_moment", "stack_sum", NULL};
 
 /* What tells of the rows that are there: not the same with another detail. */
 static const char *const of_rows[] = {"allocation_detail", "catalog", NULL};
