@@ -4,7 +4,6 @@
  */
 #include "source/cell.h"
 
-#include <math.h>
 #include <string.h>
 
 #define DIGITS_MAX   19 /* kept of a number; with a scale up to 2^63 they fit into 128 bits */
@@ -101,18 +100,28 @@ static bool scale_decimal(const decimal *number, uint64_t scale, int64_t *value)
     return product <= most;
 }
 
+/* The nearest whole number, a half away from 0. */
+static bool nearest(double real, int64_t *value)
+{
+    bool is_there = real > -0x1p63 && real < 0x1p63; /* not of what is no number */
+
+    *value = is_there ? (int64_t)real : 0;
+    if (is_there && real - (double)*value >= 0.5)
+        ++*value;
+    else if (is_there && (double)*value - real >= 0.5)
+        --*value;
+    return is_there;
+}
+
 bool nm_cell_get(const nm_cell *cell, uint64_t scale, int64_t *value)
 {
     decimal number;
-    double scaled;
 
     switch (cell->kind) {
     case NM_CELL_INT:
         return !__builtin_mul_overflow(cell->integer, (__int128)scale, value);
     case NM_CELL_REAL:
-        scaled = nearbyint(cell->real * (double)scale);
-        *value = fabs(scaled) < 0x1p63 ? (int64_t)scaled : 0;
-        return fabs(scaled) < 0x1p63;
+        return nearest(cell->real * (double)scale, value);
     case NM_CELL_TEXT:
         return read_decimal(nm_cell_text(cell), &number) && scale_decimal(&number, scale, value);
     case NM_CELL_NONE:
