@@ -30,7 +30,6 @@ static const struct {
     {"Device_id,Component,Timestamp(us),Total Reserved(MB),Device\n", "a table of the Ascend PyTorch Profiler"},
     {"Name,Size(KB),Allocation Time(us),Duration(us)\n", "a table of the Ascend PyTorch Profiler"},
     {"Device_id,event,ddr(KB),hbm(KB),memory(KB),timestamp(us)\n", "a table of msprof"},
-    {"start_time_stamp,end_time_stamp,device_addr,stream_id,pool_type,size,\n", "memory_block.csv of MindSpore"},
     {"{\n \"hloModule\":{\"name\":\"m\"}}", "a module of XLA"},
     {"[{\"ph\": \"X\", \"name\": \"aten::mm\"}]", "trace_view.json"},
     {"[[-1, 1, 37888, 7], [5, 2, 512, 1]]", "a memory timeline of torch.profiler"},
