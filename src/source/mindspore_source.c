@@ -72,17 +72,20 @@ static nm_bytes text_of(const char *text)
     return (nm_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-/* Up to `stop`; text goes on behind it. False: it does not begin with `key`, or there is no `stop`. */
+/* What stands between `key` and `stop`; text goes on behind it. False: it does not begin with `key`, or there is no `stop`: of '|'
+ * the end is one. */
 static bool take_part(nm_bytes *text, const char *key, char stop, nm_bytes *part)
 {
-    size_t skip = strlen(key);
-    const uint8_t *end =
-        text->len < skip || memcmp(text->data, key, skip) != 0 ? NULL : memchr(text->data, stop, text->len);
+    size_t skip = strlen(key), end;
 
-    if (end == NULL || (size_t)(end - text->data) < skip)
+    if (text->len < skip || memcmp(text->data, key, skip) != 0)
         return false;
-    *part = (nm_bytes){text->data + skip, (size_t)(end - text->data) - skip};
-    *text = (nm_bytes){end + 1, text->len - (size_t)(end + 1 - text->data)};
+    const uint8_t *found = memchr(text->data + skip, stop, text->len - skip);
+    if (found == NULL && stop != '|')
+        return false;
+    end = found == NULL ? text->len : (size_t)(found - text->data);
+    *part = (nm_bytes){text->data + skip, end - skip};
+    *text = found == NULL ? (nm_bytes){0} : (nm_bytes){found + 1, text->len - end - 1};
     return true;
 }
 
@@ -103,7 +106,7 @@ static nm_status push_frame(mindspore_source *source, nm_bytes function, nm_byte
     return status == NM_OK ? nm_gathered_stack(source->gathered, *stack, frame, stack, err) : status;
 }
 
-/* "File:F;Line:N;Function:f|" a frame, from the outermost inwards; where there is none the operator is the only frame. */
+/* "File:F;Line:N;Function:f|" a frame, from the outermost inwards; where not all of it is, the operator is the only frame. */
 static nm_status find_stack(mindspore_source *source, const nm_cell *cells, uint64_t *stack, nm_error *err)
 {
     nm_bytes text = nm_cell_text(&cells[PYTHON]), node = nm_cell_text(&cells[NODE]), file, line, function;
@@ -113,6 +116,7 @@ static nm_status find_stack(mindspore_source *source, const nm_cell *cells, uint
     while (status == NM_OK && take_part(&text, "File:", ';', &file) && take_part(&text, "Line:", ';', &line) &&
            take_part(&text, "Function:", '|', &function))
         status = push_frame(source, function, file, line, stack, err);
+    *stack = text.len > 0 ? 0 : *stack;
     node = node.len > 0 ? node : nm_cell_text(&cells[TASK]);
     return status == NM_OK && *stack == 0 && node.len > 0
                ? push_frame(source, node, nm_cell_text(&cells[GRAPH]), (nm_bytes){0}, stack, err)
