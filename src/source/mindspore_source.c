@@ -173,8 +173,9 @@ static bool read_block(const nm_cell *cells, block *item)
     item->peak = figure(&cells[PEAK], 0);
     item->stream = figure(&cells[STREAM], UNKNOWN);
     item->end = item->end >= NEVER_MIN ? INT64_MAX : item->end;
-    return nm_cell_get_address(&cells[ADDRESS], &item->address) && item->address != 0 && item->address < FAR_ADDRESS &&
-           item->size > 0 && item->begin >= 0 && item->begin < NEVER_MIN && item->end > item->begin;
+    return nm_cell_get_address(&cells[ADDRESS], &item->address) && item->address != 0 &&
+           item->address < FAR_ADDRESS - FIGURE_MAX && item->size > 0 && item->begin >= 0 && item->begin < NEVER_MIN &&
+           item->end > item->begin;
 }
 
 static nm_status take_row(mindspore_source *source, const nm_cell *cells, nm_error *err)

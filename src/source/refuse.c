@@ -40,6 +40,7 @@ static const struct {
     {FORM_TEXT, "Name,Size(KB),Allocation Time", {NULL}, "a table of the Ascend PyTorch Profiler" RECORD},
     {FORM_TEXT, "Device_id,Op Name,Model Name", {NULL}, "a table of the Ascend PyTorch Profiler" RECORD},
     {FORM_TEXT, "Device_id,event,ddr(KB)", {NULL}, "a table of msprof" RECORD},
+    {FORM_TEXT, "time_stamp,task_name,node_name,", {NULL}, "task.csv of MindSpore, which holds no memory; give its memory_block.csv"},
     {FORM_TEXT, "", {"\"hloModule\""}, "a module of XLA for a memory viewer, which says nothing of a run"},
     {FORM_TEXT, "", {"\"traceEvents\""}, "a trace of torch.profiler, which is read plain or as a gzip file"},
     {FORM_TEXT, "[{\"", {"\"ph\":"}, "trace_view.json or another trace in Chrome's form" SNAPSHOT},

@@ -30,6 +30,7 @@ static const struct {
     {"Device_id,Component,Timestamp(us),Total Reserved(MB),Device\n", "a table of the Ascend PyTorch Profiler"},
     {"Name,Size(KB),Allocation Time(us),Duration(us)\n", "a table of the Ascend PyTorch Profiler"},
     {"Device_id,event,ddr(KB),hbm(KB),memory(KB),timestamp(us)\n", "a table of msprof"},
+    {"time_stamp,task_name,node_name,graph_name,file_name,line_num,\n", "task.csv of MindSpore"},
     {"{\n \"hloModule\":{\"name\":\"m\"}}", "a module of XLA"},
     {"[{\"ph\": \"X\", \"name\": \"aten::mm\"}]", "trace_view.json"},
     {"[[-1, 1, 37888, 7], [5, 2, 512, 1]]", "a memory timeline of torch.profiler"},
