@@ -5,6 +5,8 @@
     imports.py KIND MEGABYTES FILE       prints how many events of memory it has
 
 kineto: a trace of torch.profiler; of eight entries one is of memory, as in real ones, each in five spans.
+msmemscope: a dump of msMemScope as CSV; every row is of a pool, half of them have a stack.
+mindspore: memory_block.csv of MindSpore; every row is two events.
 """
 import json
 import sys
@@ -46,9 +48,39 @@ def kineto(size_bytes, file):
     return count
 
 
+def msmemscope(size_bytes, file):
+    file.write("ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr,Call Stack(Python),Call Stack(C)\n")
+    live, count, used = [], 0, 0
+    while file.tell() < size_bytes:
+        size = 512 * (1 + count * 7919 % 4000)
+        if len(live) >= LIVE:
+            (address, size), event, stack = live.pop(count * 31 % LIVE), "FREE", ""
+            used -= size
+        else:
+            address, event, stack = 0x12C000000000 + count * 4000 * 512, "MALLOC", "/w/model.py(%d): forward\n/w/train.py(9): <module>\n" % (count % 90)
+            live.append((address, size))
+            used += size
+        count += 1
+        file.write('%d,%s,PTA,N/A,%d,7,8,0,0x%016x,"{allocation_id:%d,addr:0x%016x,size:%d,total:8589934592,used:%d}","%s",\n'
+                   % (count, event, 1764753365728889000 + count * 1000, address, count, address, size, used, stack))
+    return count
+
+
+def mindspore(size_bytes, file):
+    file.write("start_time_stamp,end_time_stamp,device_addr,stream_id,pool_type,size,actual_peak_memory,file_name,line_num,type,"
+               "producer_task,task_name,node_name,graph_name,user_tasks,python_stack,\n")
+    count = 0
+    while file.tell() < size_bytes:
+        file.write("%d,%d,0x%x,0,Ascend,512,0,graph.cc,3,Kernel,4,task_%d,Default/op%d,g,{1-2-},File:/w/train.py;Line:7;"
+                   "Function:<module>|File:/w/net.py;Line:%d;Function:construct|,\n"
+                   % (2 * count, 2 * (count + LIVE) + 1, 0x12C000000000 + count * 512, count % 50, count % 90, count % 77))
+        count += 1
+    return 2 * count
+
+
 def main(kind, megabytes, path):
     with open(path, "w") as file:
-        print({"kineto": kineto}[kind](int(float(megabytes) * 1e6), file))
+        print({"kineto": kineto, "msmemscope": msmemscope, "mindspore": mindspore}[kind](int(float(megabytes) * 1e6), file))
 
 
 main(*sys.argv[1:])

@@ -27,13 +27,23 @@ row() {
 printf '%s, load %s on %s processors\n\n' "$(date -u +%F)" "$(cut -d' ' -f1 /proc/loadavg)" "$(nproc)"
 echo "| kind | MB | events of memory | program | s elapsed | s of processors | events/s of processors | MB/s of processors | MiB |"
 echo "|---|---|---|---|---|---|---|---|---|"
-for megabytes; do
-    events=$("$here/imports.py" kineto "$megabytes" "$work/x.json")
-    bytes=$(stat -c %s "$work/x.json")
-    measure "$build/bin/npumem-ingest" --quiet --force -o "$work/x.db" "$work/x.json"
-    row kineto npumem-ingest "$bytes" "$events"
-    [ "$megabytes" -gt 100 ] || {
-        measure python3 -c 'import gc, json, sys; gc.disable(); json.load(open(sys.argv[1], "rb"))' "$work/x.json"
-        row kineto "Python's json.load" "$bytes" "$events"
+# measure_kind KIND FILE MEGABYTES PROGRAM: the program reads a file with Python's own module.
+measure_kind() {
+    local events bytes
+    events=$("$here/imports.py" "$1" "$3" "$work/$2")
+    bytes=$(stat -c %s "$work/$2")
+    measure "$build/bin/npumem-ingest" --quiet --force -o "$work/x.db" "$work/$2"
+    row "$1" npumem-ingest "$bytes" "$events"
+    [ "$3" -gt 100 ] || {
+        measure python3 -c "$4" "$work/$2"
+        row "$1" "Python's own module" "$bytes" "$events"
     }
+    rm "$work/$2"
+}
+json='import gc, json, sys; gc.disable(); json.load(open(sys.argv[1], "rb"))'
+csv='import csv, sys; sum(len(row) for row in csv.reader(open(sys.argv[1], newline="")))'
+for megabytes; do
+    measure_kind kineto x.json "$megabytes" "$json"
+    measure_kind msmemscope x.csv "$megabytes" "$csv"
+    measure_kind mindspore x.csv "$megabytes" "$csv"
 done

@@ -94,11 +94,13 @@ SELECT
     sum(a.size_bytes),
     count(*),
     n.heap_id
-FROM z_named_moment AS n
-JOIN allocation AS a ON a.heap_id = n.heap_id
-WHERE n.moment = 'reserve'
-    AND n.level IN ('pool', 'workspace')
-    AND (a.alloc_seq IS NOT NULL OR a.stack_id IS NOT NULL)
+FROM allocation AS a
+CROSS JOIN (
+    SELECT host, rank, pid, device, heap, level, heap_id, seq
+    FROM z_named_moment
+    WHERE moment = 'reserve' AND level IN ('pool', 'workspace')
+) AS n ON n.heap_id = a.heap_id
+WHERE (a.alloc_seq IS NOT NULL OR a.stack_id IS NOT NULL)
     AND coalesce(a.alloc_seq, -1) <= n.seq
     AND (a.free_seq IS NULL OR a.free_seq > n.seq)
 GROUP BY n.heap_id, a.stack_id

@@ -35,7 +35,7 @@ static const struct {
     {FORM_TEXT, "FuncInfo,StartTime(ns)", {NULL}, "a python_trace of msMemScope, which holds no memory"},
     {FORM_TEXT, "Thread,Time,Action,Pointer,Size,Stream", {NULL}, "a log of RMM" OF_CUDA},
     {FORM_TEXT, "", {"[A][Stream ", "[Upstream "}, "a debug log of RMM" OF_CUDA},
-    {FORM_TEXT, "start_time_stamp,end_time_stamp,", {"device_addr"}, "memory_block.csv of MindSpore" RECORD},
+    {FORM_TEXT, "time_stamp,task_name,node_name,", {NULL}, "task.csv of MindSpore, which holds no memory; give its memory_block.csv"},
     {FORM_TEXT, "", {"\"hloModule\""}, "a module of XLA for a memory viewer, which says nothing of a run"},
     {FORM_TEXT, "", {"\"traceEvents\""}, "a trace of torch.profiler, which is read plain or as a gzip file"},
     {FORM_TEXT, "[{\"", {"\"ph\":"}, "trace_view.json or another trace in Chrome's form" SNAPSHOT},

@@ -16,7 +16,8 @@
 /* To add a format: one line here. The first that matches reads the input; any text may be a log, so that it is the last. */
 static const nm_source_type *const types[] = {
     &nm_trace_source_type,  &nm_snapshot_source_type,   &nm_ascend_profiler_source_type,
-    &nm_kineto_source_type, &nm_msmemscope_source_type, &nm_log_source_type,
+    &nm_kineto_source_type, &nm_msmemscope_source_type, &nm_mindspore_source_type,
+    &nm_log_source_type,
 };
 
 #define TYPE_COUNT (sizeof types / sizeof types[0])

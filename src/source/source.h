@@ -156,6 +156,7 @@ extern const nm_source_type nm_snapshot_source_type;
 extern const nm_source_type nm_ascend_profiler_source_type;
 extern const nm_source_type nm_kineto_source_type;
 extern const nm_source_type nm_msmemscope_source_type;
+extern const nm_source_type nm_mindspore_source_type;
 extern const nm_source_type nm_log_source_type;
 
 /* `fds` is copied; the descriptors are borrowed. */

@@ -47,7 +47,7 @@ done
 
 # ---- The first failure is told, and nothing is left.
 head -c 300 /dev/urandom >noise.zst
-printf 'npumem' >short.zst
+printf 'npumem\0' >short.zst
 for jobs in 1 4; do
     "$ingest" --force -o bad.db --jobs $jobs "${inputs[0]}" noise.zst "${inputs[1]}" short.zst >out 2>bad.$jobs
     [ $? = 1 ] || fail "--jobs $jobs: a bad input is no failure"

@@ -95,7 +95,8 @@ module=$(query trace "SELECT path FROM z_module WHERE path GLOB '*libc.so*' OR p
 own='device.kind plumbing.origin plumbing.target input.detail input.kind input.order_kind input.recording_id input.state
 z_leak_sum.verdict meta.key meta.value z_module.build_id process.run_mode
 z_process_environment.source z_leaked_sum.verdict z_site_verdict.verdict z_site_verdict.reason z_step_trend.measure
-z_step_trend.verdict frame.label'
+z_step_trend.verdict frame.label input.leak_basis input.peak_basis input.fragmentation_basis input.hit_basis input.device_basis input.failure_basis
+input.misuse_basis'
 # Tables whose rows stand in schema/ (a user adds to plumbing), and columns that are declared as words of ours.
 own="$own $(cat "$source"/schema/*.sql | sed -n 's/^INSERT INTO \([a-z_]*\).*/\1/p' | sort -u | grep -v -x plumbing | while read -r table; do
     query trace "SELECT '$table.' || group_concat(name, ' $table.') FROM pragma_table_info('$table')"

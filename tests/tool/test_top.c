@@ -396,7 +396,7 @@ START_TEST(what_is_no_recording_is_said_in_one_line)
     expect_trouble("$O none.zst", 1, "none.zst: ");
     expect_trouble("$O --pid 999999999", 1, "999999999: there is no such process");
     expect_trouble("$O --pid $$", 1, "is a process that is not recorded");
-    expect_trouble("echo text >t.zst; $O t.zst", 1, "t.zst: this is a text file");
+    expect_trouble("echo text >t.zst; $O t.zst", 1, "t.zst: is not a recording that goes on");
     expect_trouble(": >e.zst; $O --once e.zst", 1, "e.zst: the file is empty");
     expect_trouble("mkfifo f.zst; $O f.zst", 1, "f.zst: is no file");
     expect_trouble("mkdir d; $O d", 1, "d: ");

@@ -84,7 +84,12 @@ def log():
                  "28.00 GiB current active; 500.00 MiB free; 28.10 GiB reserved in total by PyTorch)\n")
 
 
-MADE = {"torch.profiler": kineto, "msMemScope": msmemscope, "Ascend PyTorch Profiler": ascend, "msprof db": msprof, "msprof npu_mem": npu_mem, "a log": log}
+def mindspore():
+    return write("memory_block.csv", "start_time_stamp,end_time_stamp,device_addr,stream_id,pool_type,size,actual_peak_memory,type,task_name,node_name,python_stack,\n"
+                 "1,3,0x1000,0,default,512,512,Kernel,t,n,,\n2,9223372036854775807,0x2000,0,default,512,1024,Weight,t,m,,\n")
+
+
+MADE = {"torch.profiler": kineto, "msMemScope": msmemscope, "Ascend PyTorch Profiler": ascend, "msprof db": msprof, "msprof npu_mem": npu_mem, "a log": log, "MindSpore": mindspore}
 
 
 def bases(path):

@@ -26,7 +26,7 @@ static const struct {
      "a memory_compare of msMemScope"},
     {"FuncInfo,StartTime(ns),EndTime(ns),Thread Id,Process Id\n", "a python_trace of msMemScope"},
     {"Thread,Time,Action,Pointer,Size,Stream\n1,12:00:00:000001,allocate,0x7f,256,0\n", "a log of RMM"},
-    {"start_time_stamp,end_time_stamp,device_addr,stream_id,pool_type,size,\n", "memory_block.csv of MindSpore"},
+    {"time_stamp,task_name,node_name,graph_name,file_name,line_num,\n", "task.csv of MindSpore"},
     {"{\n \"hloModule\":{\"name\":\"m\"}}", "a module of XLA"},
     {"[{\"ph\": \"X\", \"name\": \"aten::mm\"}]", "trace_view.json"},
     {"[[-1, 1, 37888, 7], [5, 2, 512, 1]]", "a memory timeline of torch.profiler"},
