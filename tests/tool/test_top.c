@@ -400,7 +400,7 @@ START_TEST(what_is_no_recording_is_said_in_one_line)
     expect_trouble(": >e.zst; $O --once e.zst", 1, "e.zst: the file is empty");
     expect_trouble("mkfifo f.zst; $O f.zst", 1, "f.zst: is no file");
     expect_trouble("mkdir d; $O d", 1, "d: ");
-    expect_trouble("sqlite3 x.db 'CREATE TABLE x (a)'; $O x.db", 1, "x.db: this is an SQLite database");
+    expect_trouble("sqlite3 x.db 'CREATE TABLE x (a)'; $O x.db", 1, "x.db: is not a recording that goes on");
     expect("$O --help", 0, "usage: npumem-top");
     expect("$O --version", 0, "npumem-top ");
 }

@@ -89,7 +89,7 @@ def mindspore():
                  "1,3,0x1000,0,default,512,512,Kernel,t,n,,\n2,9223372036854775807,0x2000,0,default,512,1024,Weight,t,m,,\n")
 
 
-MADE = {"torch.profiler": kineto, "msMemScope": msmemscope, "Ascend PyTorch Profiler": ascend, "msprof db": msprof, "msprof npu_mem": npu_mem, "a log": log, "MindSpore": mindspore}
+MADE = {"torch.profiler": kineto, "msMemScope": msmemscope, "Ascend PyTorch Profiler": ascend, "msprof db": msprof, "msprof npu_mem": npu_mem, "a log": log, "`memory_block.csv`": mindspore}
 
 
 def bases(path):
