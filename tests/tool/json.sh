@@ -56,6 +56,7 @@ say zh.export npumem-export --list --json
 say zh.selfcheck npumem-record --selfcheck --json -o zh.selfcheck.txt
 language=C
 while read -r name word; do
+    [ -z "$short" ] || [ "$name" != selfcheck ] || continue # it records, which no sanitizer lets it
     grep -q "\"language\":\"zh\".*\"$word\"" "zh.$name.json" || fail "npumem-$name does not say $word in Chinese: $(cut -c1-600 "zh.$name.json")"
 done <<'END'
 top state_text":"已结束
