@@ -9,7 +9,7 @@ import {test} from 'node:test';
 
 import {AGE_COLOURS} from '../../src/page/web/data/ages.mjs';
 import {makeTile, TILES} from '../../src/page/web/data/raster.mjs';
-import {LEAK, patternOf, PALETTE, partsOf, REST} from '../../src/page/web/pictures/colours.mjs';
+import {LEAK, paintOf, PALETTE, partsOf, REST} from '../../src/page/web/pictures/colours.mjs';
 
 const LEAST = 3;
 
@@ -42,7 +42,7 @@ const SITES = [...PALETTE, REST, ...AGE_COLOURS];
 /* {what lies on the map, what lies on a bar}, each [{name, pattern, colours}]; of blocks of sites those that have a stack from before the recording too. */
 function placesOf(theme) {
     const named = ['leak', '(baseline)', '(no stack)'].map((name) => {
-        const {pattern, ground, line} = patternOf(name, new Set(['leak']));
+        const {pattern, ground, line} = paintOf(name, new Set(['leak']));
         return {name, pattern, colours: [ground, line]};
     });
     const sites = SITES.map((colour) => flat(`site ${colour}`, colour)), free = {name: 'free', pattern: 'dotted', colours: [theme.unused, theme.muted]};

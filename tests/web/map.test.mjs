@@ -8,7 +8,7 @@ import {test} from 'node:test';
 import {drawRectangle} from '../../src/page/web/data/raster.mjs';
 import {blockAt, blockBeside, drawMap, leakPlaces, legendNames, pixelView} from '../../src/page/web/panels/map.mjs';
 import {addBlocks} from '../../src/page/web/data/model.mjs';
-import {assignColours, LEAK, patternOf, mixPixel, PALETTE, partsOf, REST, siteColours} from '../../src/page/web/pictures/colours.mjs';
+import {assignColours, LEAK, paintOf, mixPixel, PALETTE, partsOf, REST, siteColours} from '../../src/page/web/pictures/colours.mjs';
 import {makeScale} from '../../src/page/web/pictures/scale.mjs';
 
 function makeDice(seed) {
@@ -83,7 +83,7 @@ function paintFour(values, heapOf = (heap) => heap) {
 const asPixel = (colour) => mixPixel(partsOf(colour), [0, 0, 0], 1);
 
 test('a leak is painted in stripes, what was there before in checks, what has no stack in lines the other way, and a site in its colour alone', () => {
-    const {pixels, view, counts} = paintFour({}), looks = ['keeps', null, '(baseline)', '(no stack)'].map((name) => name && patternOf(name, new Set(['keeps']))), at = (x, y) => pixels[y * view.width + x];
+    const {pixels, view, counts} = paintFour({}), looks = ['keeps', null, '(baseline)', '(no stack)'].map((name) => name && paintOf(name, new Set(['keeps']))), at = (x, y) => pixels[y * view.width + x];
     assert.deepEqual(counts[1], new Map([[asPixel(PALETTE[0]), 15000]]));
     for (const [i, share] of [[0, 1 / 2], [2, 1 / 2], [3, 1 / 4]]) {
         assert.deepEqual([...counts[i].keys()].sort(), [looks[i].ground, looks[i].line].map(asPixel).sort(), `quarter ${i}`);

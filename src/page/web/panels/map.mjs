@@ -5,7 +5,7 @@
  * the blocks; where fewer are in view, each by itself.
  */
 import {agesOf} from '../data/ages.mjs';
-import {assignColours, categoryColours, patternOf, mixPixel, partsOf, LEAK, PALETTE, REST, siteColours} from '../pictures/colours.mjs';
+import {assignColours, categoryColours, paintOf, mixPixel, partsOf, LEAK, PALETTE, REST, siteColours} from '../pictures/colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from '../pictures/dom.mjs';
 import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} from '../state/format.mjs';
 import {BASELINE, groupingsOf, isBaseline, keysOf, namerOf, namesOf, NO_STACK} from '../data/groups.mjs';
@@ -83,10 +83,10 @@ function endSeqOf(blocks, i) {
 
 /*
  * What the map is coloured by: nameOf(block) and nameOfSite(frame of a cell; null: cells do not know it) give a name, colour(name) its colour.
- * Blocks with the same entry in `keys` have the same name; `names` are all of them, the heaviest first, or null. patternOf(name) is its pattern, or null.
+ * Blocks with the same entry in `keys` have the same name; `names` are all of them, the heaviest first, or null. paintOf(name) is its pattern, or null.
  */
 export function makeColouring(model, heap, values) {
-    return {nameOfSite: null, patternOf: (name) => patternOf(name, new Set()), ...colouringBy(model, heap, values)};
+    return {nameOfSite: null, paintOf: (name) => paintOf(name, new Set()), ...colouringBy(model, heap, values)};
 }
 
 function colouringBy(model, heap, values) {
@@ -107,7 +107,7 @@ function colouringBy(model, heap, values) {
     }
     const {names, of} = siteColours(model, heap), colour = kind === 'verdict' ? (name) => (model.leakSites.has(name) ? LEAK : REST) : of;
     const nameless = namelessOf(model, heap), siteKeys = blocks && remember(model, 'site keys', () => keysOf(model, 'site'));
-    return {keys: siteKeys, nameOf: blocks && namerOf(model, 'site'), nameOfSite: (frame) => stacks.label(frame) ?? (nameless.length === 1 ? nameless[0] : NO_STACK), colour, names: [...names, ...nameless], patternOf: (name) => (kind === 'verdict' && !model.leakSites.has(name) ? null : patternOf(name, model.leakSites))};
+    return {keys: siteKeys, nameOf: blocks && namerOf(model, 'site'), nameOfSite: (frame) => stacks.label(frame) ?? (nameless.length === 1 ? nameless[0] : NO_STACK), colour, names: [...names, ...nameless], paintOf: (name) => (kind === 'verdict' && !model.leakSites.has(name) ? null : paintOf(name, model.leakSites))};
 }
 
 /* What of the heap has no site, as far as blocks are here. */
@@ -133,7 +133,7 @@ function makePixels(coloring, emphasis, back, patterns) {
     return (name, site, share) => {
         const key = `${name}\u0001${site}\u0001${share >= 0.999 ? 16 : Math.floor(share * 16)}`;
         if (!known.has(key)) {
-            const strength = (emphasis(name, site) ? 1 : 0.16) * (0.25 + 0.75 * share), look = coloring.patternOf(name);
+            const strength = (emphasis(name, site) ? 1 : 0.16) * (0.25 + 0.75 * share), look = coloring.paintOf(name);
             known.set(key, mixPixel(partsOf(coloring.colour(name)), back, strength));
             if (look !== null)
                 patterns.set(known.get(key), {pattern: look.pattern, line: mixPixel(partsOf(look.line), back, strength)});
@@ -292,14 +292,14 @@ export function legendNames(names, leaks) {
     return [...all.filter((name) => leaks.has(name)).slice(0, PALETTE.length), ...all.filter((name) => !leaks.has(name) && ([BASELINE, NO_STACK].includes(name) || left-- > 0))];
 }
 
-export function makeSwatch(model, colour, name, look = patternOf(name, model.leakSites)) {
+export function makeSwatch(model, colour, name, look = paintOf(name, model.leakSites)) {
     return make('span', {class: `swatch${look === null ? '' : ` ${look.pattern}`}`, style: `background-color:${colour}${look === null ? '' : `;--second:${look.line}`}`});
 }
 
 function showLegend(model, heap, values, state) {
     const coloring = makeColouring(model, heap, values), names = legendNames(coloring.names ?? [], model.leakSites), hasMore = values.colour === 'site' && new Set(coloring.names).size > names.length;
     return [names.map((name) => make('button', {class: `legend${values.site === name ? ' chosen' : ''}`, 'aria-pressed': String(values.site === name), onclick: () => state.set({site: values.site === name ? null : name})},
-        makeSwatch(model, coloring.colour(name), name, coloring.patternOf(name)), make('span', null, sayName(name)), model.leakSites.has(name) && make('b', {class: 'leaks'}, say('leak')))), hasMore && make('span', {class: 'legend'}, makeSwatch(model, REST, null), say('other sites')),
+        makeSwatch(model, coloring.colour(name), name, coloring.paintOf(name)), make('span', null, sayName(name)), model.leakSites.has(name) && make('b', {class: 'leaks'}, say('leak')))), hasMore && make('span', {class: 'legend'}, makeSwatch(model, REST, null), say('other sites')),
         model.segments.has(heap.heap_id) && make('span', {class: 'legend'}, make('span', {class: 'swatch dotted', style: 'background-color:var(--unused);--second:var(--muted)'}), say('reserved and free'))];
 }
 

@@ -3,7 +3,7 @@
  * The segments of a pool at the moment that is picked: each a bar of its addresses, with what is free, pending and rounded up in it. A click opens one: who keeps it from going
  * back, what lies in it, and of each block its stack and life.
  */
-import {patternOf, siteColours} from '../pictures/colours.mjs';
+import {paintOf, siteColours} from '../pictures/colours.mjs';
 import {colourOf, make, makeCanvas, put} from '../pictures/dom.mjs';
 import {formatAddress, formatBytes, formatCount, isKnown} from '../state/format.mjs';
 import {namerOf} from '../data/groups.mjs';
@@ -59,7 +59,7 @@ function makeFills(context, ratio, model, heap) {
     const known = new Map(), colours = siteColours(model, heap);
     return (name) => {
         if (!known.has(name))
-            known.set(name, fillOf(context, name === PENDING ? {pattern: 'barred', ground: colourOf('stuck'), line: colourOf('card')} : patternOf(name, model.leakSites) ?? {ground: colours.of(name)}, ratio));
+            known.set(name, fillOf(context, name === PENDING ? {pattern: 'barred', ground: colourOf('stuck'), line: colourOf('card')} : paintOf(name, model.leakSites) ?? {ground: colours.of(name)}, ratio));
         return known.get(name);
     };
 }

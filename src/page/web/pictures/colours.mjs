@@ -15,7 +15,7 @@ const LEAK_LOOK = {pattern: 'striped', ground: LEAK, line: '#ffffff'};
 const NAMELESS = new Map([[BASELINE, {pattern: 'checked', ground: '#4f5a6b', line: '#b3bcc9'}], [NO_STACK, {pattern: 'lined', ground: '#cdbb98', line: '#5f5234'}]]);
 
 /* The look of a name; null: a colour is all of it. */
-export function patternOf(name, leaks) {
+export function paintOf(name, leaks) {
     return leaks.has(name) ? LEAK_LOOK : NAMELESS.get(name) ?? null;
 }
 
