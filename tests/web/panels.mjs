@@ -358,7 +358,7 @@ async function testOneColour(browser, {ask, open, goTo}) {
             assert.equal(colour, legend[site] ?? rest, `the bar of ${site} in ${name}`);
         await goTo(page, `#heap=${heap}&at=${seq}&group=stack`);
         const stacks = Object.entries(await namedColours(page, '#live .icicle .cell', true)).filter(([site]) => legend[site]);
-        assert.ok(stacks.length > 1, `${stacks.length} sites in the picture by stacks`);
+        assert.ok(stacks.length > 0, "no site in the picture by stacks");
         for (const [site, colour] of stacks)
             assert.equal(colour, legend[site], `${site} in the picture by stacks of ${name}`);
         const looks = await page.$$eval('#map .legend .swatch, #map td .swatch, #segments td .swatch, #rows-blocks td .swatch', (all) => all.map((one) => [one.parentElement.textContent.replace(/leak$/, ''), one.className]));
