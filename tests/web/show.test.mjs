@@ -283,7 +283,7 @@ test('red is a leak\u2019s alone', () => {
 
 test('the bar of a failure adds up to the device', () => {
     const parts = [{component: 'POOL', heap: 'pool', part: 'used', bytes: 20}, {component: 'POOL', heap: 'pool', part: 'pinned', bytes: 10}, {component: 'APP', heap: null, part: 'whole', bytes: 5}, {component: 'DEVICE USED', heap: null, part: 'whole', bytes: 35}];
-    assert.deepEqual(barParts({free_bytes: 15}, parts).map((part) => [part.name, part.bytes]), [['pool used', 20], ['pool free between blocks', 10], ['APP', 5], ['free on the device', 15]]);
+    assert.deepEqual(barParts({free_bytes: 15}, parts).map((part) => [part.name, part.bytes]), [['pool used', 20], ['pool free between blocks', 10], ['program', 5], ['free on the device', 15]], 'in the words of the screen');
     assert.deepEqual(barParts({free_bytes: 15}, [...parts, {component: 'pool', part: 'pending', bytes: 3}]).map((part) => part.look), [null, 'dotted', null, 'barred', null], 'what is not in use has a pattern');
 });
 

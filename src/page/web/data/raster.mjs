@@ -43,19 +43,29 @@ export function makeTile(name, ratio) {
     return {size, tile};
 }
 
+/* The rows of a pattern, as wide as a picture: nothing is divided for each pixel. */
+function wideRows(pattern, width, ratio) {
+    const {size, tile} = makeTile(pattern, ratio);
+    return Array.from({length: size}, (_, y) => Uint8Array.from({length: width}, (_none, x) => tile[y * size + x % size]));
+}
+
 /* Patterns over what has a colour of `patterns`, a Map of colours to {pattern, line: the colour of its lines}. */
 export function drawPatterns(pixels, view, patterns, ratio) {
-    const tiles = new Map([...patterns].map(([colour, {pattern, line}]) => [colour, {...makeTile(pattern, ratio), line}]));
-    let known = null, of; /* what lies beside each other is often alike */
-    for (let y = 0, at = 0; y < view.height; y++)
-        for (let x = 0; x < view.width; x++, at++) {
-            if (pixels[at] !== known) {
-                known = pixels[at];
-                of = tiles.get(known);
+    const {width, height} = view, rows = new Map([...new Set([...patterns.values()].map((one) => one.pattern))].map((name) => [name, wideRows(name, width, ratio)]));
+    const known = new Map([...patterns].map(([colour, {pattern, line}]) => [colour, {rows: rows.get(pattern), line}]));
+    for (let y = 0, at = 0; y < height; y++) {
+        let colour = -1, row = null, line = 0; /* what lies beside each other is often alike */
+        for (let x = 0; x < width; x++, at++) {
+            if (pixels[at] !== colour) {
+                colour = pixels[at];
+                const found = known.get(colour);
+                row = found === undefined ? null : found.rows[y % found.rows.length];
+                line = found === undefined ? 0 : found.line;
             }
-            if (of !== undefined && of.tile[y % of.size * of.size + x % of.size] === 1)
-                pixels[at] = of.line;
+            if (row !== null && row[x] === 1)
+                pixels[at] = line;
         }
+    }
 }
 
 /* Cells of decodeCells: each pixel takes the cell that it lies in. pixelOf(site, used) is its colour. */
