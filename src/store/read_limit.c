@@ -26,6 +26,8 @@
 #define GUARDS_MAX          4
 
 static nm_read_limit *volatile guards[GUARDS_MAX]; /* that the signal looks at; changed with it blocked */
+static void (*tell_now)(void *context);            /* who shows that there is work; or NULL */
+static void *tell_context;
 
 /* A file system that compresses may have put eight bytes into one. */
 uint64_t nm_read_limit_file_bytes(const char *path)
@@ -47,6 +49,8 @@ static int is_spent(void *context)
 {
     nm_read_limit *guard = context;
 
+    if (tell_now != NULL)
+        tell_now(tell_context);
     guard->steps_left -= STEPS_BETWEEN_LOOKS;
     return guard->steps_left < 0;
 }
@@ -108,6 +112,12 @@ void nm_read_limit_rest(const sqlite3 *db, bool rests)
     for (size_t i = 0; i < GUARDS_MAX; i++)
         if (guards[i] != NULL && guards[i]->db == db)
             guards[i]->rests = rests;
+}
+
+void nm_read_limit_tell(void (*tell)(void *context), void *context)
+{
+    tell_now = tell;
+    tell_context = context;
 }
 
 void nm_read_limit_end(nm_read_limit *guard)

@@ -37,6 +37,9 @@ void nm_read_limit_more(nm_read_limit *guard, uint64_t file_bytes);
 /* While it rests, time that passes is not that of this connection, but of other work that reads none of it. */
 void nm_read_limit_rest(const sqlite3 *db, bool rests);
 
+/* Calls tell(context) now and then while a bounded connection works, of all there are; NULL: no longer. */
+void nm_read_limit_tell(void (*tell)(void *context), void *context);
+
 /* To be called before the connection is closed. A guard that was never begun is fine. */
 void nm_read_limit_end(nm_read_limit *guard);
 

@@ -3,13 +3,12 @@
  * The map as a picture: what a place of it stands for.
  */
 import assert from 'node:assert/strict';
-import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 
 import {drawRectangle} from '../../src/page/web/data/raster.mjs';
 import {blockAt, blockBeside, drawMap, leakPlaces, legendNames, pixelView} from '../../src/page/web/panels/map.mjs';
 import {addBlocks} from '../../src/page/web/data/model.mjs';
-import {assignColours, LEAK, mixPixel, PALETTE, partsOf, REST, siteColours, STRIPE} from '../../src/page/web/pictures/colours.mjs';
+import {assignColours, LEAK, paintOf, mixPixel, PALETTE, partsOf, REST, siteColours} from '../../src/page/web/pictures/colours.mjs';
 import {makeScale} from '../../src/page/web/pictures/scale.mjs';
 
 function makeDice(seed) {
@@ -69,61 +68,49 @@ test('the keyboard goes from block to block by addresses, and where it is a clic
     assert.equal(blockBeside(model, heap, {...view, low: 900000}, 10, -1, 1), -1);
 });
 
-/* How much light a colour gives, and the ratio of two, as WCAG 2 defines them. */
-const linear = (part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-const lightOf = (rgb) => 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
-const contrastOf = (a, b) => (Math.max(lightOf(a), lightOf(b)) + 0.05) / (Math.min(lightOf(a), lightOf(b)) + 0.05);
+/* Of a heap of four blocks, each a quarter of its addresses, the colours of each with their counts: a leak, a site, what was there before and has no stack, and what else has none. */
+function paintFour(values, heapOf = (heap) => heap) {
+    const {model, heap} = makeWorld([[-1, NaN, 1 << 19, 1 << 18], [0, NaN, 0, 1 << 18], [0, NaN, 1 << 18, 1 << 18], [0, NaN, 3 << 18, 1 << 18]]), sites = [null, 'keeps', 'works', null];
+    model.blocks.alloc_seq[0] = NaN;
+    model.blocks.stack_id = Float64Array.from([NaN, 1, 2, 3]);
+    Object.assign(model, {stacks: {siteFrame: (id) => (sites[id] ? id : NaN), siteOf: (id) => sites[id] ?? '(no stack)', label: (id) => sites[id]}, leakSites: new Set(['keeps']), byPlace: () => new Map([['p', [{site: 'works'}, {site: 'keeps'}]]]), segments: new Map(), hasAllBlocks: true});
+    const view = makeView(1), pixels = new Uint32Array(view.width * view.height);
+    drawMap(pixels, view, model, heapOf({...heap, place: 'p', steps: []}), {colour: 'site', site: null, search: null, ...values}, {empty: [0, 0, 0], reserved: [9, 9, 9], dots: [99, 99, 99]}, 1);
+    const quarters = [0, 50, 100, 150].map((top) => pixels.slice(top * view.width, (top + 50) * view.width)), counts = quarters.map((quarter) => quarter.reduce((known, colour) => known.set(colour, (known.get(colour) ?? 0) + 1), new Map()));
+    return {pixels, view, counts};
+}
 
-/* What is left of a colour without one kind of cones (Machado, Oliveira and Fernandes 2009, whole severity, on linear parts), and in grey. */
-const SEEN = {
-    all: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-    protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    tritanopia: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
-    grey: [[0.2126, 0.7152, 0.0722], [0.2126, 0.7152, 0.0722], [0.2126, 0.7152, 0.0722]],
-};
-const seenAs = (colour, kind) => SEEN[kind].map((row) => Math.min(1, Math.max(0, partsOf(colour).reduce((sum, part, i) => sum + row[i] * linear(part / 255), 0))));
+const asPixel = (colour) => mixPixel(partsOf(colour), [0, 0, 0], 1);
 
-test('a leak is seen by its stripes where its colour is not: 3 to 1 in lightness, and one of the two differs from each colour beside it', () => {
-    const css = readFileSync(new URL('../../src/page/web/page.css', import.meta.url), 'utf8'), grounds = [...css.matchAll(/--(?:empty|unused): (#\w{6})/g)].map((found) => found[1]);
-    assert.equal(grounds.length, 4, 'of light and dark');
-    const beside = [...PALETTE, REST, ...['(baseline)', '(no stack)'].map(assignColours([], new Set()).of), ...grounds];
-    for (const kind of Object.keys(SEEN)) {
-        const [leak, stripe] = [LEAK, STRIPE].map((colour) => seenAs(colour, kind));
-        assert.ok(contrastOf(leak, stripe) >= 3, `stripes in ${kind}: ${contrastOf(leak, stripe)}`);
-        for (const colour of beside)
-            assert.ok(Math.max(contrastOf(leak, seenAs(colour, kind)), contrastOf(stripe, seenAs(colour, kind))) >= 1.8, `${colour} in ${kind}`);
+test('a leak is painted in stripes, what was there before in checks, what has no stack in lines the other way, and a site in its colour alone', () => {
+    const {pixels, view, counts} = paintFour({}), looks = ['keeps', null, '(baseline)', '(no stack)'].map((name) => name && paintOf(name, new Set(['keeps']))), at = (x, y) => pixels[y * view.width + x];
+    assert.deepEqual(counts[1], new Map([[asPixel(PALETTE[0]), 15000]]));
+    for (const [i, share] of [[0, 1 / 2], [2, 1 / 2], [3, 1 / 4]]) {
+        assert.deepEqual([...counts[i].keys()].sort(), [looks[i].ground, looks[i].line].map(asPixel).sort(), `quarter ${i}`);
+        assert.ok(Math.abs(counts[i].get(asPixel(looks[i].line)) / 15000 - share) < 0.01, `lines of quarter ${i}`);
     }
-    assert.ok(Math.abs(contrastOf([1, 1, 1], [0, 0, 0]) - 21) < 1e-9);
-});
-
-test('lines across what is pending are 3 to 1 in lightness, light and dark', () => {
-    const css = readFileSync(new URL('../../src/page/web/page.css', import.meta.url), 'utf8'), valuesOf = (name) => [...css.matchAll(new RegExp(`--${name}: (#\\w{6})`, 'g'))].map((found) => found[1]), cards = valuesOf('card'), stuck = valuesOf('stuck');
-    assert.equal(stuck.length, 2);
-    for (const kind of Object.keys(SEEN))
-        for (const i of [0, 1])
-            assert.ok(contrastOf(seenAs(stuck[i], kind), seenAs(cards[i], kind)) >= 3, `${stuck[i]} on ${cards[i]} in ${kind}: ${contrastOf(seenAs(stuck[i], kind), seenAs(cards[i], kind))}`);
-});
-
-test('a leak is painted in stripes, at its whole strength and at a part of it, and nothing else is', () => {
-    const {model, heap} = makeWorld([[0, NaN, 0, 1 << 19], [0, NaN, 1 << 19, 1 << 19]]), siteOf = (id) => ['keeps', 'works'][id];
-    model.blocks.stack_id = Float64Array.from([0, 1]);
-    Object.assign(model, {stacks: {siteFrame: (id) => id, siteOf, label: siteOf}, leakSites: new Set(['keeps']), byPlace: () => new Map([['p', [{site: 'works'}, {site: 'keeps'}]]]), segments: new Map(), hasAllBlocks: true});
-    const view = makeView(1), pixels = new Uint32Array(view.width * view.height), countOf = (search, from, to) => {
-        const colours = new Map();
-        drawMap(pixels, view, model, {...heap, place: 'p', steps: []}, {colour: 'site', site: null, search}, {empty: [0, 0, 0], reserved: [9, 9, 9]}, 1);
-        for (const colour of pixels.subarray(from * view.width, to * view.width))
-            colours.set(colour, (colours.get(colour) ?? 0) + 1);
-        return colours;
-    };
-    const whole = countOf(null, 0, 100), red = mixPixel(partsOf(LEAK), [0, 0, 0], 1), white = mixPixel(partsOf(STRIPE), [0, 0, 0], 1);
-    assert.deepEqual([...whole.keys()].sort(), [red, white].sort());
-    assert.deepEqual([whole.get(red), whole.get(white)], [15000, 15000], 'as much of one as of the other');
-    assert.deepEqual([[0, 0], [2, 0], [3, 0], [0, 3], [1, 2], [3, 3]].map(([x, y]) => pixels[y * view.width + x]), [white, white, red, red, red, white]);
-    assert.deepEqual([...countOf(null, 100, 200)], [[mixPixel(partsOf(PALETTE[0]), [0, 0, 0], 1), 30000]]);
-    const dim = countOf('works', 0, 100);
+    const red = asPixel(LEAK), white = asPixel('#ffffff');
+    assert.deepEqual([[0, 0], [2, 0], [3, 0], [0, 3], [1, 2], [3, 3]].map(([x, y]) => at(x, y)), [white, white, red, red, red, white]);
+    const isLine = (i, x, y) => at(x, y) === asPixel(looks[i].line);
+    assert.deepEqual([[0, 100], [4, 104], [5, 100], [0, 105], [5, 105]].map(([x, y]) => isLine(2, x, y)), [true, true, false, false, true], 'squares of five pixels');
+    assert.deepEqual([[0, 152], [1, 152], [2, 152], [1, 153], [2, 153], [0, 153]].map(([x, y]) => isLine(3, x, y)), [true, true, false, true, true, false], 'lines that go down to the right');
+    const dim = paintFour({search: 'works'}).counts[0];
     assert.equal(dim.size, 2);
     assert.ok(!dim.has(red) && !dim.has(white), 'what the search does not find steps back, stripes and all');
+    assert.deepEqual(paintFour({colour: 'verdict'}).counts.map((one) => one.size), [2, 1, 1, 1], 'by verdict a leak alone has a pattern');
+});
+
+test('what is reserved and free has dots, what is not reserved has none, and a screen with more pixels larger ones', () => {
+    for (const ratio of [1, 2]) {
+        const {model, heap} = makeWorld([[0, NaN, 0, 1]]), view = makeView(ratio), pixels = new Uint32Array(view.width * view.height), reserved = mixPixel([9, 9, 9], [0, 0, 0], 1), dots = mixPixel([99, 99, 99], [0, 0, 0], 1);
+        Object.assign(model, {stacks: {siteFrame: () => 0, siteOf: () => 'works', label: () => 'works'}, leakSites: new Set(), byPlace: () => new Map(), segments: new Map([[1, [{alloc_seq: null, free_seq: null, address: 4096, size_bytes: 1 << 19}]]]), hasAllBlocks: true});
+        model.blocks.stack_id = Float64Array.from([0]);
+        drawMap(pixels, view, model, {...heap, place: 'p', steps: []}, {colour: 'site', site: null, search: null}, {empty: [1, 1, 1], reserved: [9, 9, 9], dots: [99, 99, 99]}, ratio);
+        const low = pixels.subarray(4 * ratio * view.width, pixels.length / 2), dotted = low.reduce((sum, colour) => sum + Number(colour === dots), 0);
+        assert.deepEqual(new Set(low), new Set([reserved, dots]));
+        assert.ok(Math.abs(dotted / low.length - 1 / 32) < 0.003, `${dotted} of ${low.length}`);
+        assert.deepEqual(new Set(pixels.subarray(pixels.length / 2)), new Set([mixPixel([1, 1, 1], [0, 0, 0], 1)]));
+    }
 });
 
 test('what has no site is in the legend, however many sites there are, and is two things', () => {

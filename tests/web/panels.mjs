@@ -323,6 +323,51 @@ function swatches(page) {
     return page.$$eval('#map .legend', (legends) => Object.fromEntries(legends.map((legend) => [legend.textContent, getComputedStyle(legend.querySelector('.swatch')).backgroundColor])));
 }
 
+/* {name: colour} of what is in a panel: of swatches, which stand before a name, or of the cells of a picture. */
+function namedColours(page, selector, isPicture) {
+    return page.$$eval(selector, (found, isCell) => {
+        const probe = document.body.appendChild(document.createElement('i')), asColour = (text) => {
+            probe.style.color = text;
+            return getComputedStyle(probe).color;
+        };
+        const pairs = found.map((one) => (isCell ? [one.textContent, asColour(getComputedStyle(one).getPropertyValue('--cell'))] : [one.parentElement.textContent.replace(/leak$/, ''), getComputedStyle(one).backgroundColor]));
+        probe.remove();
+        return Object.fromEntries(pairs);
+    }, isPicture);
+}
+
+/* A site has one colour, and one pattern, wherever it stands: in the legend of the map, the flame graph by sites and by stacks, what is live, the blocks in view, the table of blocks and in a segment. */
+async function testOneColour(browser, {ask, open, goTo}) {
+    for (const name of ['leak', 'torch']) {
+        const [{heap, seq}] = ask(name, "SELECT p.heap_id AS heap, s.peak_seq AS seq FROM z_heap_place AS p JOIN z_heap_sum AS s USING (heap_id) WHERE p.level = 'pool' ORDER BY s.peak_bytes DESC LIMIT 1"), {page, close} = await open(browser, name, `#heap=${heap}&at=${seq}&group=site`);
+        await page.click('#map .numbers summary');
+        await page.click('#segments tbody .open >> nth=0');
+        await page.waitForSelector('#segments .opened .swatch');
+        const legend = await namedColours(page, '#map .legend .swatch', false), rest = legend['other sites'] ?? null, seen = new Map();
+        const places = {blocks: ['#map .numbers td .swatch', false], segment: ['#segments .opened td .swatch', false], table: ['#rows-blocks td .swatch', false], picture: ['#live .icicle .cell[aria-level="2"]', true]};
+        for (const [place, [selector, isPicture]] of Object.entries(places)) {
+            const colours = Object.entries(await namedColours(page, selector, isPicture)).filter(([site]) => site !== '');
+            assert.ok(colours.length > 0, `${place} has no site`);
+            for (const [site, colour] of colours) {
+                assert.equal(colour, legend[site] ?? rest, `${site} in ${place} of ${name}`);
+                seen.set(site, (seen.get(site) ?? 0) + 1);
+            }
+        }
+        assert.ok([...seen.values()].filter((count) => count > 2).length > (name === 'leak' ? 2 : 0), `sites in several places: ${[...seen]}`);
+        for (const [site, colour] of await page.$$eval('#live tbody tr:has(.bar)', (rows) => rows.map((row) => [row.cells[0].textContent.replace(/leak$/, ''), getComputedStyle(row.querySelector('.bar')).backgroundColor])))
+            assert.equal(colour, legend[site] ?? rest, `the bar of ${site} in ${name}`);
+        await goTo(page, `#heap=${heap}&at=${seq}&group=stack`);
+        const stacks = Object.entries(await namedColours(page, '#live .icicle .cell', true)).filter(([site]) => legend[site]);
+        assert.ok(stacks.length > 0, "no site in the picture by stacks");
+        for (const [site, colour] of stacks)
+            assert.equal(colour, legend[site], `${site} in the picture by stacks of ${name}`);
+        const looks = await page.$$eval('#map .legend .swatch, #map td .swatch, #segments td .swatch, #rows-blocks td .swatch', (all) => all.map((one) => [one.parentElement.textContent.replace(/leak$/, ''), one.className]));
+        for (const site of new Set(looks.map(([one]) => one)))
+            assert.equal(new Set(looks.filter(([one]) => one === site).map(([, look]) => look)).size, 1, `the pattern of ${site}`);
+        await close();
+    }
+}
+
 const asColour = ([red, green, blue]) => `rgb(${red}, ${green}, ${blue})`;
 
 /* By age and by private pool the map has the colour that its legend gives what SQL says of the block. */
@@ -524,15 +569,29 @@ async function checkBar(page, ask) {
     const [one] = askSegments(ask, 'leak', 1, 3745).filter((row) => row.pending > 0), places = ask('leak', `SELECT (a.address - s.address) * 1.0 / s.size_bytes AS from_share, (a.address + a.block_bytes - s.address) * 1.0 / s.size_bytes AS to_share, a.free_requested_seq <= 3745 AS pending FROM allocation AS a JOIN allocation AS s ON s.allocation_id = a.segment_id WHERE s.allocation_id = ${one.id} AND ${LIVE_AT(3745)} ORDER BY a.address`);
     const pixels = await page.$eval(`#segments tr:has-text("${one.address}") canvas`, (canvas) => {
         const {data, width} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), row = (y) => [...data.slice(4 * y * width, 4 * (y + 1) * width)];
-        return {width, high: row(3), low: row(15)};
+        return {width, high: row(3), low: row(15), rows: Array.from({length: canvas.height}, (_, y) => row(y))};
     }), at = (row, share) => pixels[row].slice(4 * Math.floor(share * pixels.width)).slice(0, 4);
     const pending = places.find((row) => row.pending), plain = places.filter((row) => !row.pending && row.to_share - row.from_share > 0.02), gaps = places.slice(1).map((row, i) => [places[i].to_share, row.from_share]).filter(([from, to]) => to - from > 0.02), coloursOf = (row) => new Set(Array.from({length: 40}, (_, k) => at('high', row.from_share + (row.to_share - row.from_share) * (0.1 + k / 50)).join()));
     assert.ok(plain.length > 5 && gaps.length > 5);
     for (const [from, to] of gaps)
         assert.deepEqual([at('high', (from + to) / 2)[3], at('low', (from + to) / 2)[3]], [0, 255], 'free is low');
+    const [dotsFrom, dotsTo] = gaps.reduce((most, gap) => (gap[1] - gap[0] > most[1] - most[0] ? gap : most)), dots = new Set([0, 1, 2, 3, 4, 5].flatMap((up) => Array.from({length: Math.floor((dotsTo - dotsFrom) * pixels.width) - 2}, (_, k) => pixels.rows[12 + up].slice(4 * (Math.ceil(dotsFrom * pixels.width) + 1 + k)).slice(0, 4).join())));
+    assert.equal(dots.size, 2, 'and dotted');
     for (const row of plain)
         assert.deepEqual([at('high', (row.from_share + row.to_share) / 2)[3], coloursOf(row).size], [255, 1], 'a block is high and of one colour');
     assert.ok(coloursOf(pending).size > 1, 'lines across what is pending');
+}
+
+/* What is rounded up is hollow: of the block's colour above and below, of the ground between. */
+async function checkHollow(page, ask) {
+    const [one] = ask('leak', `SELECT printf('0x%x', s.address) AS segment, (a.address + a.block_bytes - s.address) * 1.0 / s.size_bytes AS end, (a.block_bytes - a.requested_bytes) * 1.0 / s.size_bytes AS rounding FROM allocation AS a JOIN allocation AS s ON s.allocation_id = a.segment_id WHERE a.heap_id = 1 AND ${LIVE_AT(3745)} ORDER BY rounding DESC, s.address LIMIT 1`);
+    assert.ok(one.rounding > 0.2);
+    const [ground, ...seen] = await page.$eval(`#segments tr:has-text("${one.segment}") canvas`, (canvas, [hollow, solid]) => {
+        const {data, width} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), at = (share, y) => [...data.slice(4 * (y * width + Math.floor(share * width)))].slice(0, 3).map((part) => part.toString(16).padStart(2, '0')).join('');
+        return [getComputedStyle(document.documentElement).getPropertyValue('--card').trim().slice(1), at(hollow, 1), at(hollow, 9), at(hollow, 16), at(solid, 1), at(solid, 9)];
+    }, [one.end - one.rounding / 2, one.end - one.rounding - 0.05]);
+    assert.ok(seen[4] !== ground);
+    assert.deepEqual(seen, [seen[4], ground, seen[4], seen[4], seen[4]]);
 }
 
 /* A click on a bar is the block that lies there; keys open a segment and a block in it, and stay where they are. */
@@ -548,6 +607,7 @@ async function testBars(browser, {ask, open}) {
     assert.ok((await page.textContent('#map .side')).includes(`allocation${formatCount(one.id)}`), 'and beside the map');
     await page.waitForFunction(() => /segment=\d+/.test(location.hash) && /block=\d+/.test(location.hash));
     await checkBar(page, ask);
+    await checkHollow(page, ask);
     await page.click('#segments .opened .block >> text=let go');
     await page.focus('#segments > div > div > .tablebox > table > tbody > tr:nth-child(1) .open');
     const focused = () => page.evaluate(() => [document.activeElement.textContent, document.activeElement.getAttribute('aria-expanded')]), [text, isOpen] = await focused();
@@ -677,4 +737,4 @@ async function testWhy(browser, {ask, open, cellsOf}) {
     await serving.close();
 }
 
-export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testZoom, testPhone, testLayers, testProgress, testPixels, testSegments, testBars, testEvents, testBlocks, testFewClicks, testWhy];
+export const PANEL_TESTS = [testGroups, testDriver, testStacks, testChange, testPicks, testHits, testWhatif, testHistograms, testLevels, testOpening, testHead, testSearch, testColours, testOneColour, testZoom, testPhone, testLayers, testProgress, testPixels, testSegments, testBars, testEvents, testBlocks, testFewClicks, testWhy];

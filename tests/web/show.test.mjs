@@ -13,6 +13,7 @@ import {makeTree, nodesAlong, pathOf, skipTrunk, splitName, sumFound} from '../.
 import {thin} from '../../src/page/web/panels/leaks.mjs';
 import {addBlocks, ANCHOR_KINDS, bestHeap, hasBlocksOf, heapOfRow, liveBlocks, makeClock, makeWindows, placeOf, rowsOf, stepAt, sumBlocks} from '../../src/page/web/data/model.mjs';
 import {barParts} from '../../src/page/web/panels/oom.mjs';
+import {withIndents} from '../../src/page/web/panels/verdicts.mjs';
 import {openingRange} from '../../src/page/web/state/opening.mjs';
 import {cutToRun, mostByColumn, OVERLAY_COLUMNS, shareOfEvents, shareOfSteps} from '../../src/page/web/pictures/overlay.mjs';
 import {commandOf} from '../../src/page/web/panels/head.mjs';
@@ -282,7 +283,8 @@ test('red is a leak\u2019s alone', () => {
 
 test('the bar of a failure adds up to the device', () => {
     const parts = [{component: 'POOL', heap: 'pool', part: 'used', bytes: 20}, {component: 'POOL', heap: 'pool', part: 'pinned', bytes: 10}, {component: 'APP', heap: null, part: 'whole', bytes: 5}, {component: 'DEVICE USED', heap: null, part: 'whole', bytes: 35}];
-    assert.deepEqual(barParts({free_bytes: 15}, parts).map((part) => [part.name, part.bytes]), [['pool used', 20], ['pool free between blocks', 10], ['APP', 5], ['free on the device', 15]]);
+    assert.deepEqual(barParts({free_bytes: 15}, parts).map((part) => [part.name, part.bytes]), [['pool used', 20], ['pool free between blocks', 10], ['program', 5], ['free on the device', 15]], 'in the words of the screen');
+    assert.deepEqual(barParts({free_bytes: 15}, [...parts, {component: 'pool', part: 'pending', bytes: 3}]).map((part) => part.look), [null, 'dotted', null, 'barred', null], 'what is not in use has a pattern');
 });
 
 test('a thin line keeps its end', () => {
@@ -300,4 +302,9 @@ test('a run is called by who has memory, and not by who started it', () => {
     assert.equal(named(asks), 'python3 asks.py and 4 more');
     assert.equal(named(), 'python3 launch.py and 4 more');
     assert.equal(commandOf({heaps: [], rows: () => []}), null);
+});
+
+test('lines below a label are indented, and where none has one they are not', () => {
+    assert.deepEqual(withIndents(['WHY  it was full', 'HOLDERS  1 GiB  a.py:1 f, 2 live', '5.6 MiB  b.py:2 g, 60 live', '\u89e3\u51b3  \u51cf\u5c11']), ['WHY  it was full', 'HOLDERS  1 GiB  a.py:1 f, 2 live', '    5.6 MiB  b.py:2 g, 60 live', '\u89e3\u51b3  \u51cf\u5c11']);
+    assert.deepEqual(withIndents(['60 blocks born', 'none freed']), ['60 blocks born', 'none freed']);
 });

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/human.h"
+#include "base/io.h"
 #include "base/spoken.h"
 
 #define FIRST_LINE_NS 1000000000
@@ -106,4 +107,29 @@ void nm_progress_end(nm_progress *progress)
     if (progress->has_line)
         fprintf(stderr, "\r\033[K");
     progress->has_line = false;
+}
+
+nm_status nm_progress_follow(int lines, const char *what, bool passes_others, nm_error *err)
+{
+    FILE *file = fdopen(lines, "r");
+    char line[512];
+    unsigned percent;
+    nm_progress progress;
+
+    if (file == NULL) {
+        nm_io_close(lines);
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    }
+    nm_progress_begin(&progress, NM_PROGRESS_LINE, 0);
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "progress %u", &percent) == 1)
+            nm_progress_part(&progress, percent, 100, what);
+        if (!passes_others || strncmp(line, "progress ", strlen("progress ")) == 0)
+            continue;
+        nm_progress_end(&progress);
+        fputs(line, stderr);
+    }
+    nm_progress_end(&progress);
+    fclose(file);
+    return NM_OK;
 }

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 /* Where one process tells another how far it is. */
 typedef struct nm_progress_slot {
     _Atomic uint64_t done_bytes, event_count;
@@ -38,5 +40,11 @@ void nm_progress_part(nm_progress *progress, uint64_t done, uint64_t total, cons
 void nm_progress_say(nm_progress *progress, const char *what);
 
 void nm_progress_end(nm_progress *progress); /* wipes the line */
+
+/*
+ * Shows what another program says of itself in such lines, "progress 40", until their end: as a bar before `what`. Other lines of it go to
+ * standard error if `passes_others`. Takes the descriptor.
+ */
+nm_status nm_progress_follow(int lines, const char *what, bool passes_others, nm_error *err);
 
 #endif

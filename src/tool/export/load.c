@@ -17,8 +17,10 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/own_path.h"
+#include "base/spoken.h"
 #include "store/cleanup.h"
 #include "tool/common/exit_status.h"
+#include "tool/common/progress.h"
 
 #define INGEST_PROGRAM "npumem-ingest"
 #define CANNOT_RUN     127
@@ -47,19 +49,30 @@ static nm_status make_folder(export_input *input, nm_error *err)
 static nm_status load(const char *path, const char *file, export_input *input, bool *is_said, nm_error *err)
 {
     char program[PATH_MAX];
-    int status = 0;
+    int status = 0, lines[2];
+    nm_status shown = NM_OK;
 
     if (nm_own_beside(INGEST_PROGRAM, program, err) != NM_OK)
         return err->status;
+    if (pipe2(lines, O_CLOEXEC) != 0)
+        return nm_fail_errno(err, errno, "cannot start npumem-ingest");
     pid_t child = fork();
     if (child == 0) {
-        execl(program, INGEST_PROGRAM, "--quiet", "-o", file, "--", path, (char *)NULL);
+        if (dup2(lines[1], STDERR_FILENO) >= 0)
+            execl(program, INGEST_PROGRAM, "--quiet", "--progress", "-o", file, "--", path, (char *)NULL);
         _exit(CANNOT_RUN);
     }
+    nm_io_close(lines[1]);
+    if (child < 0)
+        nm_io_close(lines[0]);
+    else
+        shown = nm_progress_follow(lines[0], nm_spoken("reading it"), true, err);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (child < 0)
         return nm_fail_errno(err, errno, "cannot start npumem-ingest");
+    if (shown != NM_OK)
+        return shown;
     if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_RUN)
         return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "is no database, and npumem-ingest is not beside this program");
     input->is_partial = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_PARTIAL;

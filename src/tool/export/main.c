@@ -19,6 +19,7 @@
 #include "say/spoken.h"
 #include "store/cleanup.h"
 #include "store/publish.h"
+#include "tool/common/busy.h"
 #include "tool/export/load.h"
 #include "tool/export/options.h"
 
@@ -30,6 +31,7 @@ typedef struct export_run {
     FILE *file;
     export_input input;
     bool is_said; /* the error, by another program */
+    nm_busy busy;
 } export_run;
 
 /* "runs/a.db" -> "runs/a.folded" */
@@ -114,7 +116,7 @@ static nm_status write_all(export_run *run, nm_error *err)
         status = open_output(run, err);
     if (status != NM_OK)
         return status;
-    export.out = run->file;
+    export.out = run->busy.out = run->file;
     run->subject = options->database;
     status = options->format->write(&export, err);
     if (status != NM_OK)
@@ -128,8 +130,11 @@ static int run_export(const export_options *options)
     nm_error err = {.offset = NM_NO_OFFSET};
     export_run run = {.options = options, .subject = options->database};
     char name[PATH_MAX];
-    nm_status status = write_all(&run, &err);
+    nm_status status;
 
+    nm_busy_begin(&run.busy, options->format->name, NULL);
+    status = write_all(&run, &err);
+    nm_busy_end(&run.busy);
     if (status != NM_OK && !run.is_said)
         fprintf(stderr, "npumem-export: %s: %s\n",
                 nm_shown_text(name, sizeof name, nm_error_subject(&err, run.subject)), err.text);

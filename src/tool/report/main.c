@@ -19,6 +19,7 @@
 #include "store/database.h"
 #include "store/foreign.h"
 #include "tool/common/answer.h"
+#include "tool/common/busy.h"
 #include "tool/report/join.h"
 #include "tool/report/options.h"
 #include "tool/report/settings.h"
@@ -130,10 +131,14 @@ static int print_page(const void *context)
     const report_options *options = work->options;
     nm_error err = {.offset = NM_NO_OFFSET};
     sources from = {0};
-    nm_status status = open_sources(&from, options, &err);
+    nm_busy busy;
+    nm_status status;
 
+    nm_busy_begin(&busy, nm_spoken("the page"), stdout);
+    status = open_sources(&from, options, &err);
     if (status == NM_OK)
         status = write_page(&from, work, &err);
+    nm_busy_end(&busy);
     nm_foreign_close(from.other);
     nm_foreign_close(from.one);
     nm_store_close(from.several);

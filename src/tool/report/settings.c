@@ -66,27 +66,6 @@ static void become_whatif(const char *program, const char *path, int64_t heap_id
     _exit(CANNOT_RUN);
 }
 
-/* Until the child's end; takes the descriptor. */
-static nm_status show_progress(int lines, nm_error *err)
-{
-    FILE *file = fdopen(lines, "r");
-    char line[256];
-    unsigned percent;
-    nm_progress progress;
-
-    if (file == NULL) {
-        nm_io_close(lines);
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    }
-    nm_progress_begin(&progress, NM_PROGRESS_LINE, 0);
-    while (fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "progress %u", &percent) == 1)
-            nm_progress_part(&progress, percent, 100, nm_spoken("trying settings; --whatif can be left out"));
-    nm_progress_end(&progress);
-    fclose(file);
-    return NM_OK;
-}
-
 static nm_status run_whatif(const char *path, int64_t heap_id, const char *folder, nm_error *err)
 {
     char program[PATH_MAX];
@@ -104,7 +83,7 @@ static nm_status run_whatif(const char *path, int64_t heap_id, const char *folde
     if (child < 0)
         nm_io_close(lines[0]);
     else
-        shown = show_progress(lines[0], err);
+        shown = nm_progress_follow(lines[0], nm_spoken("trying settings; --whatif can be left out"), false, err);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (child < 0)

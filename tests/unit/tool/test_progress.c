@@ -1,24 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The progress line: on a terminal alone, made of its parts, and wiped; and its lines for programs.
+ * The progress line: on a terminal alone, made of its parts, and wiped; and its lines for programs. While a database is asked it says
+ * how much is written.
  */
 #include <check.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "store/read_limit.h"
 #include "support/suites.h"
+#include "tool/common/busy.h"
 #include "tool/common/progress.h"
+
+/* Both ends of a terminal. */
+static void open_terminal(int ends[2])
+{
+    ends[0] = posix_openpt(O_RDWR | O_NOCTTY);
+    ck_assert(ends[0] >= 0 && grantpt(ends[0]) == 0 && unlockpt(ends[0]) == 0);
+    ends[1] = open(ptsname(ends[0]), O_RDWR | O_NOCTTY);
+    ck_assert_int_ge(ends[1], 0);
+}
+
+/* What comes out at `fd` is `wanted`; a terminal may hand it on piece by piece. */
+static void expect_read(int fd, const char *wanted)
+{
+    char said[256] = "";
+    size_t len = 0;
+    ssize_t got = 0;
+    struct pollfd other = {.fd = fd, .events = POLLIN};
+
+    while (len < sizeof said - 1 && poll(&other, 1, len < strlen(wanted) ? 5000 : 0) > 0 &&
+           (got = read(fd, said + len, sizeof said - 1 - len)) > 0)
+        len += (size_t)got;
+    said[len] = 0;
+    ck_assert_str_eq(said, wanted);
+}
 
 /* Standard error becomes `fd` while half of some work is told, and what comes of it is read from the other end. */
 static void expect_said(int fd, int other, nm_progress_form form, const char *wanted)
 {
-    char said[256] = "";
     int kept = dup(STDERR_FILENO);
     nm_progress progress;
-    ssize_t len;
 
     ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
     nm_progress_begin(&progress, form, 0);
@@ -29,21 +56,97 @@ static void expect_said(int fd, int other, nm_progress_form form, const char *wa
     nm_progress_end(&progress);
     ck_assert_int_ge(dup2(kept, STDERR_FILENO), 0);
     close(kept);
-    len = read(other, said, sizeof said - 1);
-    said[len > 0 ? len : 0] = 0;
-    ck_assert_str_eq(said, wanted);
+    expect_read(other, wanted);
 }
 
 START_TEST(a_bar_is_drawn_on_a_terminal_and_wiped)
 {
-    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    int ends[2];
 
-    ck_assert(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
-    int ours = open(ptsname(terminal), O_RDWR | O_NOCTTY);
-    ck_assert_int_ge(ours, 0);
-    expect_said(ours, terminal, NM_PROGRESS_LINE, "\r\033[K[############............] half\r\033[K");
-    close(ours);
-    close(terminal);
+    open_terminal(ends);
+    expect_said(ends[1], ends[0], NM_PROGRESS_LINE, "\r\033[K[############............] half\r\033[K");
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+/* Some work of a bounded connection. */
+static void ask_much(sqlite3 *db)
+{
+    ck_assert_int_eq(
+        sqlite3_exec(db,
+                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT sum(i) FROM n",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+}
+
+/* What is said on `ends` while a database is asked, behind a second of it. */
+static void expect_busy(const int ends[2], const char *wanted)
+{
+    int kept = dup(STDERR_FILENO);
+    sqlite3 *db;
+    nm_read_limit guard;
+    nm_busy busy;
+    FILE *file = tmpfile();
+
+    ck_assert(file != NULL && ftruncate(fileno(file), 3 << 20) == 0 && fseek(file, 0, SEEK_END) == 0);
+    ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
+    nm_read_limit_begin(&guard, db, 1 << 20);
+    ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
+    nm_busy_begin(&busy, "a picture", file);
+    ask_much(db); /* too soon */
+    busy.progress.next_ns = 0;
+    ask_much(db);
+    nm_busy_end(&busy);
+    busy.progress.next_ns = 0;
+    ask_much(db); /* nobody is told */
+    ck_assert_int_ge(dup2(kept, STDERR_FILENO), 0);
+    close(kept);
+    nm_read_limit_end(&guard);
+    sqlite3_close(db);
+    fclose(file);
+    expect_read(ends[0], wanted);
+}
+
+START_TEST(while_a_database_is_asked_it_says_how_much_is_written)
+{
+    int ends[2];
+
+    open_terminal(ends);
+    expect_busy(ends, "\r\033[Kwriting a picture: 3.0 MiB so far\r\033[K");
+    close(ends[0]);
+    close(ends[1]);
+    ck_assert_int_eq(pipe(ends), 0);
+    expect_busy(ends, "");
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+/* What nm_progress_follow shows of another program's lines. */
+static void expect_followed(const int ends[2], bool passes_others, const char *wanted)
+{
+    static const char text[] = "progress 10\nprogress looking for steps\nit is cut\nprogress 90\n";
+    int lines[2], kept = dup(STDERR_FILENO);
+    nm_error err;
+
+    ck_assert(pipe(lines) == 0 && write(lines[1], text, strlen(text)) == (ssize_t)strlen(text) && close(lines[1]) == 0);
+    ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
+    ck_assert_int_eq(nm_progress_follow(lines[0], "reading", passes_others, &err), NM_OK);
+    ck_assert_int_ge(dup2(kept, STDERR_FILENO), 0);
+    close(kept);
+    expect_read(ends[0], wanted);
+}
+
+START_TEST(what_another_program_says_is_passed_on_but_for_its_progress)
+{
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    expect_followed(ends, true, "it is cut\n");
+    expect_followed(ends, false, "");
+    close(ends[0]);
+    close(ends[1]);
 }
 END_TEST
 
@@ -66,6 +169,8 @@ TEST_SUITE(test_progress)
     TCase *tests = tcase_create("progress");
 
     tcase_add_test(tests, a_bar_is_drawn_on_a_terminal_and_wiped);
+    tcase_add_test(tests, while_a_database_is_asked_it_says_how_much_is_written);
+    tcase_add_test(tests, what_another_program_says_is_passed_on_but_for_its_progress);
     tcase_add_test(tests, nothing_goes_into_a_pipe_but_lines_for_a_program);
     suite_add_tcase(suite, tests);
     return suite;

@@ -5,8 +5,8 @@
 import {formatCount, isKnown} from '../state/format.mjs';
 import {countSteps, remember} from './model.mjs';
 
-/* From young to old; none of them is a leak's red. */
-const AGE_COLOURS = ['#b9c7da', '#86aed4', '#4f94b5', '#2f8a78', '#6d9a35', '#b79c26', '#d07f28', '#9a5a36', '#6b4460', '#3d3a5c'];
+/* From young to old; none of them is a leak's red, and all differ from the grounds as PALETTE does. */
+export const AGE_COLOURS = ['#838e9c', '#6d8ead', '#3d84a8', '#2f8a78', '#6c9935', '#a28a21', '#c27625', '#9e6447', '#7f6477', '#69687a'];
 const AGES_MAX = AGE_COLOURS.length;
 
 /* 0: within a step; 1: 1; 2: 2 to 3; 3: 4 to 7, and so on. Of events by powers of ten: 0: below 10. The last is without an end. Pure. */

@@ -28,12 +28,44 @@ export function distanceTo(view, bornSeq, endedSeq, offset, sizeBytes, x, y) {
     return Math.hypot(beside, above);
 }
 
-/* Lines across what has a colour of `stripes`, a Map of colours to those of their lines: each `width` pixels wide, and as many apart. */
-export function drawStripes(pixels, view, stripes, width) {
-    for (let y = 0, at = 0; stripes.size > 0 && y < view.height; y++)
-        for (let x = 0; x < view.width; x++, at++)
-            if ((x + y) % (2 * width) < width && stripes.has(pixels[at]))
-                pixels[at] = stripes.get(pixels[at]);
+/* Which pixels of a square of `period` pixels of the page have the colour of lines. A line one pixel high still has some of each, but of dots. */
+export const TILES = {
+    striped: {period: 6, has: (x, y) => (x + y) % 6 < 3}, checked: {period: 10, has: (x, y) => (x < 5) === (y < 5)}, lined: {period: 8, has: (x, y) => (x + 8 - y) % 8 < 2},
+    dotted: {period: 8, has: (x, y) => y % 4 === 0 && x === y}, barred: {period: 6, has: (x) => x < 2},
+};
+
+/* A pattern as a square of 1 and 0, `size` pixels of the screen each way. */
+export function makeTile(name, ratio) {
+    const {period, has} = TILES[name], size = Math.max(period, Math.round(period * ratio)), tile = new Uint8Array(size * size), toPage = (place) => Math.floor(place * period / size);
+    for (let y = 0, at = 0; y < size; y++)
+        for (let x = 0; x < size; x++, at++)
+            tile[at] = Number(has(toPage(x), toPage(y)));
+    return {size, tile};
+}
+
+/* The rows of a pattern, as wide as a picture: nothing is divided for each pixel. */
+function wideRows(pattern, width, ratio) {
+    const {size, tile} = makeTile(pattern, ratio);
+    return Array.from({length: size}, (_, y) => Uint8Array.from({length: width}, (_none, x) => tile[y * size + x % size]));
+}
+
+/* Patterns over what has a colour of `patterns`, a Map of colours to {pattern, line: the colour of its lines}. */
+export function drawPatterns(pixels, view, patterns, ratio) {
+    const {width, height} = view, rows = new Map([...new Set([...patterns.values()].map((one) => one.pattern))].map((name) => [name, wideRows(name, width, ratio)]));
+    const known = new Map([...patterns].map(([colour, {pattern, line}]) => [colour, {rows: rows.get(pattern), line}]));
+    for (let y = 0, at = 0; y < height; y++) {
+        let colour = -1, row = null, line = 0; /* what lies beside each other is often alike */
+        for (let x = 0; x < width; x++, at++) {
+            if (pixels[at] !== colour) {
+                colour = pixels[at];
+                const found = known.get(colour);
+                row = found === undefined ? null : found.rows[y % found.rows.length];
+                line = found === undefined ? 0 : found.line;
+            }
+            if (row !== null && row[x] === 1)
+                pixels[at] = line;
+        }
+    }
 }
 
 /* Cells of decodeCells: each pixel takes the cell that it lies in. pixelOf(site, used) is its colour. */

@@ -5,14 +5,14 @@
  * the blocks; where fewer are in view, each by itself.
  */
 import {agesOf} from '../data/ages.mjs';
-import {assignColours, categoryColours, mixPixel, partsOf, LEAK, PALETTE, REST, siteColours, STRIPE} from '../pictures/colours.mjs';
+import {assignColours, categoryColours, paintOf, mixPixel, partsOf, LEAK, PALETTE, REST, siteColours} from '../pictures/colours.mjs';
 import {colourOf, make, makeCanvas, makeChoice, put} from '../pictures/dom.mjs';
 import {formatAddress, formatBytes, formatCount, formatTime, isKnown, NOTHING} from '../state/format.mjs';
 import {BASELINE, groupingsOf, isBaseline, keysOf, namerOf, namesOf, NO_STACK} from '../data/groups.mjs';
 import {ANCHOR_KINDS, blockOffsets, hasBlocksOf, liveBlocks, remember, stepAt} from '../data/model.mjs';
 import {rolesOf} from './ranks.mjs';
 import {partWord} from '../state/opening.mjs';
-import {distanceTo, drawCells, drawRectangle, drawStripes, offsetOf} from '../data/raster.mjs';
+import {distanceTo, drawCells, drawPatterns, drawRectangle, offsetOf} from '../data/raster.mjs';
 import {givenUpSeq, roundingOf, segmentOf, segmentsAt} from '../data/segments.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeFilter} from '../data/search.mjs';
@@ -83,27 +83,31 @@ function endSeqOf(blocks, i) {
 
 /*
  * What the map is coloured by: nameOf(block) and nameOfSite(frame of a cell; null: cells do not know it) give a name, colour(name) its colour.
- * Blocks with the same entry in `keys` have the same name; `names` are all of them, the heaviest first, or null.
+ * Blocks with the same entry in `keys` have the same name; `names` are all of them, the heaviest first, or null. paintOf(name) is its pattern, or null.
  */
 export function makeColouring(model, heap, values) {
+    return {nameOfSite: null, paintOf: (name) => paintOf(name, new Set()), ...colouringBy(model, heap, values)};
+}
+
+function colouringBy(model, heap, values) {
     const {blocks, stacks} = model, kind = values.colour;
     if (kind === 'category') {
         const {names, of} = categoryColours(model, heap);
-        return {nameOf: blocks && namerOf(model, kind), keys: blocks && remember(model, 'category keys', () => keysOf(model, kind)), nameOfSite: null, colour: of, names};
+        return {nameOf: blocks && namerOf(model, kind), keys: blocks && remember(model, 'category keys', () => keysOf(model, kind)), colour: of, names};
     }
     if (kind === 'stream') {
         const nameOf = (i) => (isKnown(blocks.stream[i]) ? `stream ${blocks.stream[i]}` : 'stream not known');
-        return {nameOf, keys: blocks?.stream, nameOfSite: null, colour: (name) => PALETTE[Math.abs(Number(name.slice(7)) || 0) % PALETTE.length], names: null};
+        return {nameOf, keys: blocks?.stream, colour: (name) => PALETTE[Math.abs(Number(name.slice(7)) || 0) % PALETTE.length], names: null};
     }
     if (kind === 'age')
-        return {...agesOf(model, heap), nameOfSite: null};
+        return agesOf(model, heap);
     if (kind === 'private pool') {
         const names = blocks === null ? [] : remember(model, `pools ${heap.heap_id}`, () => namesOf(model, heap, kind, blocks.private_pool));
-        return {nameOf: blocks && namerOf(model, kind), keys: blocks?.private_pool, nameOfSite: null, colour: assignColours(names, new Set()).of, names};
+        return {nameOf: blocks && namerOf(model, kind), keys: blocks?.private_pool, colour: assignColours(names, new Set()).of, names};
     }
-    const {names, of} = siteColours(model, heap), colour = kind === 'verdict' ? (name) => (model.leakSites.has(name) ? LEAK : '#9fb0c6') : of;
-    const siteKeys = blocks && remember(model, 'site keys', () => keysOf(model, 'site'));
-    return {keys: siteKeys, nameOf: blocks && namerOf(model, 'site'), nameOfSite: (frame) => stacks.label(frame) ?? NO_STACK, colour, names: [...names, ...namelessOf(model, heap)], hasStripes: true};
+    const {names, of} = siteColours(model, heap), colour = kind === 'verdict' ? (name) => (model.leakSites.has(name) ? LEAK : REST) : of;
+    const nameless = namelessOf(model, heap), siteKeys = blocks && remember(model, 'site keys', () => keysOf(model, 'site'));
+    return {keys: siteKeys, nameOf: blocks && namerOf(model, 'site'), nameOfSite: (frame) => stacks.label(frame) ?? (nameless.length === 1 ? nameless[0] : NO_STACK), colour, names: [...names, ...nameless], paintOf: (name) => (kind === 'verdict' && !model.leakSites.has(name) ? null : paintOf(name, model.leakSites))};
 }
 
 /* What of the heap has no site, as far as blocks are here. */
@@ -123,16 +127,16 @@ function makeEmphasis(values) {
     return (name, site) => (!values.site || name === values.site || site === values.site) && (filter(name) || filter(site));
 }
 
-/* What a share of a name and a site is painted with; `stripes` learns of which colours a leak is. */
-function makePixels(coloring, emphasis, back, leaks, stripes) {
+/* What a share of a name and a site is painted with; `patterns` learns which colours have one. */
+function makePixels(coloring, emphasis, back, patterns) {
     const known = new Map();
     return (name, site, share) => {
         const key = `${name}\u0001${site}\u0001${share >= 0.999 ? 16 : Math.floor(share * 16)}`;
         if (!known.has(key)) {
-            const strength = (emphasis(name, site) ? 1 : 0.16) * (0.25 + 0.75 * share);
+            const strength = (emphasis(name, site) ? 1 : 0.16) * (0.25 + 0.75 * share), look = coloring.paintOf(name);
             known.set(key, mixPixel(partsOf(coloring.colour(name)), back, strength));
-            if (coloring.hasStripes && leaks.has(site))
-                stripes.set(known.get(key), mixPixel(partsOf(STRIPE), back, strength));
+            if (look !== null)
+                patterns.set(known.get(key), {pattern: look.pattern, line: mixPixel(partsOf(look.line), back, strength)});
         }
         return known.get(key);
     };
@@ -142,10 +146,10 @@ function parseColour(text) {
     return partsOf(text.startsWith('#') && text.length === 7 ? text : '#808080');
 }
 
-/* Draws into pixels; says how. Stripes are as wide as `ratio` pixels of the page. */
+/* Draws into pixels, `ratio` of them as wide as one of the page; says how. */
 export function drawMap(pixels, view, model, heap, values, shades, ratio) {
-    const coloring = makeColouring(model, heap, values), stripes = new Map(), pixelOf = makePixels(coloring, makeEmphasis(values), shades.reserved, model.leakSites, stripes);
-    const lanes = model.lanes.get(heap.heap_id) ?? [], reserved = mixPixel(shades.reserved, shades.reserved, 1);
+    const lanes = model.lanes.get(heap.heap_id) ?? [], reserved = mixPixel(shades.reserved, shades.reserved, 1), patterns = new Map([[reserved, {pattern: 'dotted', line: mixPixel(shades.dots, shades.dots, 1)}]]);
+    const coloring = makeColouring(model, heap, values), pixelOf = makePixels(coloring, makeEmphasis(values), shades.reserved, patterns);
     pixels.fill(mixPixel(shades.empty, shades.empty, 1));
     const segments = model.segments.get(heap.heap_id) ?? [];
     for (const segment of segments)
@@ -155,7 +159,7 @@ export function drawMap(pixels, view, model, heap, values, shades, ratio) {
         drawCells(pixels, view, heap.cells, rememberCells((site, used) => pixelOf(coloring.nameOfSite(site), coloring.nameOfSite(site), used / 255)));
     else
         drawBlocks(pixels, view, model, heap, inView ?? blocksInView(model, heap, view, Infinity), memoize(coloring.keys, model.blocks?.stack_id, (i) => pixelOf(coloring.nameOf(i), model.stacks.siteOf(model.blocks.stack_id[i]), 1)));
-    drawStripes(pixels, view, stripes, Math.max(1, Math.round(3 * ratio)));
+    drawPatterns(pixels, view, patterns, ratio);
     return {isExact: !isCells, count: isCells ? null : inView?.length ?? null};
 }
 
@@ -227,13 +231,17 @@ function drawLanes(context, model, heap, view, plotHeight) {
     }
 }
 
-function outline(context, model, heap, view, plotHeight, number, colour) {
+/* In two colours, one of which differs from whatever lies beside it. */
+function outline(context, model, heap, view, plotHeight, number, inner, outer) {
     const {blocks} = model, perByte = plotHeight / (view.high - view.low), offset = offsetOf(model.lanes.get(heap.heap_id) ?? [], blocks.address[number]);
     const born = Math.max(isKnown(blocks.alloc_seq[number]) ? blocks.alloc_seq[number] : view.scale.firstSeq, view.scale.firstSeq), ended = Math.min(isKnown(blocks.free_seq[number]) ? blocks.free_seq[number] : view.scale.lastSeq, view.scale.lastSeq);
     const left = view.scale.toX(born), top = MAP_TOP + (offset - view.low) * perByte;
-    context.strokeStyle = colour;
-    context.lineWidth = 2;
-    context.strokeRect(left - 1, top - 1, Math.max(3, view.scale.toX(ended) - left + 2), Math.max(3, blocks.size_bytes[number] * perByte + 2));
+    const wide = Math.max(1, view.scale.toX(ended) - left), tall = Math.max(1, blocks.size_bytes[number] * perByte);
+    for (const [colour, away] of [[inner, 1], [outer, 3]]) {
+        context.strokeStyle = colour;
+        context.lineWidth = 2;
+        context.strokeRect(left - away, top - away, wide + 2 * away, tall + 2 * away);
+    }
 }
 
 /* Facts about a block, in words. Pure. */
@@ -284,14 +292,15 @@ export function legendNames(names, leaks) {
     return [...all.filter((name) => leaks.has(name)).slice(0, PALETTE.length), ...all.filter((name) => !leaks.has(name) && ([BASELINE, NO_STACK].includes(name) || left-- > 0))];
 }
 
-export function makeSwatch(model, colour, name) {
-    return make('span', {class: `swatch${model.leakSites.has(name) ? ' striped' : ''}`, style: `background-color:${colour}`});
+export function makeSwatch(model, colour, name, look = paintOf(name, model.leakSites)) {
+    return make('span', {class: `swatch${look === null ? '' : ` ${look.pattern}`}`, style: `background-color:${colour}${look === null ? '' : `;--second:${look.line}`}`});
 }
 
 function showLegend(model, heap, values, state) {
-    const coloring = makeColouring(model, heap, values), names = legendNames(coloring.names ?? [], model.leakSites), hasMore = coloring.hasStripes && values.colour !== 'verdict' && new Set(coloring.names).size > names.length;
+    const coloring = makeColouring(model, heap, values), names = legendNames(coloring.names ?? [], model.leakSites), hasMore = values.colour === 'site' && new Set(coloring.names).size > names.length;
     return [names.map((name) => make('button', {class: `legend${values.site === name ? ' chosen' : ''}`, 'aria-pressed': String(values.site === name), onclick: () => state.set({site: values.site === name ? null : name})},
-        makeSwatch(model, coloring.colour(name), name), make('span', null, sayName(name)), model.leakSites.has(name) && make('b', {class: 'leaks'}, say('leak')))), hasMore && make('span', {class: 'legend'}, makeSwatch(model, REST, null), say('other sites'))];
+        makeSwatch(model, coloring.colour(name), name, coloring.paintOf(name)), make('span', null, sayName(name)), model.leakSites.has(name) && make('b', {class: 'leaks'}, say('leak')))), hasMore && make('span', {class: 'legend'}, makeSwatch(model, REST, null), say('other sites')),
+        model.segments.has(heap.heap_id) && make('span', {class: 'legend'}, make('span', {class: 'swatch dotted', style: 'background-color:var(--unused);--second:var(--muted)'}), say('reserved and free'))];
 }
 
 const LABELS_MAX = 6;
@@ -341,7 +350,7 @@ function brushedArea(heap, values, canvas, from, to) {
 function paintMap(context, width, ratio, model, heap, values) {
     const view = viewOf(heap, values, width), plotHeight = MAP_HEIGHT - MAP_TOP - MAP_BOTTOM, area = pixelView(view, view.scale.right - view.scale.left, plotHeight, ratio);
     const image = new ImageData(area.width, area.height), pixels = new Uint32Array(image.data.buffer), chosen = numberOfBlock(model, values.block);
-    const how = drawMap(pixels, area, model, heap, values, {empty: parseColour(colourOf('empty')), reserved: parseColour(colourOf('unused'))}, ratio);
+    const how = drawMap(pixels, area, model, heap, values, {empty: parseColour(colourOf('empty')), reserved: parseColour(colourOf('unused')), dots: parseColour(colourOf('muted'))}, ratio);
     context.putImageData(image, Math.round(view.scale.left * ratio), Math.round(MAP_TOP * ratio));
     drawLanes(context, model, heap, view, plotHeight);
     drawPlaces(context, view.scale, MAP_HEIGHT - MAP_BOTTOM + 4);
@@ -349,7 +358,7 @@ function paintMap(context, width, ratio, model, heap, values) {
     if (values.since !== null)
         drawCursor(context, {at: values.since}, heap, view.scale, MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
     if (chosen >= 0)
-        outline(context, model, heap, view, plotHeight, chosen, colourOf('ink'));
+        outline(context, model, heap, view, plotHeight, chosen, colourOf('card'), colourOf('ink'));
     if (!how.isExact && !model.hasAllBlocks && model.blocks !== null)
         return say('Shares of what was in use: outside of the ranges above not every block is in this page.');
     return how.isExact ? sayWith('{count} blocks in view, each drawn by itself.', {count: formatCount(how.count)}) : say('More blocks in view than pixels: shares of what was in use; a closer range draws each block.');

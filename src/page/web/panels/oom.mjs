@@ -17,28 +17,36 @@ const TOTAL = 'DEVICE USED', FREE = 'free on the device';
 
 const COLOURS = {pending: 'var(--stuck)', small: 'var(--stuck)', pinned: 'var(--stuck)', idle: 'var(--free)', empty: 'var(--free)', free: 'var(--free)'};
 
-/* What the bar is made of: parts with their colours. Pure. */
+/* What is not in use is told apart without colours: what is pending has the bars of the segments' panel, what is free dots. */
+const PENDING_LOOK = 'barred', FREE_LOOK = 'dotted';
+
+function lookOfPart(part) {
+    return part === 'pending' ? PENDING_LOOK : part in COLOURS ? FREE_LOOK : null;
+}
+
+/* What the bar is made of: parts with their colours and patterns. Pure. */
 export function barParts(failure, parts) {
     let next = 0;
     const shown = parts.filter((row) => row.component !== TOTAL && row.bytes > 0).map((row) => ({
-        name: sayMemoryPart(row), bytes: row.bytes, colour: COLOURS[row.part] ?? (row.component === 'UNEXPLAINED' ? REST : PALETTE[next++ % PALETTE.length]),
+        name: sayMemoryPart(row), bytes: row.bytes, look: lookOfPart(row.part), colour: COLOURS[row.part] ?? (row.component === 'UNEXPLAINED' ? REST : PALETTE[next++ % PALETTE.length]),
     }));
     if (failure.free_bytes > 0)
-        shown.push({name: FREE, bytes: failure.free_bytes, colour: 'var(--empty)'});
+        shown.push({name: FREE, bytes: failure.free_bytes, look: null, colour: 'var(--empty)'});
     return shown;
 }
 
 /* The device, and below it what was asked for, where its free part begins: what sticks out did not fit. `whole` is what all the width stands for. */
 function makeStackedBar(parts, total, asked, whole) {
+    const look = (part, isSwatch) => ({class: `${isSwatch ? 'swatch ' : ''}${part.look ?? ''}`, style: `background-color:${part.colour};--second:var(${part.colour === 'var(--stuck)' ? '--card' : '--ink'})${isSwatch ? '' : `;width:${(100 * part.bytes / total).toFixed(3)}%`}`});
     const free = parts.find((part) => part.name === FREE)?.bytes ?? 0, used = Math.max(0, total - free), share = (bytes) => `${(100 * bytes / Math.max(whole, used + asked, total)).toFixed(3)}%`;
     const bar = make('div', {class: 'stacked', role: 'img', style: `width:${share(total)}`, 'aria-label': parts.map((part) => `${say(part.name)} ${formatBytes(part.bytes)}`).join(', ')},
-        parts.map((part) => make('span', {style: `width:${(100 * part.bytes / total).toFixed(3)}%;background:${part.colour}`, title: `${say(part.name)}: ${formatBytes(part.bytes)}`})));
-    const legend = make('ul', {class: 'legends'}, parts.map((part) => make('li', {class: 'legend'}, make('span', {class: 'swatch', style: `background:${part.colour}`}), `${say(part.name)} `, make('b', null, formatBytes(part.bytes)))));
+        parts.map((part) => make('span', {...look(part, false), title: `${say(part.name)}: ${formatBytes(part.bytes)}`})));
+    const legend = make('ul', {class: 'legends'}, parts.map((part) => make('li', {class: 'legend'}, make('span', look(part, true)), `${say(part.name)} `, make('b', null, formatBytes(part.bytes)))));
     const request = asked > 0 && make('div', {class: 'asked'}, make('b', null, sayWith('asked for: {bytes}', {bytes: formatBytes(asked)})), make('span', {style: `width:${share(asked)}`}));
     return make('div', null, bar, request, legend);
 }
 
-const LEVELS = [{key: 'allocated', name: 'in blocks', colour: PALETTE[0]}, {key: 'active', name: 'given up, still used by another stream', colour: 'var(--stuck)'}, {key: 'reserved', name: 'free inside the pools', colour: 'var(--free)'},
+const LEVELS = [{key: 'allocated', name: 'in blocks', colour: PALETTE[0]}, {key: 'active', name: 'given up, still used by another stream', look: PENDING_LOOK, colour: 'var(--stuck)'}, {key: 'reserved', name: 'free inside the pools', look: FREE_LOOK, colour: 'var(--free)'},
     {key: 'process', name: 'the rest of this process', colour: PALETTE[1]}, {key: 'used', name: 'all else on the device', colour: REST}, {key: 'capacity', name: FREE, colour: 'var(--empty)'}];
 
 /* What held how much when a request failed. Pure. */
@@ -69,10 +77,11 @@ function partName(levels, key, name, reached) {
 export function levelParts(levels) {
     const parts = [];
     let reached = 0;
-    for (const {key, name, colour} of LEVELS) {
+    for (const {key, name, colour, look = null} of LEVELS) {
         if (levels[key] === null || levels[key] <= reached)
             continue;
-        parts.push({name: partName(levels, key, name, reached), bytes: levels[key] - reached, colour: key === 'active' && reached === 0 ? PALETTE[0] : colour});
+        const isWhole = key === 'active' && reached === 0;
+        parts.push({name: partName(levels, key, name, reached), bytes: levels[key] - reached, look: isWhole ? null : look, colour: isWhole ? PALETTE[0] : colour});
         reached = levels[key];
     }
     return parts;

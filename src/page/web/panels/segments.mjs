@@ -3,7 +3,7 @@
  * The segments of a pool at the moment that is picked: each a bar of its addresses, with what is free, pending and rounded up in it. A click opens one: who keeps it from going
  * back, what lies in it, and of each block its stack and life.
  */
-import {LEAK, siteColours, STRIPE} from '../pictures/colours.mjs';
+import {paintOf, siteColours} from '../pictures/colours.mjs';
 import {colourOf, make, makeCanvas, put} from '../pictures/dom.mjs';
 import {formatAddress, formatBytes, formatCount, isKnown} from '../state/format.mjs';
 import {namerOf} from '../data/groups.mjs';
@@ -11,12 +11,13 @@ import {makeSwatch, numberOfBlock, showBlock} from './map.mjs';
 import {makeMomentChoice, momentText} from './moment.mjs';
 import {makeFilter} from '../data/search.mjs';
 import {givenUpSeq, holdersOf, roundingOf, segmentsAt} from '../data/segments.mjs';
+import {makeTile} from '../data/raster.mjs';
 import {makeStack} from '../pictures/stack.mjs';
 import {makeTable} from '../pictures/table.mjs';
 import {momentSeq} from './timeline.mjs';
 import {say, sayName, sayPlace, sayWith} from '../state/words.mjs';
 
-const BAR_HEIGHT = 18, FREE_HEIGHT = 6, REACH_BAR = 4; /* pixels */
+const BAR_HEIGHT = 18, FREE_HEIGHT = 6, RIM_HEIGHT = 4, REACH_BAR = 4; /* pixels */
 
 /* What is drawn of a part of a segment on a bar: [left, right, where its rounding begins], a pixel wide at least. Pure. */
 export function barPlace(segment, part, width, rounding) {
@@ -37,48 +38,60 @@ export function blockOnBar(segment, x, width) {
     return found;
 }
 
-/* Lines across a place: of a leak, and of what is pending. */
-function hatch(context, left, right, colour, isSteep) {
-    context.save();
-    context.beginPath();
-    context.rect(left, 0, right - left, BAR_HEIGHT);
-    context.clip();
-    context.strokeStyle = colour;
-    context.lineWidth = 2;
-    context.beginPath();
-    for (let x = left - BAR_HEIGHT; x < right + BAR_HEIGHT; x += 6) {
-        context.moveTo(x, isSteep ? 0 : BAR_HEIGHT);
-        context.lineTo(isSteep ? x : x + BAR_HEIGHT, isSteep ? BAR_HEIGHT : 0);
-    }
-    context.stroke();
-    context.restore();
+/* What a canvas is filled with: a colour, or one with a pattern over it. */
+function fillOf(context, {pattern, ground, line}, ratio) {
+    if (!pattern)
+        return ground;
+    const {size, tile} = makeTile(pattern, ratio), square = new OffscreenCanvas(size, size), own = square.getContext('2d');
+    own.fillStyle = ground;
+    own.fillRect(0, 0, size, size);
+    own.fillStyle = line;
+    tile.forEach((has, at) => has && own.fillRect(at % size, Math.floor(at / size), 1, 1));
+    const fill = context.createPattern(square, 'repeat');
+    fill.setTransform(new DOMMatrix().scale(1 / ratio));
+    return fill;
 }
 
-/* Free is low, so that it is seen without colour; what is rounded up is paler; a line parts what is wide enough. */
-function paintBar(context, width, model, heap, segment, values, seq) {
-    const {blocks, leakSites} = model, colours = siteColours(model, heap), nameOf = namerOf(model, 'site'), filter = makeFilter(values.search), chosen = numberOfBlock(model, values.block);
+const PENDING = 'pending';
+
+/* fill(site or PENDING): what a part of a bar is filled with. */
+function makeFills(context, ratio, model, heap) {
+    const known = new Map(), colours = siteColours(model, heap);
+    return (name) => {
+        if (!known.has(name))
+            known.set(name, fillOf(context, name === PENDING ? {pattern: 'barred', ground: colourOf('stuck'), line: colourOf('card')} : paintOf(name, model.leakSites) ?? {ground: colours.of(name)}, ratio));
+        return known.get(name);
+    };
+}
+
+/* A block: what is rounded up is hollow, a line parts what is wide enough, and two go round the one that is chosen. */
+function paintPart(context, [left, right, hollowFrom], fill, alpha, isChosen) {
+    const card = colourOf('card');
+    context.clearRect(left, 0, right - left, BAR_HEIGHT);
+    context.globalAlpha = alpha;
+    context.fillStyle = fill;
+    context.fillRect(left, 0, right - left, BAR_HEIGHT);
+    context.globalAlpha = 1;
+    context.fillStyle = card;
+    context.fillRect(hollowFrom, RIM_HEIGHT, right - hollowFrom, BAR_HEIGHT - 2 * RIM_HEIGHT);
+    if (right - left > 3)
+        context.fillRect(right - 1, 0, 1, BAR_HEIGHT);
+    for (const [colour, within] of isChosen ? [[card, 3], [colourOf('ink'), 1]] : []) {
+        context.strokeStyle = colour;
+        context.lineWidth = 2;
+        context.strokeRect(left + within, within, Math.max(1, right - left - 2 * within), BAR_HEIGHT - 2 * within);
+    }
+}
+
+/* Free is low and dotted, so that it is seen without colour. */
+function paintBar(context, width, ratio, model, heap, segment, values, seq) {
+    const {blocks} = model, fill = makeFills(context, ratio, model, heap), nameOf = namerOf(model, 'site'), filter = makeFilter(values.search), chosen = numberOfBlock(model, values.block);
     context.clearRect(0, 0, width, BAR_HEIGHT);
-    context.fillStyle = colourOf('reserved');
+    context.fillStyle = fillOf(context, {pattern: 'dotted', ground: colourOf('unused'), line: colourOf('muted')}, ratio);
     context.fillRect(0, BAR_HEIGHT - FREE_HEIGHT, width, FREE_HEIGHT);
     for (const part of segment.parts.filter((one) => one.block >= 0)) {
-        const site = nameOf(part.block), isPending = givenUpSeq(blocks, part.block) <= seq, [left, right, paleFrom] = barPlace(segment, part, width, roundingOf(blocks, part.block));
-        context.clearRect(left, 0, right - left, BAR_HEIGHT);
-        context.globalAlpha = filter(site) && (!values.site || values.site === site) ? 1 : 0.2;
-        context.fillStyle = isPending ? colourOf('stuck') : leakSites.has(site) ? LEAK : colours.of(site);
-        context.fillRect(left, 0, paleFrom - left, BAR_HEIGHT);
-        context.globalAlpha *= 0.4;
-        context.fillRect(paleFrom, 0, right - paleFrom, BAR_HEIGHT);
-        context.globalAlpha /= 0.4;
-        if (isPending || leakSites.has(site))
-            hatch(context, left, right, isPending ? colourOf('card') : STRIPE, isPending);
-        context.globalAlpha = 1;
-        context.fillStyle = colourOf('card');
-        if (right - left > 3)
-            context.fillRect(right - 1, 0, 1, BAR_HEIGHT);
-        context.strokeStyle = colourOf('ink');
-        context.lineWidth = 2;
-        if (part.block === chosen)
-            context.strokeRect(left + 1, 1, Math.max(1, right - left - 2), BAR_HEIGHT - 2);
+        const site = nameOf(part.block), isFound = filter(site) && (!values.site || values.site === site);
+        paintPart(context, barPlace(segment, part, width, roundingOf(blocks, part.block)), fill(givenUpSeq(blocks, part.block) <= seq ? PENDING : site), isFound ? 1 : 0.2, part.block === chosen);
     }
 }
 
@@ -88,7 +101,7 @@ function barText(segment) {
 
 function makeSegmentBar(model, heap, segment, state, seq) {
     const nameOf = namerOf(model, 'site'), at = (event) => blockOnBar(segment, event.offsetX, event.target.clientWidth);
-    const bar = makeCanvas(BAR_HEIGHT, (context, width) => paintBar(context, width, model, heap, segment, state.values, seq), {class: 'segment', role: 'img', 'aria-label': barText(segment), onclick: (event) => {
+    const bar = makeCanvas(BAR_HEIGHT, (context, width, height, ratio) => paintBar(context, width, ratio, model, heap, segment, state.values, seq), {class: 'segment', role: 'img', 'aria-label': barText(segment), onclick: (event) => {
         event.stopPropagation();
         const number = at(event);
         state.set({segment: segment.id, block: number < 0 ? null : model.blocks.allocation_id[number]});
@@ -158,8 +171,8 @@ function wordOf(segments) {
 }
 
 function barLegend() {
-    return make('p', {class: 'legends'}, [['reserved', ' low', 'low: free'], ['stuck', ' pending', 'lines: pending, given up but still used by another stream'], ['accent', ' pale', 'paler: rounded up beyond what was asked for']]
-        .map(([name, look, text]) => make('span', {class: 'legend'}, make('span', {class: `swatch${look}`, style: `background-color:var(--${name})`}), say(text))));
+    return make('p', {class: 'legends'}, [['unused', ' low dotted', 'muted', 'low: free'], ['stuck', ' barred', 'card', 'lines: pending, given up but still used by another stream'], ['accent', ' hollow', 'card', 'hollow: rounded up beyond what was asked for']]
+        .map(([name, look, second, text]) => make('span', {class: 'legend'}, make('span', {class: `swatch${look}`, style: `background-color:var(--${name});--second:var(--${second})`}), say(text))));
 }
 
 /* Who keeps a segment, and all whose blocks are in it, by name. */

@@ -17,13 +17,19 @@ export function findingLines(row) {
     return remedy === null ? evidence : [...evidence, row.kind === 'out of memory' ? `${say('FIX')}  ${remedy}` : remedy];
 }
 
+/* Lines without a label stand below the one that has it, as on the screen. Pure. */
+export function withIndents(lines) {
+    const hasLabel = (line) => /^\p{L}+ {2}/u.test(line), isLabelled = lines.some(hasLabel);
+    return lines.map((line) => (isLabelled && !hasLabel(line) ? `    ${line}` : line));
+}
+
 /* A finding in the language of the page; what is not judged says why in its evidence. */
 function makeFindingCard(model, row) {
     const panel = KIND_PANELS[row.kind] ?? 'pool', heap = row.heap === null ? null : panel === 'oom' ? poolOfRow(model.heaps, row) : heapOfRow(model.heaps, row);
     const title = inLanguage(row.text, row.text_zh);
     const place = heap && model.rows('process').length > 1 ? heap.label : row.heap;
     return {row, level: SEVERITY_LEVELS[row.severity] ?? row.severity, kind: place === null ? row.kind : `${row.kind} \u00b7 ${place}`, title, panel,
-        choice: {...(row.kind === 'leak' && {site: row.site}), ...(heap && {heap: heap.heap_id})}, text: findingLines(row).join('\n'), command: row.next_command};
+        choice: {...(row.kind === 'leak' && {site: row.site}), ...(heap && {heap: heap.heap_id})}, text: withIndents(findingLines(row)).join('\n'), command: row.next_command};
 }
 
 /* Pure, for tests: what is shown, the worst first, as table finding has it. */

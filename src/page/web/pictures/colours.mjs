@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which colour stands for what: the largest sites of a heap have one each in all pictures and tables, the rest share a grey, and red is a leak's
- * alone. Who does not see red sees its stripes.
+ * alone. Sites are 3 to 1 in lightness from the grounds of the map and of cards, light and dark; what else lies beside each other has a pattern of
+ * its own, so that it is told apart without colours (tests/web/contrast.test.mjs).
  */
 import {BASELINE, keysOf, namesOf, NO_STACK} from '../data/groups.mjs';
 import {remember} from '../data/model.mjs';
 
-export const PALETTE = ['#4e79a7', '#59a14f', '#e0912f', '#9467bd', '#3aa6a0', '#c2a12a', '#8c6d53', '#6b8fd6', '#d27ba8', '#7f9a2e', '#a9c957', '#5d4a7e'];
+export const PALETTE = ['#0c79a0', '#008e00', '#cb6b57', '#9762bc', '#009686', '#aa7600', '#916452', '#5778d4', '#c9609c', '#6c7400', '#7e973f', '#71638b'];
 export const LEAK = '#e02b3c';
-export const STRIPE = '#ffffff'; /* across what leaks */
-export const REST = '#8d98a8';
-/* Of what was there before, and of what has no stack. */
-const NAMELESS = new Map([[BASELINE, '#4f5a6b'], [NO_STACK, '#cdbb98']]);
+export const REST = '#838e9d';
+/* What has a pattern: {pattern, ground, line}; a leak, what was there before without a stack, and what else has none. */
+const LEAK_LOOK = {pattern: 'striped', ground: LEAK, line: '#ffffff'};
+const NAMELESS = new Map([[BASELINE, {pattern: 'checked', ground: '#4f5a6b', line: '#b3bcc9'}], [NO_STACK, {pattern: 'lined', ground: '#cdbb98', line: '#5f5234'}]]);
+
+/* The look of a name; null: a colour is all of it. */
+export function paintOf(name, leaks) {
+    return leaks.has(name) ? LEAK_LOOK : NAMELESS.get(name) ?? null;
+}
 
 /* Of names in the order of their weight. */
 export function assignColours(names, leaks) {
-    const colours = new Map(NAMELESS);
+    const colours = new Map([...NAMELESS].map(([name, {ground}]) => [name, ground]));
     let next = 0;
     for (const name of names)
         if (leaks.has(name))

@@ -71,8 +71,10 @@ export function sayClauses(text) {
 
 const MEMORY_PARTS = {used: '{heap} used', pending: '{heap} freed, pending', new: '{heap} just got', private: '{heap} private pools', idle: '{heap} free for idle streams', empty: '{heap} free segments', small: '{heap} free between small blocks', pinned: '{heap} free between blocks'};
 
-/* A row of view device_part: of a pool its name and what the part is good for, else its component. */
+const COMPONENTS = {APP: 'program', PHYSICAL: 'physical, not mapped', 'PAGE ROUNDING': 'page rounding', 'RECORDED PROCESSES': 'other recorded processes', 'OTHER PROCESSES': 'other processes', UNEXPLAINED: 'unexplained'};
+
+/* A row of view device_part, as the screen says it: of a pool its name and what the part is good for, else its component. */
 export function sayMemoryPart(row) {
     const part = MEMORY_PARTS[row.part];
-    return part ? sayWith(part, {heap: sayName(row.heap)}) : sayName(row.heap ?? row.component);
+    return part ? sayWith(part, {heap: sayName(row.heap)}) : sayName(row.heap ?? COMPONENTS[row.component] ?? row.component);
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A progress line (progress.h) while databases are asked: what is written, and how much of it is there.
+ */
+#ifndef NM_TOOL_COMMON_BUSY_H
+#define NM_TOOL_COMMON_BUSY_H
+
+#include <stdio.h>
+
+#include "tool/common/progress.h"
+
+typedef struct nm_busy {
+    nm_progress progress;
+    const char *what; /* is written, safe to print; borrowed */
+    FILE *out;        /* where; may be NULL, and be set later */
+} nm_busy;
+
+/* `busy` is the caller's and stays in its place until nm_busy_end. One at a time. */
+void nm_busy_begin(nm_busy *busy, const char *what, FILE *out);
+
+void nm_busy_end(nm_busy *busy); /* wipes the line */
+
+#endif
