@@ -378,12 +378,34 @@ static char *tool_report(void)
     return text;
 }
 
-/* The tool sees what it sees without us, and of what is looked up by handle (`gained_count` calls) more. */
-static void check_tool(const char *tool, const char *command, int gained_count)
+/* Runs the command with `list` for LD_PRELOAD, in which $LD_PRELOAD stands for our library. */
+static nm_run run_beside(const char *list, const char *command)
+{
+    char line[COMMAND_BYTES];
+
+    snprintf(line, sizeof line,
+             "OTHER_TOOL=%s/tool.txt %s --no-pool-events --force -o %s/t.zst -- sh -c 'LD_PRELOAD=%s exec %s'", folder,
+             recorder, folder, list, command);
+    return run_checked(line);
+}
+
+static void check_report(const char *what, const char *alone, char *report, int gained_count)
 {
     static const char *const keys[] = {"malloc_count", "align_count", "free_count", "driver_count"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        ck_assert_msg(value_of(report, keys[i]) == value_of(alone, keys[i]) + (i == 1 ? gained_count : 0),
+                      "%s: %s is\n%s, alone\n%s", what, keys[i], report, alone);
+    free(report);
+}
+
+/* Where npumem-record puts us, in front of the tool and behind it: the tool sees what it sees without us, and where we stand in
+ * front also what is looked up by handle (`gained_count` calls). */
+static void check_tool(const char *tool, const char *command, int gained_count)
+{
     char environment[COMMAND_BYTES], line[2 * COMMAND_BYTES + 64];
-    char *alone, *behind, *in_front;
+    bool wraps_dlsym = strcmp(tool, "tool_dlsym") == 0;
+    char *alone;
     nm_run run;
 
     snprintf(environment, sizeof environment, "OTHER_TOOL=%s/tool.txt LD_PRELOAD=%s/lib%s.so", folder, loading, tool);
@@ -392,31 +414,26 @@ static void check_tool(const char *tool, const char *command, int gained_count)
     run_free(&run);
     alone = tool_report();
     run = run_both(environment, command);
-    behind = tool_report();
+    check_report(line, alone, tool_report(), 0);
     check_books(line, run_out(&run));
     run_free(&run);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        ck_assert_msg(value_of(behind, keys[i]) == value_of(alone, keys[i]) + (i == 1 ? gained_count : 0),
-                      "%s: %s behind us is\n%s, alone\n%s", line, keys[i], behind, alone);
 
-    snprintf(line, sizeof line,
-             "OTHER_TOOL=%s/tool.txt %s --no-pool-events --force -o %s/t.zst --"
-             " sh -c 'LD_PRELOAD=%s/lib%s.so:$LD_PRELOAD exec %s'",
-             folder, recorder, folder, loading, tool, command);
-    run = run_checked(line);
-    in_front = tool_report();
-    if (strcmp(tool, "tool_dlsym") != 0)
-        check_books(line, run_out(&run));
-    else
-        check_note(line, "other tool", "%libtool_dlsym.so"); /* what is looked up goes past us */
+    snprintf(environment, sizeof environment, "$LD_PRELOAD:%s/lib%s.so", loading, tool);
+    run = run_beside(environment, command);
+    check_report("behind us", alone, tool_report(), gained_count);
+    check_books(line, run_out(&run));
+    run_free(&run);
+
+    snprintf(environment, sizeof environment, "%s/lib%s.so:$LD_PRELOAD", loading, tool);
+    run = run_beside(environment, command);
+    check_report("in front of us", alone, tool_report(), 0);
     ck_assert_int_gt(value_of(run_out(&run), "driver.allocation_count"), 0);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        ck_assert_msg(value_of(in_front, keys[i]) == value_of(alone, keys[i]),
-                      "%s: %s in front of us is\n%s, alone\n%s", line, keys[i], in_front, alone);
+    if (wraps_dlsym)
+        check_note(line, "other tool", "%libtool_dlsym.so"); /* what is looked up goes past us */
+    else
+        check_books(line, run_out(&run));
     run_free(&run);
     free(alone);
-    free(behind);
-    free(in_front);
 }
 
 START_TEST(another_tool_and_we_see_the_same_calls)
@@ -453,10 +470,14 @@ START_TEST(another_tool_is_noted)
     check_books("torch_like with torch_spy behind", run_out(&run));
     run_free(&run);
     check_note(command, "other tool", "%spy_libascend_kernel_hook.so");
-    /* A library that binds past the tool is left alone, and that is said. */
-    snprintf(environment, sizeof environment, "LD_PRELOAD=%s/libtool_next.so", loading);
+    /* A library that binds past a tool behind us is left alone, and that is said. */
     snprintf(command, sizeof command, "%s/open_calls %s/libcalls_now.so deepbind", loading, loading);
+    snprintf(environment, sizeof environment, "LD_PRELOAD=%s/libtool_next.so", loading);
     run = run_both(environment, command);
+    check_books("a library that binds past a tool in front of us", run_out(&run));
+    run_free(&run);
+    snprintf(environment, sizeof environment, "$LD_PRELOAD:%s/libtool_next.so", loading);
+    run = run_beside(environment, command);
     run_free(&run);
     check_note(command, "unseen library", "%libcalls_now.so");
 }
