@@ -483,6 +483,104 @@ START_TEST(another_tool_is_noted)
 }
 END_TEST
 
+/* ---- Beside what makes one call into others ------------------------------------------------------------------------ */
+
+#define MIB 1048576LL
+
+/* The ten blocks once, or with a saver also mapped again, in driver memory alone. */
+static void check_saved(const char *what, bool is_saved)
+{
+    sqlite3 *db = open_trace();
+
+    check_value(db, what, "peak", 318 * MIB, "SELECT peak_bytes FROM device_peak");
+    check_value(db, what, "allocations", is_saved ? 20 : 10,
+                "SELECT sum(allocation_count) FROM heap_total WHERE level = 'driver'");
+    check_value(db, what, "ends", is_saved ? 20 : 10, "SELECT sum(free_count) FROM heap_total WHERE level = 'driver'");
+    check_value(db, what, "physical", is_saved ? 20 : 0,
+                "SELECT coalesce(sum(free_count), 0) FROM heap_total WHERE level = 'physical'");
+    check_value(db, what, "misuse", 0, "SELECT count(*) FROM misuse");
+    check_value(db, what, "anomalies", 0, "SELECT count(*) FROM anomaly");
+    check_value(db, what, "complete", 1, "SELECT is_complete FROM input");
+    sqlite3_close(db);
+}
+
+/* In LD_PRELOAD of npumem-record, which puts us behind most; in front of all; and behind all. */
+static void check_beside(const char *libraries, const char *way, bool is_saved)
+{
+    static const char *const lists[] = {"$LD_PRELOAD:%s", "%s:$LD_PRELOAD"};
+    char environment[COMMAND_BYTES], command[COMMAND_BYTES];
+    nm_run run, beside;
+
+    snprintf(environment, sizeof environment, "LD_PRELOAD=%s", libraries);
+    snprintf(command, sizeof command, "%s/saved %s", loading, way);
+    run = run_both(environment, command);
+    check_saved(environment, is_saved);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        snprintf(environment, sizeof environment, lists[i], libraries);
+        beside = run_beside(environment, command);
+        ck_assert_str_eq(run_out(&run), run_out(&beside));
+        check_saved(environment, is_saved);
+        run_free(&beside);
+    }
+    run_free(&run);
+}
+
+START_TEST(what_comes_to_cann_beside_a_memory_saver_is_recorded_once)
+{
+    static const char *const ways[] = {"linked", "default", "next"};
+    char libraries[COMMAND_BYTES];
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        snprintf(libraries, sizeof libraries, "%s/libmemory_saver.so", loading);
+        check_beside(libraries, ways[i], true);
+    }
+    snprintf(libraries, sizeof libraries, "%s/libmemory_saver.so:%s", loading, spy);
+    check_beside(libraries, "linked", true);
+    snprintf(libraries, sizeof libraries, "%s/libmemory_saver.so:%s/libjemalloc.so", loading, loading);
+    check_beside(libraries, "default", true);
+}
+END_TEST
+
+/* By a handle the saver is passed by where we are behind it, and without us. */
+START_TEST(every_lookup_reaches_us_behind_others)
+{
+    static const char *const ways[] = {"linked", "default", "next", "handle"};
+    static const char *const others[] = {"jemalloc", "tcmalloc", "tool_next"};
+    char libraries[COMMAND_BYTES], environment[COMMAND_BYTES], command[COMMAND_BYTES];
+    nm_run run;
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+            snprintf(libraries, sizeof libraries, "%s/lib%s.so", loading, others[k]);
+            check_beside(libraries, ways[i], false);
+        }
+    snprintf(environment, sizeof environment, "LD_PRELOAD=%s/libmemory_saver.so", loading);
+    snprintf(command, sizeof command, "%s/saved handle", loading);
+    run = run_both(environment, command);
+    check_saved("a saver that is passed by", false);
+    run_free(&run);
+}
+END_TEST
+
+/* It wants to be the first library of all, and is where we stand behind it. */
+START_TEST(the_address_sanitizer_stays_in_front)
+{
+    char command[COMMAND_BYTES];
+    nm_run run;
+
+    snprintf(command, sizeof command, "env LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0 %s/saved default",
+             NPUMEM_ASAN_RUNTIME, loading);
+    run = run_both("", command);
+    check_saved("the address sanitizer", false);
+    run_free(&run);
+    snprintf(command, sizeof command, "env LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0 %s/saved_asan default",
+             NPUMEM_ASAN_RUNTIME, loading);
+    run = run_both("", command);
+    check_saved("a program with the address sanitizer", false);
+    run_free(&run);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     Suite *suite = suite_create("loading");
@@ -513,6 +611,12 @@ int main(int argc, char **argv)
     tcase_add_test(tests, a_missing_function_that_is_called_is_noted);
     tcase_add_test(tests, another_tool_and_we_see_the_same_calls);
     tcase_add_test(tests, another_tool_is_noted);
+    tcase_add_test(tests, what_comes_to_cann_beside_a_memory_saver_is_recorded_once);
+    tcase_add_test(tests, every_lookup_reaches_us_behind_others);
+    if (NPUMEM_ASAN_RUNTIME[0] != 0)
+        tcase_add_test(tests, the_address_sanitizer_stays_in_front);
+    else
+        puts("skipped: no address sanitizer here");
     suite_add_tcase(suite, tests);
     run_make_folder(folder);
     runner = srunner_create(suite);
