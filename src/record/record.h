@@ -32,7 +32,7 @@
 typedef enum nm_layer {
     NM_LAYER_NONE = 0,
     NM_LAYER_CALL = 1, /* copies, streams, devices, pools' blocks: memory that the call takes for itself is recorded */
-    NM_LAYER_TOOL = 2,   /* as the next one, while another tool stands between us and the runtime: see below */
+    NM_LAYER_TOOL = 2, /* as the next one, while another tool stands between us and the runtime: see below */
     NM_LAYER_MEMORY = 3, /* memory that the program asks the runtime for: owns what the driver does for it */
     NM_LAYER_DRIVER = 4, /* what the driver gives to whoever asks */
 } nm_layer;
@@ -42,8 +42,9 @@ typedef enum nm_layer {
  * mapping). Then the calls within are recorded, with the program's own call in their stacks, and of that call itself nothing
  * is. Where there are none within, it is recorded as ever.
  */
-NM_RECORD_API void nm_record_expect_tool(void);      /* there is such a tool */
-NM_RECORD_API bool nm_record_is_free_told_after(void); /* and it has done so: an end is told once the call has returned */
+NM_RECORD_API void nm_record_expect_tool(void); /* there is such a tool */
+NM_RECORD_API bool
+nm_record_is_free_told_after(void); /* and it has done so: an end is told once the call has returned */
 
 typedef struct nm_guard {
     const void *frame;

@@ -53,6 +53,19 @@ done
 both started execve keep bare
 is_recorded "kept bare"
 
+# As a framework starts its workers beside a memory saver: by the environment of its own process.
+if command -v python3 >/dev/null; then
+    for way in "subprocess.run(['started', 'child'])" "os.spawnvp(os.P_WAIT, 'started', ['started', 'child'])" \
+        "subprocess.run(['started', 'child'], env={'LD_PRELOAD': '$other', 'PATH': os.environ['PATH']})"; do
+        both python3 -c "import os, subprocess
+os.environ['LD_PRELOAD'] = '$other'
+$way"
+        is_recorded "python3: $way"
+    done
+else
+    echo "skipped: no python3 here"
+fi
+
 # What cannot be started cannot be started with us neither.
 both started nowhere "$other"
 grep -q 'nowhere: errno 2' with.out || fail "nowhere: $(cat with.out)"

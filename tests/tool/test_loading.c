@@ -487,6 +487,13 @@ END_TEST
 
 #define MIB 1048576LL
 
+/* npumem-record itself does not run on another allocator then: the sanitizer's runtime is one. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool is_sanitized = true;
+#else
+static const bool is_sanitized = false;
+#endif
+
 /* The ten blocks once, or with a saver also mapped again, in driver memory alone. */
 static void check_saved(const char *what, bool is_saved)
 {
@@ -537,7 +544,8 @@ START_TEST(what_comes_to_cann_beside_a_memory_saver_is_recorded_once)
     snprintf(libraries, sizeof libraries, "%s/libmemory_saver.so:%s", loading, spy);
     check_beside(libraries, "linked", true);
     snprintf(libraries, sizeof libraries, "%s/libmemory_saver.so:%s/libjemalloc.so", loading, loading);
-    check_beside(libraries, "default", true);
+    if (!is_sanitized)
+        check_beside(libraries, "default", true);
 }
 END_TEST
 
@@ -545,12 +553,13 @@ END_TEST
 START_TEST(every_lookup_reaches_us_behind_others)
 {
     static const char *const ways[] = {"linked", "default", "next", "handle"};
-    static const char *const others[] = {"jemalloc", "tcmalloc", "tool_next"};
+    static const char *const others[] = {"tool_next", "jemalloc", "tcmalloc"};
+    size_t other_count = is_sanitized ? 1 : sizeof others / sizeof *others;
     char libraries[COMMAND_BYTES], environment[COMMAND_BYTES], command[COMMAND_BYTES];
     nm_run run;
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        for (size_t k = 0; k < other_count; k++) {
             snprintf(libraries, sizeof libraries, "%s/lib%s.so", loading, others[k]);
             check_beside(libraries, ways[i], false);
         }
