@@ -7,7 +7,7 @@
  * its memory, or a device open?
  *
  * Nothing is traced or stopped. A process is found only while it runs at a look, and only where /proc lets us read it. Who
- * has the recorder's library may be about to join, so that it is left alone for a while unless it has a device open.
+ * has the recorder's library may join with its first event yet, so that only a device that is open for long tells.
  */
 #include "drain/descendants.h"
 
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/door.h"
@@ -24,9 +25,9 @@
 #include "drain/clock.h"
 #include "drain/loadable.h"
 
-#define LOOK_NS           100000000 /* between two looks, at least */
-#define LOOK_SHARE        100       /* of the time, one part for looking */
-#define JOIN_NS           2000000000
+#define LOOK_NS           100000000   /* between two looks, at least */
+#define LOOK_SHARE        100         /* of the time, one part for looking */
+#define JOIN_NS           10000000000 /* from an open device to its first event: setting a device takes seconds */
 #define STAT_BYTES_MAX    1024
 #define MAPS_BYTES_MAX    (64u << 20)
 #define ENVIRON_BYTES_MAX (4u << 20)
@@ -39,7 +40,7 @@ typedef enum standing { UNPLACED, FOREIGN, UNRECORDED, RECORDED, SAID } standing
 typedef struct nm_listed_process {
     int64_t pid, parent_pid;
     uint64_t start_time, stack_begin; /* which process and which program; 0: not asked */
-    int64_t since_ns;                 /* first seen as this program */
+    int64_t opened_ns;                /* a device was first seen open in one that has the library; 0: none is */
     standing standing;
     char state;
 } listed_process;
@@ -167,7 +168,7 @@ static bool is_ancestor(const nm_descendants *descendants, int64_t pid)
 }
 
 /* A parent may have the higher number, once numbers have come round: until nothing changes any more. */
-static void place_new(nm_descendants *descendants, int64_t now_ns)
+static void place_new(nm_descendants *descendants)
 {
     bool has_changed = true;
 
@@ -186,7 +187,6 @@ static void place_new(nm_descendants *descendants, int64_t now_ns)
                 !(has_joined(descendants->processes, listed->pid) || is_ancestor(descendants, listed->parent_pid)))
                 continue;
             listed->standing = UNRECORDED;
-            listed->since_ns = now_ns;
             has_changed = true;
         }
     }
@@ -299,16 +299,28 @@ static void look_at_files(int64_t pid, sight *out)
         snprintf(out->what, sizeof out->what, "opened %s", strstr(target, last_part(target)) - 5);
 }
 
+/* Who has the library joins when it is loaded, or with its first event: it is named once a device has been open for long. */
+static bool is_using(listed_process *listed, int64_t now_ns, sight *out)
+{
+    if (out->has_library)
+        out->what[0] = 0;
+    if (out->what[0] == 0)
+        look_at_files(listed->pid, out);
+    if (!out->has_library)
+        return out->what[0] != 0;
+    if (out->what[0] == 0)
+        listed->opened_ns = 0;
+    else if (listed->opened_ns == 0)
+        listed->opened_ns = now_ns;
+    return out->what[0] != 0 && now_ns - listed->opened_ns >= JOIN_NS;
+}
+
 /* Two looks say the same: what is read of a process that is at work is no picture of one moment. */
-static bool is_unrecorded(const nm_descendants *descendants, const listed_process *listed, int64_t now_ns, sight *out)
+static bool is_unrecorded(const nm_descendants *descendants, listed_process *listed, int64_t now_ns, sight *out)
 {
     for (int i = 0; i < 2; i++) {
         look_at_memory(descendants, listed->pid, out);
-        if (out->is_readable && !out->is_recorded && (out->what[0] == 0 || out->has_library))
-            look_at_files(listed->pid, out);
-        if (out->is_recorded || out->what[0] == 0)
-            return false;
-        if (out->has_library && out->what[0] == 'l' && now_ns - listed->since_ns < JOIN_NS)
+        if (!out->is_readable || out->is_recorded || !is_using(listed, now_ns, out))
             return false;
     }
     return true;
@@ -337,9 +349,11 @@ static void explain_joining(const nm_descendants *descendants, const nm_buffer *
 {
     const char *session = value_of(environment, NM_RING_ENVIRONMENT);
 
-    if (session == NULL && value_of(environment, NM_HOST_ENVIRONMENT) == NULL)
+    bool has_session = session != NULL && *session != 0;
+
+    if (!has_session && value_of(environment, NM_HOST_ENVIRONMENT) == NULL)
         snprintf(out, size, "it loaded the recorder, but " NM_RING_ENVIRONMENT " did not reach it");
-    else if (session != NULL && strcmp(session, descendants->processes->merge->folder->path) != 0)
+    else if (has_session && strcmp(session, descendants->processes->merge->folder->path) != 0)
         snprintf(out, size, "it is in another recording");
     else
         snprintf(out, size, "it loaded the recorder, but did not join");
@@ -442,7 +456,7 @@ static nm_status look_at(nm_descendants *descendants, listed_process *listed, in
         return NM_OK;
     if (now.start_time != listed->start_time || now.stack_begin != listed->stack_begin) {
         now.standing = UNRECORDED;
-        now.since_ns = now_ns;
+        now.opened_ns = 0;
     }
     *listed = now;
     return now.standing == UNRECORDED ? judge(descendants, listed, now_ns, err) : NM_OK;
@@ -460,9 +474,18 @@ static void keep_list(nm_descendants *descendants)
     descendants->capacity = capacity;
 }
 
+/* Of this thread: a machine that is busy with others makes no look dearer. */
+static int64_t processor_ns(void)
+{
+    struct timespec now = {0};
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 nm_status nm_descendants_look(nm_descendants *descendants, bool is_forced, nm_error *err)
 {
-    int64_t now_ns = nm_clock_monotonic_ns(), cost_ns;
+    int64_t now_ns = nm_clock_monotonic_ns(), begin_ns = processor_ns(), cost_ns;
     nm_status status;
 
     if (!is_forced && now_ns < descendants->look_at_ns)
@@ -471,12 +494,12 @@ nm_status nm_descendants_look(nm_descendants *descendants, bool is_forced, nm_er
     if (status != NM_OK)
         return status;
     take_known(descendants);
-    place_new(descendants, now_ns);
+    place_new(descendants);
     for (size_t i = 0; i < descendants->count && status == NM_OK; i++)
         if (descendants->listed[i].standing > FOREIGN)
             status = look_at(descendants, &descendants->listed[i], now_ns, err);
     keep_list(descendants);
-    cost_ns = (nm_clock_monotonic_ns() - now_ns) * LOOK_SHARE;
+    cost_ns = (processor_ns() - begin_ns) * LOOK_SHARE;
     descendants->look_at_ns = now_ns + (cost_ns > LOOK_NS ? cost_ns : LOOK_NS);
     return status;
 }

@@ -23,7 +23,7 @@ typedef struct nm_descendants {
 void nm_descendants_init(nm_descendants *descendants, nm_processes *processes);
 void nm_descendants_fini(nm_descendants *descendants);
 
-/* Looks if it is due. It takes a hundredth of the time at most, and looks ten times a second at most. */
+/* Looks if it is due. It takes a hundredth of a processor at most, and looks ten times a second at most. */
 nm_status nm_descendants_look(nm_descendants *descendants, bool is_forced, nm_error *err);
 
 /* Writes a note of each that was found. */

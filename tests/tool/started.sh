@@ -38,6 +38,11 @@ is_recorded() {
     [ "$(ask "SELECT count(*) FROM misuse")" = 0 ] || fail "$1: $(ask 'SELECT * FROM misuse')"
 }
 
+# One that has the library, does not join and keeps a device open for more than ten seconds: looked at in the end.
+"$record" --force --no-pool-events -o long.zst -- sh -c "NPUMEM_SESSION= exec $programs/started child 12500 dev/davinci0" \
+    >/dev/null 2>long.err &
+long=$!
+
 all="execve execvpe execle fexecve execveat posix_spawn posix_spawnp vfork"
 for way in $all execv execvp execl execlp; do
     both started $way "$other"
@@ -124,6 +129,14 @@ grep -v '^npumem-record: ' with.err && fail "the library is gone"
 grep -q "^preloaded $other\$" with.out && grep -q 'execve: status 7' with.out || fail "the library is gone: $(cat with.out)"
 "$ingest" --quiet --force run.zst
 is_left "a library that is gone"
+
+# It has the library and may join yet: the runtime alone says nothing.
+both sh -c "NPUMEM_SESSION= exec $waiting"
+grep -q unrecorded: with.all && fail "one that may join yet: $(cat with.all)"
+is_left "one that may join yet"
+wait "$long"
+grep -Eq "^npumem-record: unrecorded: pid [0-9]+, $programs/started child 12500 dev/davinci0: opened /dev/davinci0; it loaded the recorder, but NPUMEM_SESSION did not reach it\$" long.err ||
+    fail "one that never joins: $(cat long.err)"
 
 # Its word of a secret is not told.
 both env -u LD_PRELOAD "$programs/started" child 700 --token=hush-hush-hush
