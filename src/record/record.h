@@ -42,9 +42,8 @@ typedef enum nm_layer {
  * mapping). Then the calls within are recorded, with the program's own call in their stacks, and of that call itself nothing
  * is. Where there are none within, it is recorded as ever.
  */
-NM_RECORD_API void nm_record_expect_tool(void); /* there is such a tool */
-NM_RECORD_API bool
-nm_record_is_free_told_after(void); /* and it has done so: an end is told once the call has returned */
+NM_RECORD_API void nm_record_expect_tool(void);        /* there is one */
+NM_RECORD_API bool nm_record_is_free_told_after(void); /* it has done so: an end is told after its call */
 
 typedef struct nm_guard {
     const void *frame;
