@@ -81,8 +81,8 @@ CREATE TABLE input (
     detail TEXT NOT NULL,
     -- 1: the counts of lost events are exact; 0: more may be lost, in rings that are gone or cannot be read.
     is_loss_exact INTEGER NOT NULL,
-    -- Processes that were to be recorded and could not join the recording: what they did is in no count, so the input is
-    -- not complete. Unit: processes.
+    -- Processes that were to be recorded and could not join the recording, or used a device unrecorded: what they did is in
+    -- no count, so the input is not complete. Unit: processes.
     processes_unjoined INTEGER NOT NULL,
     -- Blocks of pools, those of before the first event with them, that lie in none of the segments that the input lists: it
     -- contradicts itself. Nothing that it says of the segments of such a device is here, so that what its pool reserved, how

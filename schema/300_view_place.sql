@@ -104,7 +104,7 @@ CREATE VIEW completeness (
     detail,
     -- 1: the counts of lost events are exact; 0: more may be lost.
     is_loss_exact,
-    -- Processes that could not join the recording: what they did is in no count. Unit: processes.
+    -- Processes that could not join the recording, or used a device unrecorded: what they did is in no count. Unit: processes.
     processes_unjoined,
     -- Blocks that lie in no segment, as input.blocks_outside_count. Unit: blocks.
     blocks_outside_count,

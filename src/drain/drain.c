@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/spoken.h"
 #include "drain/clock.h"
+#include "drain/descendants.h"
 #include "drain/objects.h"
 #include "drain/output.h"
 #include "drain/parts.h"
@@ -67,6 +68,7 @@ struct nm_drain {
     nm_trace_writer *writer;
     nm_ring_merge merge;
     nm_processes processes;
+    nm_descendants descendants;
     nm_output output;
     nm_sampler sampler;
     nm_objects objects;
@@ -193,6 +195,7 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
     nm_ring_merge_init(&drain->merge, options->folder, drain->writer, options->namer);
     drain->merge.pause.pauser = options->pauser;
     nm_processes_init(&drain->processes, &drain->merge);
+    nm_descendants_init(&drain->descendants, &drain->processes);
     drain->processes.before_end = bring_up_to_date;
     drain->processes.before_end_context = drain;
     drain->processes.ends_when_said = options->ends_when_said;
@@ -218,6 +221,7 @@ void nm_drain_free(nm_drain *drain)
     nm_sampler_fini(&drain->sampler);
     nm_objects_fini(&drain->objects);
     free(drain->posts);
+    nm_descendants_fini(&drain->descendants);
     nm_processes_fini(&drain->processes);
     nm_ring_merge_fini(&drain->merge);
     nm_output_fini(&drain->output);
@@ -790,6 +794,19 @@ static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
 
 /* ---- Passes -------------------------------------------------------------------------------------------------------- */
 
+/* What npumem_start records is one process, not what that starts. */
+static nm_status look_at_descendants(nm_drain *drain, bool is_forced, nm_error *err)
+{
+    return drain->processes.ends_when_said ? NM_OK : nm_descendants_look(&drain->descendants, is_forced, err);
+}
+
+static nm_status write_descendants(nm_drain *drain, nm_error *err)
+{
+    bool is_held = drain->output.is_stuck || drain->output.is_waiting || drain->merge.is_discarding;
+
+    return is_held ? NM_OK : nm_descendants_write(&drain->descendants, err);
+}
+
 static nm_status check_processes(nm_drain *drain, bool is_forced, nm_error *err)
 {
     int64_t now_ns = nm_clock_monotonic_ns();
@@ -877,6 +894,10 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
         status = nm_objects_look(&drain->objects, &drain->merge, post_sample, drain, err);
     if (status == NM_OK && !drain->output.is_waiting)
         status = nm_processes_end(&drain->processes, err);
+    if (status == NM_OK)
+        status = look_at_descendants(drain, false, err);
+    if (status == NM_OK)
+        status = write_descendants(drain, err);
     if (status == NM_OK)
         status = seal_if_due(drain, err);
 
@@ -1005,11 +1026,15 @@ nm_status nm_drain_finish(nm_drain *drain, nm_error *err)
 {
     nm_drain_close(drain);
     drain->is_finishing = true;
-    nm_status status = take_the_rest(drain, err);
+    nm_status status = look_at_descendants(drain, true, err);
+    if (status == NM_OK)
+        status = take_the_rest(drain, err);
     if (status == NM_OK)
         status = wait_for_names(drain, err);
     if (status == NM_OK && drain->output.is_stuck)
         status = let_go(drain, true, err);
+    if (status == NM_OK)
+        status = write_descendants(drain, err);
     if (status == NM_OK)
         status = nm_processes_leave(&drain->processes, err);
     if (status == NM_OK && !drain->output.is_stuck)
@@ -1034,9 +1059,15 @@ void nm_drain_tell(const nm_drain *drain, nm_drain_report *report)
         .process_count = drain->processes.count,
         .left_count = drain->processes.left_count,
         .unjoined_count = drain->processes.missing_count + drain->processes.refused_count,
+        .unseen_count = drain->descendants.found_count,
         .is_folder_gone = drain->processes.is_folder_gone,
         .file_bytes = drain->parts.count > 0 ? nm_parts_bytes(&drain->parts) : drain->output.good_bytes,
         .part_count = drain->parts.count,
         .names_missing = drain->names_missing,
     };
+}
+
+const char *nm_drain_unseen(const nm_drain *drain, uint64_t index)
+{
+    return drain->descendants.found[index];
 }

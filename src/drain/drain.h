@@ -63,10 +63,11 @@ typedef struct nm_drain_report {
     uint64_t process_count;
     uint64_t left_count;     /* of these, became a program that does not load the recorder */
     uint64_t unjoined_count; /* beside these, loaded the recorder and could not join */
-    bool is_folder_gone;     /* at the end, so that nobody knows of others */
-    uint64_t file_bytes;     /* of all parts that are there */
-    uint64_t part_count;     /* of these; 0: one file */
-    size_t names_missing;    /* names that were still being looked for */
+    uint64_t unseen_count; /* beside these, used a device and did not load the recorder, or not so that it could join */
+    bool is_folder_gone;   /* at the end, so that nobody knows of others */
+    uint64_t file_bytes;   /* of all parts that are there */
+    uint64_t part_count;   /* of these; 0: one file */
+    size_t names_missing;  /* names that were still being looked for */
 } nm_drain_report;
 
 /* Fills in the session's clock (about 10 ms) and makes it ready for programs. */
@@ -130,5 +131,8 @@ bool nm_drain_close_idle(nm_drain *drain);
 void nm_drain_close(nm_drain *drain);
 
 void nm_drain_tell(const nm_drain *drain, nm_drain_report *report);
+
+/* Who, of unseen_count, and why. Borrowed. */
+const char *nm_drain_unseen(const nm_drain *drain, uint64_t index);
 
 #endif

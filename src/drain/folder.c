@@ -406,6 +406,15 @@ static void file_name(char prefix, uint64_t number, char name[FILE_NAME_BYTES])
     snprintf(name, FILE_NAME_BYTES, "%c.%llu", prefix, (unsigned long long)number);
 }
 
+bool nm_folder_has_refused(const nm_folder *folder, uint64_t pid)
+{
+    char name[FILE_NAME_BYTES];
+    struct stat info;
+
+    file_name(NM_RING_REFUSED_PREFIX, pid, name);
+    return nm_door_look_at(folder->fd, name, &info);
+}
+
 void nm_folder_remove_file(const nm_folder *folder, char prefix, uint64_t number)
 {
     char name[FILE_NAME_BYTES];

@@ -61,6 +61,8 @@ nm_status nm_folder_try_ring(const nm_folder *folder, nm_error *err);
  * not there any more, or cannot be looked into. */
 uint64_t nm_folder_count_refused(const nm_folder *folder, int *why, bool *is_gone);
 
+bool nm_folder_has_refused(const nm_folder *folder, uint64_t pid); /* has this one left such a link? */
+
 void nm_folder_remove_file(const nm_folder *folder, char prefix, uint64_t number);
 
 /*

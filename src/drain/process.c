@@ -633,12 +633,13 @@ nm_status nm_processes_end(nm_processes *processes, nm_error *err)
     return status;
 }
 
-static nm_status note_unseen(nm_processes *processes, uint64_t count, const char *why, nm_error *err)
+nm_status nm_processes_note_unseen(nm_processes *processes, uint64_t count, const char *why, nm_error *err)
 {
-    nm_ring_session *session = processes->merge->folder->session;
-    nm_event event = {.detail = NM_NOTE_UNSEEN_PROCESS,
-                      .number = (int64_t)count,
-                      .time_ns = nm_clock_to_ns(session, nm_clock_ticks(session->clock_kind))};
+    const nm_ring_merge *merge = processes->merge;
+    const nm_ring_session *session = merge->folder->session;
+    uint64_t ticks = merge->last_ticks != 0 ? merge->last_ticks : nm_clock_ticks(session->clock_kind);
+    nm_event event = {
+        .detail = NM_NOTE_UNSEEN_PROCESS, .number = (int64_t)count, .time_ns = nm_clock_to_ns(session, ticks)};
 
     return write_note(processes, event, why, err);
 }
@@ -653,20 +654,20 @@ static nm_status note_unjoined(nm_processes *processes, nm_error *err)
 
     processes->refused_count = nm_folder_count_refused(folder, &why, &processes->is_folder_gone);
     if (processes->missing_count > 0)
-        status = note_unseen(processes, processes->missing_count,
-                             folder->is_copy ? "it has no file in the ring folder any more"
-                                             : "it could not write to the ring folder",
-                             err);
+        status = nm_processes_note_unseen(processes, processes->missing_count,
+                                          folder->is_copy ? "it has no file in the ring folder any more"
+                                                          : "it could not write to the ring folder",
+                                          err);
     snprintf(text, sizeof text, "it could not open the recording: %s", strerror(why));
     if (status == NM_OK && processes->refused_count > 0)
-        status = note_unseen(processes, processes->refused_count, text, err);
+        status = nm_processes_note_unseen(processes, processes->refused_count, text, err);
     if (status != NM_OK || processes->missing_count + processes->refused_count > 0)
         return status;
     if (processes->is_folder_gone)
-        return note_unseen(processes, 0, "what began after the ring folder was removed", err);
+        return nm_processes_note_unseen(processes, 0, "what began after the ring folder was removed", err);
     /* relaxed: nobody joins any more */
     return atomic_load_explicit(&folder->session->process_count, memory_order_relaxed) == 0
-               ? note_unseen(processes, 0, "no process loaded the recorder", err)
+               ? nm_processes_note_unseen(processes, 0, "no process loaded the recorder", err)
                : NM_OK;
 }
 

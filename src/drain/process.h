@@ -74,6 +74,9 @@ nm_status nm_processes_end(nm_processes *processes, nm_error *err);
 /* The recording ends: what still runs is said to be running. */
 nm_status nm_processes_leave(nm_processes *processes, nm_error *err);
 
+/* Notes that `count` processes (0: not known) are not in the recording, and why; behind what has been written. */
+nm_status nm_processes_note_unseen(nm_processes *processes, uint64_t count, const char *why, nm_error *err);
+
 /* A block has been written: forgets the files of those whose end stands in it. */
 void nm_processes_written(nm_processes *processes);
 

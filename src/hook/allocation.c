@@ -51,10 +51,26 @@ void nm_allocation_end(const nm_allocation_call *asked, const void *address, nm_
                     asked->frame);
 }
 
+static void begin_free(nm_free_call call, uint64_t address, bool is_told_after, const void *frame)
+{
+    nm_hal_give(address);
+    if (!is_told_after)
+        nm_free_note(call, address, frame);
+}
+
+static void end_free(nm_free_call call, uint64_t address, bool is_told_after, nm_acl_error error, const void *frame)
+{
+    if (!is_told_after)
+        nm_free_note_end(call, address, error, frame);
+    else if (error == ACL_SUCCESS)
+        nm_free_note(call, address, frame);
+}
+
 nm_acl_error nm_allocation_free(nm_free_function *real, nm_free_call call, void *address, const void *frame)
 {
     uint64_t freed = (uint64_t)(uintptr_t)address;
+    bool is_told_after = nm_record_is_free_told_after();
 
-    HOOK(nm_record_enter(&guard, frame), nm_hal_give(freed);
-         nm_free_note(call, freed, frame), real(address), nm_free_note_end(call, freed, error, frame));
+    HOOK(nm_record_enter(&guard, frame), begin_free(call, freed, is_told_after, frame), real(address),
+         end_free(call, freed, is_told_after, error, frame));
 }

@@ -145,12 +145,14 @@ static void find_in_opened(void)
     nm_runtime_forget(); /* the program may have closed one of them meanwhile */
 }
 
-static void note_tool(const void *function, nm_library *library)
+/* False: it is CANN's, or of the library that was looked at last. */
+static bool note_tool(const void *function, nm_library *library)
 {
-    if (nm_library_has(library, function) || !nm_library_find(function, library))
-        return;
-    if (!library->is_cann && library->path != NULL)
+    if (nm_library_has(library, function) || !nm_library_find(function, library) || library->is_cann)
+        return false;
+    if (library->path != NULL)
         nm_notes_add(NM_NOTE_OTHER_TOOL, library->path);
+    return true;
 }
 
 /* Notes who stands between us and CANN; without any CANN there is nothing to stand in front of. And who stands in front of
@@ -163,8 +165,8 @@ static void note_tools(void)
     if (nm_runtime_cann_count() == 0)
         return;
     for (size_t i = 0; i < NAME_COUNT; i++) {
-        if (real_of(&names[i]) != NULL)
-            note_tool(real_of(&names[i]), &library);
+        if (real_of(&names[i]) != NULL && note_tool(real_of(&names[i]), &library))
+            nm_record_expect_tool();
     }
     if (first != NULL && first != nm_linker_hook("dlsym"))
         note_tool(first, &library);

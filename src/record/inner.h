@@ -14,7 +14,8 @@
  */
 typedef struct nm_inner {
     uint64_t freed;        /* address or handle that the call frees; 0: none */
-    uint32_t is_asking;    /* 1: it allocates */
+    uint16_t is_asking;    /* 1: it allocates */
+    uint16_t is_outer;     /* 1: another tool has made it into calls of its own, which have been recorded */
     uint32_t asked_module; /* for this module of CANN */
 
     uint32_t count;     /* 1: an allocation is held back; 0: the fields below mean nothing */

@@ -53,15 +53,40 @@ static inline void set_guard(nm_guard *guard, const void *frame, nm_layer layer)
     local->guard_frame = frame;
 }
 
+/* NM_LAYER_TOOL once there is a tool, and for good. */
+static _Atomic uint32_t memory_layer = NM_LAYER_MEMORY;
+static _Atomic bool is_transformed; /* a call has been made into others */
+
+void nm_record_expect_tool(void)
+{
+    atomic_store_explicit(&memory_layer, NM_LAYER_TOOL, memory_order_relaxed); /* relaxed: a number */
+}
+
+bool nm_record_is_free_told_after(void)
+{
+    return nm_unlikely(atomic_load_explicit(&is_transformed, memory_order_relaxed)); /* relaxed: a flag */
+}
+
 bool nm_record_enter(nm_guard *guard, const void *frame)
 {
-    if (!nm_attach_is_wanted() || nm_unlikely(layer_around(frame) >= NM_LAYER_MEMORY))
+    nm_layer around;
+
+    if (!nm_attach_is_wanted() || nm_unlikely((around = layer_around(frame)) >= NM_LAYER_MEMORY))
         return false;
-    set_guard(guard, frame, NM_LAYER_MEMORY);
+    set_guard(guard, frame,
+              (nm_layer)atomic_load_explicit(&memory_layer, memory_order_relaxed)); /* relaxed: a number */
     nm_thread_local.inner.freed = 0;
     nm_thread_local.inner.is_asking = 0;
-    nm_thread_local.inner.count = 0;
+    nm_thread_local.inner.is_outer = 0;
+    if (nm_likely(around != NM_LAYER_TOOL)) /* else what is held back is settled by this call */
+        nm_thread_local.inner.count = 0;
     return true;
+}
+
+/* What the thread records now is of a call that a tool has made into others. */
+static bool is_outer_call(void)
+{
+    return nm_unlikely(nm_thread_local.inner.is_outer != 0) && nm_thread_local.guard_layer == NM_LAYER_TOOL;
 }
 
 bool nm_record_enter_call(nm_guard *guard, const void *frame)
@@ -86,11 +111,16 @@ nm_layer nm_record_enter_driver(nm_guard *guard, const void *frame)
     around = layer_around(frame);
     if (around < NM_LAYER_DRIVER)
         set_guard(guard, frame, NM_LAYER_DRIVER);
-    return around;
+    return around == NM_LAYER_TOOL ? NM_LAYER_MEMORY : around;
 }
 
 void nm_record_leave(const nm_guard *guard)
 {
+    if (nm_unlikely(guard->layer == NM_LAYER_TOOL) && guard->frame != NULL &&
+        nm_thread_local.guard_layer == NM_LAYER_TOOL) {
+        nm_thread_local.inner.is_outer = 1;
+        atomic_store_explicit(&is_transformed, true, memory_order_relaxed); /* relaxed: a flag */
+    }
     nm_thread_local.guard_frame = guard->frame;
     nm_thread_local.guard_return = guard->return_address;
     nm_thread_local.guard_layer = guard->layer;
@@ -275,7 +305,7 @@ static inline bool complete_where(nm_recorded_thread *thread, uint64_t *where, b
     uint32_t handle = (uint32_t)(*where >> 32);
     uint32_t heap = handle != 0 ? nm_heap_number(thread, handle) : 0;
 
-    if (!is_recorded_now(is_memory))
+    if (!is_recorded_now(is_memory) || is_outer_call())
         return false;
     if (nm_unlikely(heap == 0 && handle != 0)) {
         if (nm_heap_is_without_room(handle))

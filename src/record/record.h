@@ -32,9 +32,18 @@
 typedef enum nm_layer {
     NM_LAYER_NONE = 0,
     NM_LAYER_CALL = 1, /* copies, streams, devices, pools' blocks: memory that the call takes for itself is recorded */
-    NM_LAYER_MEMORY = 2, /* memory that the program asks the runtime for: owns what the driver does for it */
-    NM_LAYER_DRIVER = 3, /* what the driver gives to whoever asks */
+    NM_LAYER_TOOL = 2, /* as the next one, while another tool stands between us and the runtime: see below */
+    NM_LAYER_MEMORY = 3, /* memory that the program asks the runtime for: owns what the driver does for it */
+    NM_LAYER_DRIVER = 4, /* what the driver gives to whoever asks */
 } nm_layer;
+
+/*
+ * A tool between us and the runtime may make one call into others (a memory saver: an allocation into physical memory and its
+ * mapping). Then the calls within are recorded, with the program's own call in their stacks, and of that call itself nothing
+ * is. Where there are none within, it is recorded as ever.
+ */
+NM_RECORD_API void nm_record_expect_tool(void);        /* there is one */
+NM_RECORD_API bool nm_record_is_free_told_after(void); /* it has done so: an end is told after its call */
 
 typedef struct nm_guard {
     const void *frame;
@@ -49,7 +58,7 @@ NM_RECORD_API bool nm_record_enter_call(nm_guard *guard, const void *frame);
 NM_RECORD_API bool nm_record_enter_detail(nm_guard *guard, const void *frame); /* the same; false while paused */
 NM_RECORD_API void nm_record_leave(const nm_guard *guard);
 
-/* For the driver's hooks: the layer of the hook around this one. NM_LAYER_NONE or NM_LAYER_CALL: entered, leave it as any
+/* For the driver's hooks: the layer of the hook around this one, never NM_LAYER_TOOL. NM_LAYER_NONE or NM_LAYER_CALL: entered, leave it as any
  * other; the driver's memory is to be recorded. NM_LAYER_MEMORY: entered too, but the memory belongs to the call around it
  * if that asked for it (nm_record_inner). NM_LAYER_DRIVER: not entered, and not to be recorded. */
 NM_RECORD_API nm_layer nm_record_enter_driver(nm_guard *guard, const void *frame);

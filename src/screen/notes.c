@@ -16,9 +16,11 @@
 #include "screen/wrappers.sql.h"
 #include "trace/event.h"
 
-#define PLACE_COLUMNS 48
-#define TEXT_COLUMNS  60
-#define TEXT_BYTES    512
+#define PLACE_COLUMNS   48
+#define TEXT_COLUMNS    60
+#define TEXT_BYTES      512
+#define PROCESS_COLUMNS 400
+#define PROCESS_BYTES   1601
 
 static void begin_note(nm_screen *s, const char *view)
 {
@@ -127,15 +129,18 @@ static nm_sentence unseen_of(int kind)
 /* A line for each kind of note: the first of them, and how many more. */
 static nm_status add_unseen(nm_screen *s, nm_error *err)
 {
-    char text[TEXT_BYTES], count[NM_HUMAN_BYTES];
+    char text[PROCESS_BYTES], count[NM_HUMAN_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_unseen_kinds_row row;
     nm_status status = nm_unseen_kinds_ask(s->db, &rows, err);
 
     while (status == NM_OK && nm_unseen_kinds_next(rows, &row)) {
+        /* Which process, and why: its command alone may be long. */
+        size_t columns = row.kind_code == NM_NOTE_UNSEEN_PROCESS ? PROCESS_COLUMNS : TEXT_COLUMNS;
+
         begin_note(s, "unseen");
         nm_screen_say(s, unseen_of((int)row.kind_code),
-                      NM_WORDS({"name", nm_human_text(text, sizeof text, row.text, TEXT_COLUMNS)}));
+                      NM_WORDS({"name", nm_human_text(text, sizeof text, row.text, columns)}));
         if (row.unseen_count > 1)
             nm_screen_say(s, NM_SAY_UNSEEN_MORE, NM_WORDS({"n", nm_human_count(count, row.unseen_count - 1)}));
     }

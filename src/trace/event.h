@@ -272,10 +272,12 @@ typedef enum nm_note {
     NM_NOTE_PYTHON_UNREADABLE = 6, /* text: why Python frames are not read */
     NM_NOTE_PYTHON_UNCHECKED = 7,  /* text: which interpreter; its frames are read, but no recorded call held its lock,
                                       so that they were never compared with its own answers */
-    NM_NOTE_NO_RING = 8,        /* text: why threads of the process had no ring; their events are counted as dropped */
-    NM_NOTE_UNSEEN_PROCESS = 9, /* text: why processes could not be recorded; number: how many, 0: not known. What they
-                                   did is in no count, so the input is not complete */
-    NM_NOTE_UNREAD_PART = 10,   /* text: a part of the file of which nothing is known; number: how many there are */
+    NM_NOTE_NO_RING = 8, /* text: why threads of the process had no ring; their events are counted as dropped */
+    NM_NOTE_UNSEEN_PROCESS =
+        9,                    /* text: why processes could not be recorded; number: how many, 0: not known. Of one that
+                                   used a device unrecorded: "pid PID, COMMAND: WHAT; WHY". What they did is in no
+                                   count, so the input is not complete */
+    NM_NOTE_UNREAD_PART = 10, /* text: a part of the file of which nothing is known; number: how many there are */
     NM_NOTE_OTHER_TOTAL = 11, /* text: a heap of which the file states what its events do not give; number: how often */
     NM_NOTE_MAX = NM_NOTE_OTHER_TOTAL,
 } nm_note;

@@ -378,12 +378,34 @@ static char *tool_report(void)
     return text;
 }
 
-/* The tool sees what it sees without us, and of what is looked up by handle (`gained_count` calls) more. */
-static void check_tool(const char *tool, const char *command, int gained_count)
+/* Runs the command with `list` for LD_PRELOAD, in which $LD_PRELOAD stands for our library. */
+static nm_run run_beside(const char *list, const char *command)
+{
+    char line[COMMAND_BYTES];
+
+    snprintf(line, sizeof line,
+             "OTHER_TOOL=%s/tool.txt %s --no-pool-events --force -o %s/t.zst -- sh -c 'LD_PRELOAD=%s exec %s'", folder,
+             recorder, folder, list, command);
+    return run_checked(line);
+}
+
+static void check_report(const char *what, const char *alone, char *report, int gained_count)
 {
     static const char *const keys[] = {"malloc_count", "align_count", "free_count", "driver_count"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        ck_assert_msg(value_of(report, keys[i]) == value_of(alone, keys[i]) + (i == 1 ? gained_count : 0),
+                      "%s: %s is\n%s, alone\n%s", what, keys[i], report, alone);
+    free(report);
+}
+
+/* Where npumem-record puts us, in front of the tool and behind it: the tool sees what it sees without us, and where we stand in
+ * front also what is looked up by handle (`gained_count` calls). */
+static void check_tool(const char *tool, const char *command, int gained_count)
+{
     char environment[COMMAND_BYTES], line[2 * COMMAND_BYTES + 64];
-    char *alone, *behind, *in_front;
+    bool wraps_dlsym = strcmp(tool, "tool_dlsym") == 0;
+    char *alone;
     nm_run run;
 
     snprintf(environment, sizeof environment, "OTHER_TOOL=%s/tool.txt LD_PRELOAD=%s/lib%s.so", folder, loading, tool);
@@ -392,31 +414,26 @@ static void check_tool(const char *tool, const char *command, int gained_count)
     run_free(&run);
     alone = tool_report();
     run = run_both(environment, command);
-    behind = tool_report();
+    check_report(line, alone, tool_report(), 0);
     check_books(line, run_out(&run));
     run_free(&run);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        ck_assert_msg(value_of(behind, keys[i]) == value_of(alone, keys[i]) + (i == 1 ? gained_count : 0),
-                      "%s: %s behind us is\n%s, alone\n%s", line, keys[i], behind, alone);
 
-    snprintf(line, sizeof line,
-             "OTHER_TOOL=%s/tool.txt %s --no-pool-events --force -o %s/t.zst --"
-             " sh -c 'LD_PRELOAD=%s/lib%s.so:$LD_PRELOAD exec %s'",
-             folder, recorder, folder, loading, tool, command);
-    run = run_checked(line);
-    in_front = tool_report();
-    if (strcmp(tool, "tool_dlsym") != 0)
-        check_books(line, run_out(&run));
-    else
-        check_note(line, "other tool", "%libtool_dlsym.so"); /* what is looked up goes past us */
+    snprintf(environment, sizeof environment, "$LD_PRELOAD:%s/lib%s.so", loading, tool);
+    run = run_beside(environment, command);
+    check_report("behind us", alone, tool_report(), gained_count);
+    check_books(line, run_out(&run));
+    run_free(&run);
+
+    snprintf(environment, sizeof environment, "%s/lib%s.so:$LD_PRELOAD", loading, tool);
+    run = run_beside(environment, command);
+    check_report("in front of us", alone, tool_report(), 0);
     ck_assert_int_gt(value_of(run_out(&run), "driver.allocation_count"), 0);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        ck_assert_msg(value_of(in_front, keys[i]) == value_of(alone, keys[i]),
-                      "%s: %s in front of us is\n%s, alone\n%s", line, keys[i], in_front, alone);
+    if (wraps_dlsym)
+        check_note(line, "other tool", "%libtool_dlsym.so"); /* what is looked up goes past us */
+    else
+        check_books(line, run_out(&run));
     run_free(&run);
     free(alone);
-    free(behind);
-    free(in_front);
 }
 
 START_TEST(another_tool_and_we_see_the_same_calls)
@@ -453,12 +470,123 @@ START_TEST(another_tool_is_noted)
     check_books("torch_like with torch_spy behind", run_out(&run));
     run_free(&run);
     check_note(command, "other tool", "%spy_libascend_kernel_hook.so");
-    /* A library that binds past the tool is left alone, and that is said. */
-    snprintf(environment, sizeof environment, "LD_PRELOAD=%s/libtool_next.so", loading);
+    /* A library that binds past a tool behind us is left alone, and that is said. */
     snprintf(command, sizeof command, "%s/open_calls %s/libcalls_now.so deepbind", loading, loading);
+    snprintf(environment, sizeof environment, "LD_PRELOAD=%s/libtool_next.so", loading);
     run = run_both(environment, command);
+    check_books("a library that binds past a tool in front of us", run_out(&run));
+    run_free(&run);
+    snprintf(environment, sizeof environment, "$LD_PRELOAD:%s/libtool_next.so", loading);
+    run = run_beside(environment, command);
     run_free(&run);
     check_note(command, "unseen library", "%libcalls_now.so");
+}
+END_TEST
+
+/* ---- Beside what makes one call into others ------------------------------------------------------------------------ */
+
+#define MIB 1048576LL
+
+/* npumem-record itself does not run on another allocator then: the sanitizer's runtime is one. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool is_sanitized = true;
+#else
+static const bool is_sanitized = false;
+#endif
+
+/* The ten blocks once, or with a saver also mapped again, in driver memory alone. */
+static void check_saved(const char *what, bool is_saved)
+{
+    sqlite3 *db = open_trace();
+
+    check_value(db, what, "peak", 318 * MIB, "SELECT peak_bytes FROM device_peak");
+    check_value(db, what, "allocations", is_saved ? 20 : 10,
+                "SELECT sum(allocation_count) FROM heap_total WHERE level = 'driver'");
+    check_value(db, what, "ends", is_saved ? 20 : 10, "SELECT sum(free_count) FROM heap_total WHERE level = 'driver'");
+    check_value(db, what, "physical", is_saved ? 20 : 0,
+                "SELECT coalesce(sum(free_count), 0) FROM heap_total WHERE level = 'physical'");
+    check_value(db, what, "misuse", 0, "SELECT count(*) FROM misuse");
+    check_value(db, what, "anomalies", 0, "SELECT count(*) FROM anomaly");
+    check_value(db, what, "complete", 1, "SELECT is_complete FROM input");
+    sqlite3_close(db);
+}
+
+/* In LD_PRELOAD of npumem-record, which puts us behind most; in front of all; and behind all. */
+static void check_beside(const char *libraries, const char *way, bool is_saved)
+{
+    static const char *const lists[] = {"$LD_PRELOAD:%s", "%s:$LD_PRELOAD"};
+    char environment[COMMAND_BYTES], command[COMMAND_BYTES];
+    nm_run run, beside;
+
+    snprintf(environment, sizeof environment, "LD_PRELOAD=%s", libraries);
+    snprintf(command, sizeof command, "%s/saved %s", loading, way);
+    run = run_both(environment, command);
+    check_saved(environment, is_saved);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        snprintf(environment, sizeof environment, lists[i], libraries);
+        beside = run_beside(environment, command);
+        ck_assert_str_eq(run_out(&run), run_out(&beside));
+        check_saved(environment, is_saved);
+        run_free(&beside);
+    }
+    run_free(&run);
+}
+
+START_TEST(what_comes_to_cann_beside_a_memory_saver_is_recorded_once)
+{
+    static const char *const ways[] = {"linked", "default", "next"};
+    char libraries[COMMAND_BYTES];
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        snprintf(libraries, sizeof libraries, "%s/libmemory_saver.so", loading);
+        check_beside(libraries, ways[i], true);
+    }
+    snprintf(libraries, sizeof libraries, "%s/libmemory_saver.so:%s", loading, spy);
+    check_beside(libraries, "linked", true);
+    snprintf(libraries, sizeof libraries, "%s/libmemory_saver.so:%s/libjemalloc.so", loading, loading);
+    if (!is_sanitized)
+        check_beside(libraries, "default", true);
+}
+END_TEST
+
+/* By a handle the saver is passed by where we are behind it, and without us. */
+START_TEST(every_lookup_reaches_us_behind_others)
+{
+    static const char *const ways[] = {"linked", "default", "next", "handle"};
+    static const char *const others[] = {"tool_next", "jemalloc", "tcmalloc"};
+    size_t other_count = is_sanitized ? 1 : sizeof others / sizeof *others;
+    char libraries[COMMAND_BYTES], environment[COMMAND_BYTES], command[COMMAND_BYTES];
+    nm_run run;
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (size_t k = 0; k < other_count; k++) {
+            snprintf(libraries, sizeof libraries, "%s/lib%s.so", loading, others[k]);
+            check_beside(libraries, ways[i], false);
+        }
+    snprintf(environment, sizeof environment, "LD_PRELOAD=%s/libmemory_saver.so", loading);
+    snprintf(command, sizeof command, "%s/saved handle", loading);
+    run = run_both(environment, command);
+    check_saved("a saver that is passed by", false);
+    run_free(&run);
+}
+END_TEST
+
+/* It wants to be the first library of all, and is where we stand behind it. */
+START_TEST(the_address_sanitizer_stays_in_front)
+{
+    char command[COMMAND_BYTES];
+    nm_run run;
+
+    snprintf(command, sizeof command, "env LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0 %s/saved default",
+             NPUMEM_ASAN_RUNTIME, loading);
+    run = run_both("", command);
+    check_saved("the address sanitizer", false);
+    run_free(&run);
+    snprintf(command, sizeof command, "env LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0 %s/saved_asan default",
+             NPUMEM_ASAN_RUNTIME, loading);
+    run = run_both("", command);
+    check_saved("a program with the address sanitizer", false);
+    run_free(&run);
 }
 END_TEST
 
@@ -492,6 +620,12 @@ int main(int argc, char **argv)
     tcase_add_test(tests, a_missing_function_that_is_called_is_noted);
     tcase_add_test(tests, another_tool_and_we_see_the_same_calls);
     tcase_add_test(tests, another_tool_is_noted);
+    tcase_add_test(tests, what_comes_to_cann_beside_a_memory_saver_is_recorded_once);
+    tcase_add_test(tests, every_lookup_reaches_us_behind_others);
+    if (NPUMEM_ASAN_RUNTIME[0] != 0)
+        tcase_add_test(tests, the_address_sanitizer_stays_in_front);
+    else
+        puts("skipped: no address sanitizer here");
     suite_add_tcase(suite, tests);
     run_make_folder(folder);
     runner = srunner_create(suite);

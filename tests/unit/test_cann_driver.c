@@ -151,6 +151,8 @@ END_TEST
 
 START_TEST(a_communicator_takes_two_buffers_as_module_hccl)
 {
+    static const char *const collectives[] = {"HcclAllReduce", "HcclReduce", "HcclReduceScatter", "HcclAllGather",
+                                              "HcclBroadcast", "HcclSend",   "HcclRecv"};
     void *library = dlopen(HCCL_PATH, RTLD_NOW);
     __typeof__(&HcclCommInitRootInfo) init = NULL;
     __typeof__(&HcclCommDestroy) destroy = NULL;
@@ -167,6 +169,8 @@ START_TEST(a_communicator_takes_two_buffers_as_module_hccl)
     ck_assert_uint_eq(seen.size_bytes[1], 200 * MIB);
     ck_assert_uint_eq(seen.flags[0], 0x0300000000020401u);
     ck_assert_int_eq(seen.rt_count, 2);
+    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
+        ck_assert_msg(dlsym(library, collectives[i]) != NULL, "%s", collectives[i]);
     ck_assert_int_eq(destroy(comm), HCCL_SUCCESS);
     ck_assert_int_eq(seen.free_count, 2);
 }

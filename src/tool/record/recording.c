@@ -41,6 +41,7 @@
 #define LINE_BYTES          1024
 #define ROOM_BYTES_MIN      (8u << 20)
 #define ROOM_RINGS          4
+#define UNSEEN_SHOWN_MAX    8
 
 /* One library as two files: torch_npu tells its pool's events when the file's name ends as the second does. */
 #define HOOK_LIBRARY        "libnpumem_hook.so"
@@ -550,8 +551,20 @@ static void say_unseen(const nm_drain_report *report)
         fputs(nm_spoken(report->unjoined_count == 1 ? " process" : " processes"), stderr);
         fputs(nm_spoken(" could not write to the ring folder, "), stderr);
     }
+    if (report->unseen_count > 0) {
+        record_print_count(report->unseen_count);
+        fputs(nm_spoken(report->unseen_count == 1 ? " process" : " processes"), stderr);
+        fputs(nm_spoken(" used a device unrecorded, "), stderr);
+    }
     if (report->is_folder_gone)
         fputs(nm_spoken("the ring folder was removed, so that nothing is known of what began then, "), stderr);
+}
+
+/* A line each, of the first ones: all stand in the trace. */
+static void say_who(const recording *work, uint64_t count)
+{
+    for (uint64_t i = 0; i < count && i < UNSEEN_SHOWN_MAX; i++)
+        nm_shown_print(stderr, nm_spoken("npumem-record: unrecorded: %s\n"), nm_drain_unseen(work->drain, i));
 }
 
 static void say_result(const recording *work)
@@ -559,7 +572,8 @@ static void say_result(const recording *work)
     nm_drain_report report;
 
     nm_drain_tell(work->drain, &report);
-    if (work->options->is_quiet && report.unwritten_count + report.unjoined_count == 0 && !report.is_folder_gone)
+    if (work->options->is_quiet && report.unwritten_count + report.unjoined_count + report.unseen_count == 0 &&
+        !report.is_folder_gone)
         return;
     fputs("npumem-record: ", stderr);
     record_print_count(report.event_count);
@@ -584,6 +598,7 @@ static void say_result(const recording *work)
     fputc('\n', stderr);
     if (is_unseen(&report))
         say_why_unseen(work);
+    say_who(work, report.unseen_count);
 }
 
 static void say_time(double ns)

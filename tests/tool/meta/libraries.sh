@@ -49,7 +49,7 @@ check_library() {
 
 check_library "$folder/libnpumem.so.0" "$sdk $private" 'libc.so.6'
 for library in $hook_libraries; do
-    check_library "$folder/$library" "$hooked InitInjectionMstx _exit _Exit dlclose dlopen dlsym" 'libc.so.6 libnpumem.so.0'
+    check_library "$folder/$library" "$hooked InitInjectionMstx _exit _Exit dlclose dlopen dlsym execl execle execlp execv execve execveat execvp execvpe fexecve posix_spawn posix_spawnp" 'libc.so.6 libnpumem.so.0'
 done
 
 # The SDK's names are of one version, those for the hooks of another: a program can link the first alone by name.

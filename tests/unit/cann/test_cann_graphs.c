@@ -238,10 +238,29 @@ START_TEST(questions_of_a_framework_at_its_start_are_answered)
     aclrtIpcEventHandle shared;
     aclrtEvent event = NULL, same = NULL;
     size_t count = 1;
-    int32_t can_access = 0;
+    int32_t can_access = 0, attribute = 0;
+    int64_t value = 0;
+    char text[ACL_PKG_VERSION_MAX_SIZE], runtime_name[] = "runtime", driver_name[] = "driver", other_name[] = "none";
+    aclrtEventWaitStatus waited = ACL_EVENT_WAIT_STATUS_NOT_READY;
 
     assert_acl(aclsysGetCANNVersion(ACL_PKG_NAME_CANN, &version), ACL_SUCCESS);
     ck_assert_str_ne(version.version, "");
+    assert_acl(aclsysGetVersionStr(runtime_name, text), ACL_SUCCESS);
+    ck_assert_str_eq(text, version.version);
+    assert_acl(aclsysGetVersionStr(driver_name, text), ACL_SUCCESS);
+    ck_assert_str_ne(text, version.version);
+    assert_acl(aclsysGetVersionStr(other_name, text), ACL_ERROR_INVALID_FILE);
+    assert_acl(aclGetCannAttribute(ACL_CANN_ATTR_BF16, &attribute), ACL_SUCCESS);
+    ck_assert_int_eq(attribute, 1);
+    assert_acl(aclGetCannAttribute((aclCannAttr)7, &attribute), ACL_ERROR_INVALID_PARAM);
+    assert_acl(aclGetDeviceCapability(0, ACL_DEVICE_INFO_VECTOR_CORE_NUM, &value), ACL_SUCCESS);
+    ck_assert_int_eq(value, 48);
+    assert_acl(aclrtGetDeviceInfo(1, ACL_DEV_ATTR_CUBE_CORE_NUM, &value), ACL_SUCCESS);
+    ck_assert_int_eq(value, 24);
+    assert_acl(aclrtGetDeviceInfo(2, ACL_DEV_ATTR_CUBE_CORE_NUM, &value), ACL_ERROR_RT_INVALID_DEVICEID);
+    assert_acl(aclrtGetDeviceInfo(0, (aclrtDevAttr)999, &value), ACL_ERROR_INVALID_PARAM);
+    assert_acl(aclrtDeviceTaskAbort(0, 100), ACL_SUCCESS);
+    assert_acl(aclrtDeviceTaskAbort(-1, 100), ACL_ERROR_RT_INVALID_DEVICEID);
     assert_acl(aclrtDeviceCanAccessPeer(&can_access, 0, 1), ACL_SUCCESS);
     ck_assert_int_eq(can_access, 1);
     assert_acl(aclrtDeviceEnablePeerAccess(1, 0), ACL_SUCCESS);
@@ -250,6 +269,10 @@ START_TEST(questions_of_a_framework_at_its_start_are_answered)
     assert_acl(aclrtMemUceRepair(0, errors, 0), ACL_SUCCESS);
     assert_acl(aclrtCmoAsync(device, 64, ACL_RT_CMO_TYPE_PREFETCH, stream), ACL_SUCCESS);
     assert_acl(aclrtCreateEvent(&event), ACL_SUCCESS);
+    assert_acl(aclrtRecordEvent(event, stream), ACL_SUCCESS);
+    assert_acl(aclrtSynchronizeEvent(event), ACL_SUCCESS);
+    assert_acl(aclrtQueryEventWaitStatus(event, &waited), ACL_SUCCESS);
+    ck_assert_int_eq(waited, ACL_EVENT_WAIT_STATUS_COMPLETE);
     assert_acl(aclrtIpcGetEventHandle(event, &shared), ACL_SUCCESS);
     assert_acl(aclrtIpcOpenEventHandle(shared, &same), ACL_SUCCESS);
     ck_assert_ptr_nonnull(same);
@@ -259,9 +282,10 @@ END_TEST
 
 START_TEST(the_profiler_is_found_by_name)
 {
-    static const char *const names[] = {"aclprofInit",   "aclprofFinalize",     "aclprofStart",
-                                        "aclprofStop",   "aclprofCreateConfig", "aclprofSetConfig",
-                                        "aclprofWarmup", "aclprofDestroyConfig"};
+    static const char *const names[] = {
+        "aclprofInit",           "aclprofFinalize",         "aclprofStart",          "aclprofStop",
+        "aclprofCreateConfig",   "aclprofSetConfig",        "aclprofWarmup",         "aclprofDestroyConfig",
+        "aclprofCreateStepInfo", "aclprofGetStepTimestamp", "aclprofDestroyStepInfo"};
     void *library = dlopen(MSPROFILER_PATH, RTLD_NOW);
 
     ck_assert_ptr_nonnull(library);
