@@ -107,6 +107,7 @@ def run(options, name, style, seed):
         if window in RECALL_WINDOWS and count >= 0.8 * window:
             figures["window true"] += 1
             figures["window found"] += bool(sites)
+            figures[f"missed: {name}, {verdict}"] += not sites
     for left in (1, 0):
         del program.pool.entries[:len(program.pool.entries) - left]
         verdict, false, sites, suspects = verdict_of(options, program, path)
@@ -132,7 +133,7 @@ def write_table(figures):
     for key, floor in FLOORS.items():
         is_good &= values[key] <= floor if key.startswith("false") else values[key] >= floor
         print(f"{key:20}{values[key]:9.3f}{floor:9.2f}")
-    for key in sorted(figures):
+    for key in sorted(key for key in figures if figures[key] or not key.startswith("missed")):
         print(f"  {key:70}{figures[key]:6}")
     return is_good
 
