@@ -12,9 +12,19 @@
 #define ALIKE_RATIO_MIN   0.8  /* of the calls are in such with as many of them as the one before */
 #define UNEVEN_PART       0.08 /* of the gaps leave more, and as many less: something is summed up over several */
 
+double nm_anchor_drift(const nm_anchor_place *place)
+{
+    return place->count < 2 ? 0 : (place->last_live - place->first_live) / (double)(place->count - 1);
+}
+
+/* What an iteration of two occurrences or more leaves for good is missing in what it gives back. */
 bool nm_anchor_is_uneven(const nm_anchor_place *place, int least)
 {
-    uint64_t more = place->more_counts[least], less = place->less_counts[least];
+    double left = 2 * nm_anchor_drift(place);
+    int least_less = left < 1                                 ? least
+                     : left > least - NM_ANCHOR_UNEVEN_LITTLE ? NM_ANCHOR_UNEVEN_LITTLE
+                                                              : least - (int)left;
+    uint64_t more = place->more_counts[least], less = place->less_counts[least_less];
     double part = UNEVEN_PART * (double)(place->count - 1);
 
     return more > 0 && less > 0 && (double)more >= part && (double)less >= part;

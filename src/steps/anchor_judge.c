@@ -324,9 +324,9 @@ static int by_count(const void *left, const void *right)
 /* What more is live each time the place is met. */
 static double drift_of(const nm_anchor_place *place)
 {
-    double distance = place->last_live - place->first_live;
+    double drift = nm_anchor_drift(place);
 
-    return (distance < 0 ? -distance : distance) / (double)(place->count - 1);
+    return drift < 0 ? -drift : drift;
 }
 
 /* Others that are met as often or more; and one that is met about as often, if what the place makes may stay: it is not its

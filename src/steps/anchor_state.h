@@ -266,6 +266,8 @@ size_t nm_anchor_backward_choose(const nm_anchor *anchor, const nm_anchor_proces
  * an index of a place; SIZE_MAX: none is seen to. */
 size_t nm_anchor_backward_summed(const nm_anchor *anchor, size_t process);
 
+double nm_anchor_drift(const nm_anchor_place *place); /* blocks that are live more at each occurrence */
+
 /* The first micro-batch of an iteration leaves gradients behind, the last one has them given back: between two places of
  * one loop over iterations nothing comes and goes like that. `least`: blocks. */
 bool nm_anchor_is_uneven(const nm_anchor_place *place, int least);

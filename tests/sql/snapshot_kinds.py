@@ -28,10 +28,10 @@ OUTER = (("train_step", "/home/me/train.py", 20), ("<module>", "/home/me/train.p
 class Loop:
     """Each step: a batch, what a forward makes (in a library), and what is never freed."""
 
-    def __init__(self, leaks, start_us, has_times):
+    def __init__(self, leaks, start_us, has_times, steps=STEPS):
         self.entries, self.clock, self.has_times = [], start_us, has_times
         self.next = 0x7F0000000000
-        for _ in range(STEPS):
+        for _ in range(steps):
             batch = self.alloc(2 * MIB, ("load", "/home/me/data.py", 5))
             made = [self.alloc(MIB, ("einsum", LIBRARY, 288), ("forward", "/home/me/model.py", 7 + i)) for i in range(4)]
             if leaks:
@@ -51,8 +51,8 @@ class Loop:
         return address, size
 
 
-def two_devices(has_times):
-    loops = [Loop(False, 1000, has_times), Loop(True, 1035, has_times)]
+def two_devices(has_times, steps=STEPS):
+    loops = [Loop(False, 1000, has_times, steps), Loop(True, 1035, has_times)]
     return {"segments": [], "device_traces": [loop.entries for loop in loops],
             "allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": ""}}
 
@@ -160,6 +160,9 @@ def made(ingest, work):
             answers.expect(STEPS_OF, [(1, STEPS)] if has_times else [(1, STEPS), (2, STEPS)])
             answers.expect(LEAKS, leak)
             answers.expect(LINES, FORWARDS)
+    answers = Answers(ingest, work, "longer", two_devices(False, 3 * STEPS))
+    answers.expect(STEPS_OF, [(1, 3 * STEPS), (2, STEPS)])
+    answers.expect("SELECT CAST(evidence AS TEXT) LIKE '%\"steps\":12%' FROM finding WHERE kind = 'leak' AND severity = 'fault'", [(1,)])
     answers = Answers(ingest, work, "host", with_host())
     answers.expect("SELECT device, level, peak_bytes FROM peak WHERE heap = 'pinned memory'", [(None, "pinned", 3000)])
     answers.expect("SELECT kind, text, unseen_count FROM z_unseen", [("unread part", "a_part_of_2031", 2)])

@@ -16,12 +16,13 @@ WITH
         WHERE measure = 'device'
         GROUP BY host, rank, pid, device
     ),
-    -- Of processes that nothing tells apart, the most that one has.
+    -- Of processes that nothing tells apart, not even their devices, the most that one has.
     steps AS (
         SELECT
             q.host AS host,
             q.rank AS rank,
             q.pid AS pid,
+            q.device AS device,
             max(t.step_count) AS step_count
         FROM (
             SELECT
@@ -30,8 +31,8 @@ WITH
             FROM step
             GROUP BY process_id
         ) AS t
-        JOIN process AS q ON q.process_id = t.process_id
-        GROUP BY q.host, q.rank, q.pid
+        JOIN z_heap_place AS q ON q.process_id = t.process_id
+        GROUP BY q.host, q.rank, q.pid, q.device
     ),
     fatal AS (SELECT EXISTS (SELECT 1 FROM z_out_of_memory_chain WHERE outcome = 'fatal') AS is_fatal)
 SELECT
@@ -93,5 +94,5 @@ SELECT
 FROM leak_by_site AS l
 JOIN fatal
 LEFT JOIN until_full AS u ON u.host IS l.host AND u.rank IS l.rank AND u.pid IS l.pid AND u.device IS l.device
-LEFT JOIN steps AS t ON t.host IS l.host AND t.rank IS l.rank AND t.pid IS l.pid
+LEFT JOIN steps AS t ON t.host IS l.host AND t.rank IS l.rank AND t.pid IS l.pid AND t.device IS l.device
 ORDER BY l.verdict = 'unreleased', l.leak_bytes DESC, l.site, l.rank, l.pid;

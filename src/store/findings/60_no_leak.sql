@@ -46,9 +46,18 @@ WITH
     ),
     -- Where all that was born in a whole history was freed, that needs no steps.
     short AS (SELECT * FROM seen WHERE step_count < (SELECT least FROM minimum WHERE judgement = 'leak') AND (outstanding_count > 0 OR NOT is_whole)),
+    older_site AS (
+        SELECT DISTINCT
+            q.heap_id AS heap_id,
+            coalesce(z.site_frame_id, 0) AS site_id
+        FROM z_older_blocks AS q
+        JOIN stack AS z ON z.stack_id = q.stack_id
+        WHERE q.live_count > 0
+    ),
     -- Born in the history, behind the warm-up, and still there: older than all that was freed of the site, or what is freed lives about as
     -- long as the history is. Nothing says that it ends, so nobody can say that it is no leak. In a whole history that shows it if none
-    -- was born in the last two fifths, and what was born in the last step alone may be in use.
+    -- was born in the last two fifths, and what was born in the last step alone may be in use. Where older blocks of the site live on, in a
+    -- history that begins in the middle, what is freed says nothing of what isn't.
     open_site AS (
         SELECT
             a.heap_id AS heap_id,
@@ -67,7 +76,8 @@ WITH
             AND (NOT w.is_whole OR coalesce(v.verdict, '') <> 'bounded')
         GROUP BY a.heap_id, s.site_frame_id
         HAVING (max(w.step_count - a.generation) > coalesce(l.max_steps, -1) OR v.reason = 'older ones are freed'
-            OR (l.max_steps * 2 >= w.step_count AND count(DISTINCT a.generation) >= CASE WHEN w.is_whole THEN 3 ELSE 1 END))
+            OR (l.max_steps * 2 >= w.step_count AND count(DISTINCT a.generation) >= CASE WHEN w.is_whole THEN 3 ELSE 1 END)
+            OR (NOT w.is_whole AND min(a.generation) < w.step_count AND (a.heap_id, coalesce(s.site_frame_id, 0)) IN (SELECT heap_id, site_id FROM older_site)))
             AND (NOT w.is_whole OR (max(a.generation) > 0.6 * w.step_count AND min(a.generation) < w.step_count))
     ),
     run AS (

@@ -192,6 +192,53 @@ WHERE verdict = 'growing' AND heap_id IN (SELECT heap_id FROM temp.late_heap) AN
         ) >= c.kept_count
 );
 
+-- What a server forgets it has forgotten before, too: of fewer steps than are many, where nothing is trained, a site that keeps more than half as
+-- many as there are older blocks of its sizes may be requests that just came.
+CREATE TEMP TABLE served_heap (
+    heap_id INTEGER PRIMARY KEY
+);
+INSERT INTO served_heap
+SELECT l.heap_id
+FROM temp.late_heap AS l
+JOIN temp.judged_heap AS w ON w.heap_id = l.heap_id AND w.before = 1
+JOIN heap AS h ON h.heap_id = l.heap_id
+JOIN z_step_anchor AS c ON c.process_id = h.process_id AND c.kind = 'site' AND c.is_given = 0 AND c.is_trained = 0;
+
+CREATE TEMP TABLE late_older AS
+SELECT
+    w.heap_id,
+    o.size_bytes,
+    count(*) AS older_count
+FROM (SELECT 1 FROM temp.served_heap LIMIT 1) AS e -- if there is any
+CROSS JOIN allocation AS o
+CROSS JOIN temp.served_heap AS w ON w.heap_id = o.heap_id
+WHERE o.alloc_seq IS NULL AND o.free_seq IS NULL AND o.is_segment = 0
+GROUP BY w.heap_id, o.size_bytes;
+
+UPDATE z_site_verdict
+SET (verdict, reason, growth_bytes) = (SELECT 'not judged', 'not steady', NULL)
+WHERE verdict = 'growing' AND heap_id IN (SELECT heap_id FROM temp.served_heap) AND (heap_id, coalesce(site_frame_id, 0)) IN (
+    SELECT
+        c.heap_id,
+        c.site_id
+    FROM (
+        SELECT
+            a.heap_id AS heap_id,
+            coalesce(s.site_frame_id, 0) AS site_id,
+            a.size_bytes AS size_bytes,
+            sum(a.allocation_count) AS kept_count
+        FROM z_outstanding_sum AS a
+        LEFT JOIN stack AS s ON s.stack_id = a.stack_id
+        WHERE a.heap_id IN (SELECT heap_id FROM temp.served_heap) AND a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
+        GROUP BY a.heap_id, coalesce(s.site_frame_id, 0), a.size_bytes
+    ) AS c
+    LEFT JOIN temp.late_older AS k ON k.heap_id = c.heap_id AND k.size_bytes = c.size_bytes
+    GROUP BY c.heap_id, c.site_id
+    HAVING 2 * sum(c.kept_count) > coalesce(sum(k.older_count), 0)
+);
+
+DROP TABLE temp.late_older;
+DROP TABLE temp.served_heap;
 DROP TABLE temp.late_freed;
 DROP TABLE temp.late_heap;
 DROP TABLE temp.site_change;

@@ -14,6 +14,7 @@ SELECT
     coalesce(n.unseen, 0) AS unseen_count,
     coalesce(f.is_cut, 0) AS is_cut,
     n.process_id IN (SELECT c.process_id FROM z_step_anchor AS c WHERE c.kind = 'site' AND c.is_given = 0 AND c.is_trained = 0) AS is_served,
+    max(i.baseline) <> 'none' AS is_from_middle,
     k.process_id IS NOT NULL AS is_anchor
 FROM z_outstanding_sum AS a
 JOIN heap AS h ON h.heap_id = a.heap_id

@@ -145,18 +145,19 @@ static bool has_births_in_each_part(const nm_site_history *history, int64_t last
 }
 
 /* One in so many steps: what is live rises again and again, by about the same and after about as many steps, and never
- * falls. Of such a leak a part of the steps may hold none. */
+ * falls. Of such a leak a part of the steps may hold none. Of training in a history that begins in the middle what came before the first
+ * step is one, too. */
 static bool is_periodic(const nm_site_history *history, int64_t last)
 {
-    int64_t step = 0, shortest = INT64_MAX, longest = 0;
-    double before = level_at(history, 0, false), least = 0, most = 0;
+    int64_t step = 0, shortest = INT64_MAX, longest = 0, first = history->is_from_middle && !history->is_served ? 0 : 1;
+    double before = first == 0 ? 0 : level_at(history, 0, false), least = 0, most = 0;
     size_t rise_count = 0;
 
     for (size_t i = 0; i < history->level_count && history->levels[i].generation <= last; i++) {
         const nm_level *level = &history->levels[i];
         double rise = level->bytes - before;
 
-        if (level->generation < 1)
+        if (level->generation < first)
             continue;
         if (rise < 0)
             return false;
@@ -259,27 +260,51 @@ static double count_grown(const nm_site_history *history, int64_t step)
     return level_at(history, step, true) - level_at(history, step - 1, true);
 }
 
+/* Of training in a history that begins in the middle nothing is built any more: that what is forgotten is of other sizes each time says
+ * nothing, if none of it was ever freed. */
+static bool is_of_any_size(const nm_site_history *history)
+{
+    return history->is_from_middle && !history->is_served && !history->needs_births && history->freed_max_steps < 0 &&
+           history->step_count >= PERIODS_MIN;
+}
+
+/* Where an optimizer's run ends a step, what comes behind the last run is in the last step, and the first has none of what came before. */
+static bool is_shifted(const nm_site_history *history)
+{
+    int64_t last = history->step_count;
+
+    return is_of_any_size(history) && level_at(history, 1, true) == 0 &&
+           count_grown(history, last) == 2 * count_grown(history, 2);
+}
+
+static bool has_as_many_blocks(const nm_site_history *history, int64_t step)
+{
+    if (history->needs_births)
+        return has_births(history, step, step);
+    return step < 3 || count_grown(history, step) == count_grown(history, 2);
+}
+
 /* Of few steps the first may bring more, for what is built once comes with it; the last may be cut. An iteration that forgets, forgets as
  * many blocks each time; requests that a server has at once take more and less. */
 static nm_verdict_reason judge_few(const nm_site_history *history, double *growth_bytes)
 {
     double grown[MANY_STEPS_MIN], sorted[MANY_STEPS_MIN];
-    int64_t last = history->step_count;
-    bool is_alike = true;
+    bool is_alike = true, is_any_size = is_of_any_size(history), has_shift = is_shifted(history);
+    int64_t first = has_shift ? 2 : 1, last = has_shift ? history->step_count - 1 : history->step_count;
 
     for (int64_t step = 1; step <= last; step++)
         grown[step - 1] = level_at(history, step, false) - level_at(history, step - 1, false);
-    if (last > NM_VERDICT_STEPS_MIN && grown[last - 1] <= 0 && history->freed_max_steps < 1 && !history->is_served)
+    if (!has_shift && last > NM_VERDICT_STEPS_MIN && grown[last - 1] <= 0 && history->freed_max_steps < 1 &&
+        !history->is_served)
         last--;
     for (int64_t step = 2; step <= last; step++)
         sorted[step - 2] = grown[step - 1];
     qsort(sorted, (size_t)last - 1, sizeof sorted[0], by_size);
     double middle = sorted[(last - 1) / 2];
-    for (int64_t step = 1; step <= last; step++)
-        is_alike &= grown[step - 1] > 0 && grown[step - 1] >= ALIKE_MIN * middle &&
-                    (step == 1 || grown[step - 1] <= ALIKE_MAX * middle) &&
-                    (history->needs_births ? has_births(history, step, step)
-                                           : step < 3 || count_grown(history, step) == count_grown(history, 2));
+    for (int64_t step = first; step <= last; step++)
+        is_alike &= grown[step - 1] > 0 && (is_any_size || grown[step - 1] >= ALIKE_MIN * middle) &&
+                    (is_any_size || step == 1 || grown[step - 1] <= ALIKE_MAX * middle) &&
+                    has_as_many_blocks(history, step);
     if (is_alike && history->is_served && history->is_anchor && history->step_count < PERIODS_MIN)
         return NM_REASON_NOT_STEADY;
     if (!is_alike)
@@ -454,6 +479,7 @@ static nm_status read_site(reading *from, nm_error *err)
     nm_site_history history = {.step_count = step_of(of.step_count),
                                .freed_max_steps = step_of(of.longest_step_count),
                                .is_served = of.is_served,
+                               .is_from_middle = of.is_from_middle,
                                .is_anchor = of.is_anchor,
                                .needs_births = of.is_by_births};
     int64_t unseen_count = step_of(of.unseen_count);

@@ -12,7 +12,8 @@
  * Or, whatever its floor does: blocks from all parts of the run are still there that are more than twice as old as any that
  * was freed, about as many from each part.
  *
- * With three to seven steps it rises at the end of each, by about the same and by as many blocks. Steps of what trains nothing may be
+ * With three to seven steps it rises at the end of each, by about the same and by as many blocks; of training, from five steps on, in a
+ * history that begins in the middle, by as many blocks of any size. Steps of what trains nothing may be
  * a server's: there the last may not be left out, and of fewer than five the site that they were found by is no proof of its own. Fewer are no steps.
  */
 #ifndef NM_VERDICTS_VERDICT_H
@@ -50,9 +51,10 @@ typedef struct nm_site_history { /* numbers of steps are no larger than INT32_MA
     size_t birth_count;
     int64_t step_count;      /* of the process */
     int64_t freed_max_steps; /* most that began in the life of a freed block; -1: none was freed */
-    bool is_served;    /* the steps were found by a place that recurs, and nothing is trained: a server's, maybe */
-    bool is_anchor;    /* by this site: each step holds a block of it whatever it does with them */
-    bool needs_births; /* its level holds what is no block of the site too: memory under a pool */
+    bool is_served;      /* the steps were found by a place that recurs, and nothing is trained: a server's, maybe */
+    bool is_from_middle; /* the history does not begin with the process: what is built once was built before */
+    bool is_anchor;      /* by this site: each step holds a block of it whatever it does with them */
+    bool needs_births;   /* its level holds what is no block of the site too: memory under a pool */
 } nm_site_history;
 
 typedef enum nm_verdict_reason {

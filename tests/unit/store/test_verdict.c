@@ -149,6 +149,74 @@ START_TEST(in_few_steps_what_grows_by_more_and_by_fewer_blocks_is_not_judged)
 }
 END_TEST
 
+/* One block a step, each of another size; what `first` and `last` say of the first and the last step. */
+static nm_site_history of_any_size(int step_count, int first, int last)
+{
+    nm_site_history history = {.levels = levels,
+                               .level_count = (size_t)step_count,
+                               .step_count = step_count,
+                               .freed_max_steps = -1,
+                               .is_from_middle = true};
+    double count = 0, bytes = 0;
+
+    for (int i = 0; i < step_count; i++) {
+        int more = i == 0 ? first : i == step_count - 1 ? last : 1;
+
+        count += more;
+        bytes += more * (1 + 7 * (i % 3)) * BLOCK_BYTES;
+        levels[i] = (nm_level){.generation = i + 1, .bytes = bytes, .count = count};
+    }
+    return history;
+}
+
+static nm_verdict_reason reason_of(nm_site_history history)
+{
+    double growth_bytes;
+
+    return nm_verdict_judge(&history, &growth_bytes);
+}
+
+START_TEST(in_few_steps_from_the_middle_of_training_blocks_of_any_size_grow)
+{
+    nm_site_history whole = of_any_size(5, 1, 1), served = whole, freed = whole;
+
+    ck_assert_int_eq(reason_of(of_any_size(5, 1, 1)), NM_REASON_GROWS);
+    ck_assert_int_eq(reason_of(of_any_size(4, 1, 1)), NM_REASON_NOT_STEADY);
+    whole.is_from_middle = false;
+    ck_assert_int_eq(reason_of(whole), NM_REASON_NOT_STEADY);
+    served.is_served = true;
+    ck_assert_int_eq(reason_of(served), NM_REASON_NOT_STEADY);
+    freed.freed_max_steps = 0;
+    ck_assert_int_ne(reason_of(freed), NM_REASON_GROWS);
+}
+END_TEST
+
+/* An optimizer's run ends a step: what comes behind the last one is in the last step. */
+START_TEST(what_comes_behind_the_end_of_a_step_is_in_the_next_one_or_in_the_last)
+{
+    ck_assert_int_eq(reason_of(of_any_size(5, 0, 2)), NM_REASON_GROWS);
+    ck_assert_int_ne(reason_of(of_any_size(5, 0, 1)), NM_REASON_GROWS);
+    ck_assert_int_ne(reason_of(of_any_size(5, 1, 2)), NM_REASON_GROWS);
+    ck_assert_int_ne(reason_of(of_any_size(5, 0, 3)), NM_REASON_GROWS);
+}
+END_TEST
+
+/* In each other step three blocks more, from before the first step on: five times in all. */
+START_TEST(in_a_history_from_the_middle_of_training_what_came_before_the_first_step_is_a_rise)
+{
+    nm_site_history history = {
+        .levels = levels, .level_count = 5, .step_count = 10, .freed_max_steps = 1, .is_from_middle = true};
+
+    for (int i = 0; i < 5; i++)
+        levels[i] = (nm_level){.generation = 2 * i, .bytes = (16 + 3 * i) * BLOCK_BYTES, .count = 16 + 3 * i};
+    ck_assert_int_eq(reason_of(history), NM_REASON_GROWS);
+    history.is_served = true;
+    ck_assert_int_ne(reason_of(history), NM_REASON_GROWS);
+    history.is_served = history.is_from_middle = false;
+    ck_assert_int_ne(reason_of(history), NM_REASON_GROWS);
+}
+END_TEST
+
 START_TEST(few_blocks_or_few_lives_of_what_is_freed_do_not_tell)
 {
     double growth_bytes = 0;
@@ -170,6 +238,9 @@ TEST_SUITE(test_verdict)
     tcase_add_test(tests, the_site_that_few_steps_were_found_by_is_judged_of_training_alone);
     tcase_add_test(tests, a_step_that_brings_nothing_speaks_against_a_leak_in_a_server);
     tcase_add_test(tests, in_few_steps_what_grows_by_more_and_by_fewer_blocks_is_not_judged);
+    tcase_add_test(tests, in_few_steps_from_the_middle_of_training_blocks_of_any_size_grow);
+    tcase_add_test(tests, what_comes_behind_the_end_of_a_step_is_in_the_next_one_or_in_the_last);
+    tcase_add_test(tests, in_a_history_from_the_middle_of_training_what_came_before_the_first_step_is_a_rise);
     tcase_add_test(tests, few_blocks_or_few_lives_of_what_is_freed_do_not_tell);
     suite_add_tcase(suite, tests);
     return suite;
