@@ -7,55 +7,31 @@ WITH
     choice (unit) AS (
         SELECT coalesce(
             :unit,
-            CASE WHEN EXISTS (SELECT 1 FROM allocation WHERE alloc_ns IS NOT NULL) THEN 'ns' ELSE 'seq' END
+            CASE WHEN EXISTS (SELECT 1 FROM z_size_lifetime_sum AS x WHERE x.life_ns_bits IS NOT NULL) THEN 'ns' ELSE 'seq' END
         )
     ),
-    lifetime (heap_id, unit, length, size_bytes) AS (
+    lifetime (heap_id, unit, bits, allocation_count, size_bytes) AS (
         SELECT
-            allocation.heap_id,
+            s.heap_id,
             choice.unit,
-            CASE choice.unit
-                WHEN 'ns' THEN allocation.free_ns - allocation.alloc_ns
-                ELSE allocation.free_seq - allocation.alloc_seq
-            END,
-            allocation.size_bytes
-        FROM allocation
+            CASE choice.unit WHEN 'ns' THEN s.life_ns_bits ELSE s.life_seq_bits END,
+            s.allocation_count,
+            s.size_bytes
+        FROM z_size_lifetime_sum AS s
         CROSS JOIN choice
-        WHERE allocation.end_kind <> 0 AND allocation.alloc_seq IS NOT NULL
-    ),
-    -- A hexadecimal digit is four bits, of which the first digit may use fewer.
-    sized (heap_id, unit, bits, size_bytes) AS (
-        SELECT
-            lifetime.heap_id,
-            lifetime.unit,
-            CASE
-                WHEN lifetime.length = 0 THEN 0
-                ELSE 4 * length(printf('%x', lifetime.length)) - CASE substr(printf('%x', lifetime.length), 1, 1)
-                    WHEN '1' THEN 3
-                    WHEN '2' THEN 2
-                    WHEN '3' THEN 2
-                    WHEN '4' THEN 1
-                    WHEN '5' THEN 1
-                    WHEN '6' THEN 1
-                    WHEN '7' THEN 1
-                    ELSE 0
-                END
-            END,
-            lifetime.size_bytes
-        FROM lifetime
-        WHERE lifetime.length >= 0
     )
 SELECT
     z_heap_place.heap AS heap,
-    sized.unit AS unit,
-    CASE sized.bits WHEN 0 THEN 0 ELSE 1 << (sized.bits - 1) END AS at_least,
-    1 << sized.bits AS below,
-    count(*) AS allocation_count,
-    sum(sized.size_bytes) AS size_bytes
-FROM sized
-JOIN z_heap_place ON z_heap_place.heap_id = sized.heap_id
-GROUP BY sized.heap_id, sized.bits
-ORDER BY sized.heap_id, sized.bits
+    g.unit AS unit,
+    CASE g.bits WHEN 0 THEN 0 ELSE 1 << (g.bits - 1) END AS at_least,
+    1 << g.bits AS below,
+    sum(g.allocation_count) AS allocation_count,
+    sum(g.size_bytes) AS size_bytes
+FROM lifetime AS g
+JOIN z_heap_place ON z_heap_place.heap_id = g.heap_id
+WHERE g.bits IS NOT NULL
+GROUP BY g.heap_id, g.bits
+ORDER BY g.heap_id, g.bits
 -- begin guard :unit; -1
 LIMIT CASE
     WHEN :unit IS NULL
