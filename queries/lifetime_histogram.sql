@@ -3,35 +3,22 @@
 -- Columns:    heap name; unit of the bounds; at_least, below bounds of the lifetime; allocation_count allocations;
 --             size_bytes
 --             their bytes. Allocations that were never freed, and the baseline, are not in it.
-WITH
-    choice (unit) AS (
-        SELECT coalesce(
-            :unit,
-            CASE WHEN EXISTS (SELECT 1 FROM z_size_lifetime_sum AS x WHERE x.life_ns_bits IS NOT NULL) THEN 'ns' ELSE 'seq' END
-        )
-    ),
-    lifetime (heap_id, unit, bits, allocation_count, size_bytes) AS (
-        SELECT
-            s.heap_id,
-            choice.unit,
-            CASE choice.unit WHEN 'ns' THEN s.life_ns_bits ELSE s.life_seq_bits END,
-            s.allocation_count,
-            s.size_bytes
-        FROM z_size_lifetime_sum AS s
-        CROSS JOIN choice
-    )
 SELECT
     z_heap_place.heap AS heap,
-    g.unit AS unit,
-    CASE g.bits WHEN 0 THEN 0 ELSE 1 << (g.bits - 1) END AS at_least,
-    1 << g.bits AS below,
-    sum(g.allocation_count) AS allocation_count,
-    sum(g.size_bytes) AS size_bytes
-FROM lifetime AS g
-JOIN z_heap_place ON z_heap_place.heap_id = g.heap_id
-WHERE g.bits IS NOT NULL
-GROUP BY g.heap_id, g.bits
-ORDER BY g.heap_id, g.bits
+    CASE s.measure WHEN 'life_ns' THEN 'ns' ELSE 'seq' END AS unit,
+    CASE s.bits WHEN 0 THEN 0 ELSE 1 << (s.bits - 1) END AS at_least,
+    1 << s.bits AS below,
+    s.allocation_count AS allocation_count,
+    s.size_bytes AS size_bytes
+FROM z_histogram AS s
+JOIN z_heap_place ON z_heap_place.heap_id = s.heap_id
+WHERE s.measure = CASE
+        WHEN :unit = 'ns' THEN 'life_ns'
+        WHEN :unit IS NOT NULL THEN 'life_events'
+        WHEN EXISTS (SELECT 1 FROM z_histogram AS t WHERE t.measure = 'life_ns') THEN 'life_ns'
+        ELSE 'life_events'
+    END
+ORDER BY s.heap_id, s.bits
 -- begin guard :unit; -1
 LIMIT CASE
     WHEN :unit IS NULL

@@ -5,13 +5,12 @@
 --             bytes; miss_count blocks for which a pool had to grow
 SELECT
     z_heap_place.heap AS heap,
-    CASE s.size_bits WHEN 0 THEN 0 ELSE 1 << (s.size_bits - 1) END AS at_least_bytes,
-    1 << s.size_bits AS below_bytes,
-    sum(s.allocation_count) AS allocation_count,
-    sum(s.size_bytes) AS size_bytes,
-    sum(s.miss_count) AS miss_count
-FROM z_size_lifetime_sum AS s
+    CASE s.bits WHEN 0 THEN 0 ELSE 1 << (s.bits - 1) END AS at_least_bytes,
+    1 << s.bits AS below_bytes,
+    s.allocation_count AS allocation_count,
+    s.size_bytes AS size_bytes,
+    s.miss_count AS miss_count
+FROM z_histogram AS s
 JOIN z_heap_place ON z_heap_place.heap_id = s.heap_id
-WHERE s.is_remainder = 0
-GROUP BY s.heap_id, s.size_bits
-ORDER BY s.heap_id, s.size_bits;
+WHERE s.measure = 'size_bytes'
+ORDER BY s.heap_id, s.bits;
