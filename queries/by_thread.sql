@@ -8,7 +8,14 @@ SELECT
     z_heap_place.heap AS heap,
     sum(s.allocation_count) AS allocation_count,
     sum(s.allocated_bytes) AS allocated_bytes,
-    sum(s.freed_elsewhere_count) AS freed_elsewhere_count,
+    coalesce(
+        (
+            SELECT sum(f.freed_count)
+            FROM z_freed_by_thread AS f
+            WHERE f.heap_id = s.heap_id AND f.thread_id = s.thread_id
+        ),
+        0
+    ) AS freed_elsewhere_count,
     sum(s.outstanding_bytes) AS outstanding_bytes
 FROM z_thread_stream_sum AS s
 JOIN z_heap_place ON z_heap_place.heap_id = s.heap_id

@@ -16,8 +16,6 @@ CREATE TABLE z_thread_stream_sum (
     allocation_count INTEGER NOT NULL,
     -- Their sizes, by the heap's size_basis. Unit: bytes.
     allocated_bytes INTEGER NOT NULL,
-    -- Of them what another thread freed. Unit: allocations.
-    freed_elsewhere_count INTEGER NOT NULL,
     -- Of them what was given up while another stream still used it. Unit: allocations.
     pending_count INTEGER NOT NULL,
     -- Of them what was never freed. Unit: allocations.

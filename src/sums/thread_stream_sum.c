@@ -7,7 +7,7 @@
 #define FROM(field) NM_CELL(nm_allocation_row, field)
 #define TO(field)   NM_CELL(nm_thread_stream_sum_row, field)
 
-enum { FREED_ELSEWHERE = 1, PENDING = 2, OUTSTANDING = 4 };
+enum { PENDING = 1, OUTSTANDING = 2 };
 
 /* Neither the baseline nor what is left of a cut mapping was allocated by anyone. */
 static uint32_t classify(const nm_definitions *definitions, const void *told, void *key)
@@ -23,15 +23,12 @@ static uint32_t classify(const nm_definitions *definitions, const void *told, vo
     sum->has_stream = row->has_stream;
     sum->stream = row->has_stream ? row->stream : 0;
     sum->is_segment = row->is_segment;
-    return (row->thread_id != 0 && row->free_thread_id != 0 && row->free_thread_id != row->thread_id ? FREED_ELSEWHERE
-                                                                                                     : 0) |
-           (row->free_requested_seq != NM_NO_SEQ ? PENDING : 0) | (row->end_kind == NM_END_NONE ? OUTSTANDING : 0);
+    return (row->free_requested_seq != NM_NO_SEQ ? PENDING : 0) | (row->end_kind == NM_END_NONE ? OUTSTANDING : 0);
 }
 
 static const nm_sum_measure measures[] = {
     {NM_SUMMED_COUNT, .to = TO(allocation_count)},
     {NM_SUMMED_SUM, .from = FROM(size_bytes), .to = TO(allocated_bytes)},
-    {NM_SUMMED_COUNT, FREED_ELSEWHERE, .to = TO(freed_elsewhere_count)},
     {NM_SUMMED_COUNT, PENDING, .to = TO(pending_count)},
     {NM_SUMMED_COUNT, OUTSTANDING, .to = TO(outstanding_count)},
     {NM_SUMMED_SUM, OUTSTANDING, .from = FROM(size_bytes), .to = TO(outstanding_bytes)},
