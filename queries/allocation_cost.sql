@@ -1,8 +1,8 @@
 -- allocation_cost.sql: what an allocation call costs: median, 90th and 99th percentile, and the dearest.
 -- Parameters: none
--- Columns:    heap name; call_count calls whose cost is known; p50_ns, p90_ns, p99_ns the smallest cost that half,
---             nine tenths,
---             99 hundredths of the calls do not pass, nanoseconds; max_ns nanoseconds; total_ns nanoseconds
+-- Columns:    heap name; call_count calls whose cost is known; p50_ns, p90_ns, p99_ns the smallest cost that half, nine
+--             tenths, 99 hundredths of the calls do not pass, nanoseconds; max_ns nanoseconds; total_ns nanoseconds. Needs the
+--             rows of all allocations (input.detail 'all')
 WITH
     ranked (heap_id, cost_ns, place, call_count) AS (
         SELECT

@@ -14,7 +14,8 @@
 -- Columns:    rank, NULL without :by_rank; level of the heaps; site file, line and function, '(all)' for the sum over all
 --             sites; from_bytes, to_bytes live at the moments, bytes; came_count allocations that are live at the second
 --             moment alone, came_bytes bytes; went_count those that are live at the first one alone, went_bytes bytes;
---             stayed_count those that are live at both, stayed_bytes bytes; change_bytes to minus from, came minus went
+--             stayed_count those that are live at both, stayed_bytes bytes; change_bytes to minus from, came minus went. Needs
+--             the rows of all allocations (input.detail 'all')
 WITH
     asked (which, text) AS (
         SELECT 1, coalesce(:from, 'peak')

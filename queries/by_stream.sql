@@ -7,17 +7,17 @@
 --             another stream
 SELECT
     z_heap_place.heap AS heap,
-    allocation.stream AS stream,
-    count(*) AS allocation_count,
-    sum(allocation.size_bytes) AS allocated_bytes,
-    sum(allocation.end_kind = 0) AS outstanding_count,
-    sum(CASE WHEN allocation.end_kind = 0 THEN allocation.size_bytes ELSE 0 END) AS outstanding_bytes,
-    sum(allocation.free_requested_seq IS NOT NULL) AS pending_count
-FROM allocation
-JOIN z_heap_place ON z_heap_place.heap_id = allocation.heap_id
-WHERE allocation.alloc_seq IS NOT NULL AND allocation.is_segment = 0 AND allocation.split_from_id IS NULL
-GROUP BY allocation.heap_id, allocation.stream
-ORDER BY allocated_bytes DESC, allocation.heap_id, allocation.stream
+    s.stream AS stream,
+    sum(s.allocation_count) AS allocation_count,
+    sum(s.allocated_bytes) AS allocated_bytes,
+    sum(s.outstanding_count) AS outstanding_count,
+    sum(s.outstanding_bytes) AS outstanding_bytes,
+    sum(s.pending_count) AS pending_count
+FROM z_thread_stream_sum AS s
+JOIN z_heap_place ON z_heap_place.heap_id = s.heap_id
+WHERE s.is_segment = 0
+GROUP BY s.heap_id, s.stream
+ORDER BY allocated_bytes DESC, s.heap_id, s.stream
 -- begin guard :top; coalesce(:top, 50)
 LIMIT CASE
     WHEN :top IS NULL

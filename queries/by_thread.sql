@@ -6,18 +6,23 @@ SELECT
     process.pid AS pid,
     coalesce(thread.name, CAST(thread.tid AS TEXT), '(unknown)') AS thread,
     z_heap_place.heap AS heap,
-    count(*) AS allocation_count,
-    sum(allocation.size_bytes) AS allocated_bytes,
-    sum(allocation.free_thread_id IS NOT NULL AND allocation.free_thread_id <> allocation.thread_id)
-        AS freed_elsewhere_count,
-    sum(CASE WHEN allocation.end_kind = 0 THEN allocation.size_bytes ELSE 0 END) AS outstanding_bytes
-FROM allocation
-JOIN z_heap_place ON z_heap_place.heap_id = allocation.heap_id
+    sum(s.allocation_count) AS allocation_count,
+    sum(s.allocated_bytes) AS allocated_bytes,
+    coalesce(
+        (
+            SELECT sum(f.freed_count)
+            FROM z_freed_by_thread AS f
+            WHERE f.heap_id = s.heap_id AND f.thread_id = s.thread_id
+        ),
+        0
+    ) AS freed_elsewhere_count,
+    sum(s.outstanding_bytes) AS outstanding_bytes
+FROM z_thread_stream_sum AS s
+JOIN z_heap_place ON z_heap_place.heap_id = s.heap_id
 LEFT JOIN process ON process.process_id = z_heap_place.process_id
-LEFT JOIN thread ON thread.thread_id = allocation.thread_id
-WHERE allocation.alloc_seq IS NOT NULL AND allocation.split_from_id IS NULL
-GROUP BY allocation.heap_id, allocation.thread_id
-ORDER BY allocated_bytes DESC, allocation.heap_id, allocation.thread_id
+LEFT JOIN thread ON thread.thread_id = s.thread_id
+GROUP BY s.heap_id, s.thread_id
+ORDER BY allocated_bytes DESC, s.heap_id, s.thread_id
 -- begin guard :top; coalesce(:top, 50)
 LIMIT CASE
     WHEN :top IS NULL

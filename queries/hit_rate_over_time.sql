@@ -5,39 +5,24 @@
 --             'medium' or 'large', by the pool's bounds (4 KiB and 1 MiB unless it was declared with others); first_seq, first_ns
 --             the first of the part's requests of that size: its place in the order of events, and when, nanoseconds, NULL where
 --             that is not known; allocation_count requests; miss_count of them for which the pool had to grow; hit_rate 0 to 1.
---             Needs the rows of all allocations (input.detail 'all'); view pool_by tells of steps without them
+--             Parts are made of whole runs of events, of which a recording has 512 or more
 WITH
     span (first_seq, last_seq, part_count) AS (
         SELECT min(input.first_seq), max(input.last_seq), max(1, coalesce(:parts, 20)) FROM input
     ),
-    request (heap_id, part, bucket, alloc_seq, alloc_ns, is_miss) AS (
-        SELECT
-            a.heap_id,
-            (a.alloc_seq - span.first_seq) * span.part_count / (span.last_seq - span.first_seq + 1),
-            CASE
-                WHEN coalesce(a.requested_bytes, a.size_bytes) < heap.small_bytes THEN 'small'
-                WHEN coalesce(a.requested_bytes, a.size_bytes) > heap.large_bytes THEN 'large'
-                ELSE 'medium'
-            END,
-            a.alloc_seq,
-            a.alloc_ns,
-            a.is_miss
-        FROM allocation AS a
-        JOIN heap ON heap.heap_id = a.heap_id
-        CROSS JOIN span
-        WHERE a.is_miss IS NOT NULL AND a.alloc_seq IS NOT NULL
-    ),
+    -- Parts of 2^n events, of which each counts for that in which it begins.
     by_part (heap_id, part, bucket, first_seq, first_ns, allocation_count, miss_count) AS (
         SELECT
-            q.heap_id,
-            q.part,
-            q.bucket,
-            min(q.alloc_seq),
-            min(q.alloc_ns),
-            count(*),
-            sum(q.is_miss)
-        FROM request AS q
-        GROUP BY q.heap_id, q.part, q.bucket
+            h.heap_id,
+            (max(h.begin_seq, span.first_seq) - span.first_seq) * span.part_count / (span.last_seq - span.first_seq + 1) AS part,
+            h.bucket,
+            min(h.first_seq),
+            min(h.first_ns),
+            sum(h.allocation_count),
+            sum(h.miss_count)
+        FROM z_hit_part AS h
+        CROSS JOIN span
+        GROUP BY h.heap_id, part, h.bucket
     ),
     fault (text) AS (
         -- begin no_parameter :parts or :top; :parts, :top
@@ -71,7 +56,7 @@ FROM (
     SELECT
         p.heap,
         g.part,
-        g.bucket,
+        CASE g.bucket WHEN 0 THEN 'small' WHEN 1 THEN 'medium' ELSE 'large' END,
         g.first_seq,
         g.first_ns,
         g.allocation_count,

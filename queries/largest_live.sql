@@ -6,8 +6,8 @@
 --             :top    rows to return (default 20)
 -- Columns:    heap name, or 'error: ...' where the moment is not known or none of the parameters that are set is one of these;
 --             address hexadecimal text; size_bytes bytes; age_ns nanoseconds at the moment (of a place in the order of events
---             at the last birth before it), NULL where unknown;
---             is_baseline 1 when it was there before the recording began; site file, line and function
+--             at the last birth before it), NULL where unknown; is_baseline 1 when it was there before the recording began;
+--             site file, line and function. Needs the rows of all allocations (input.detail 'all')
 WITH
     asked (place, moment) AS (
         SELECT 1, CAST(CASE WHEN :at_seq IS NOT NULL THEN 'seq:' || :at_seq ELSE coalesce(:at_ns, :at, 'end') END AS TEXT)

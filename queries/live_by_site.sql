@@ -4,7 +4,8 @@
 --             :at_seq the same, a place in the order of events alone; wins over :at
 --             :top    rows to return (default 50)
 -- Columns:    heap name, or 'error: ...' where the moment is not known or none of the parameters that are set is one of these;
---             site file, line and function, or (baseline); live_count allocations; live_bytes bytes
+--             site file, line and function, or (baseline); live_count allocations; live_bytes bytes. Needs the rows of all
+--             allocations (input.detail 'all')
 WITH
     asked (place, moment) AS (
         SELECT 1, CAST(CASE WHEN :at_seq IS NOT NULL THEN 'seq:' || :at_seq ELSE coalesce(:at, 'end') END AS TEXT)

@@ -7,23 +7,24 @@ WITH
     span (first_seq, last_seq, part_count) AS (
         SELECT min(input.first_seq), max(input.last_seq), max(1, coalesce(:parts, 20)) FROM input
     ),
-    block (heap_id, part, alloc_seq, is_miss) AS (
+    -- Parts of 2^n events, of which each counts for that in which it begins.
+    block (heap_id, part, first_seq, allocation_count, miss_count) AS (
         SELECT
-            allocation.heap_id,
-            (allocation.alloc_seq - span.first_seq) * span.part_count / (span.last_seq - span.first_seq + 1),
-            allocation.alloc_seq,
-            allocation.is_miss
-        FROM allocation
+            h.heap_id,
+            (max(h.begin_seq, span.first_seq) - span.first_seq) * span.part_count / (span.last_seq - span.first_seq + 1),
+            h.first_seq,
+            h.allocation_count,
+            h.miss_count
+        FROM z_hit_part AS h
         CROSS JOIN span
-        WHERE allocation.is_miss IS NOT NULL AND allocation.alloc_seq IS NOT NULL
     )
 SELECT
     z_heap_place.heap AS heap,
     block.part AS part,
-    min(block.alloc_seq) AS first_seq,
-    count(*) AS allocation_count,
-    sum(block.is_miss) AS miss_count,
-    1.0 - CAST(sum(block.is_miss) AS REAL) / count(*) AS hit_rate
+    min(block.first_seq) AS first_seq,
+    sum(block.allocation_count) AS allocation_count,
+    sum(block.miss_count) AS miss_count,
+    1.0 - CAST(sum(block.miss_count) AS REAL) / sum(block.allocation_count) AS hit_rate
 FROM block
 JOIN z_heap_place ON z_heap_place.heap_id = block.heap_id
 GROUP BY block.heap_id, block.part

@@ -1,7 +1,8 @@
 -- peak_by_thread.sql: which threads had allocated what was live at each heap's peak, largest first.
 -- Parameters: none
 -- Columns:    heap name; peak_seq place of the peak in the order of events; thread name or number, or what of it is not known:
---             '(before the history)' where it was live already, '(unknown)'; live_count allocations; live_bytes bytes
+--             '(before the history)' where it was live already, '(unknown)'; live_count allocations; live_bytes bytes. Needs
+--             the rows of all allocations (input.detail 'all')
 SELECT
     z_heap_place.heap AS heap,
     z_heap_sum.peak_seq AS peak_seq,

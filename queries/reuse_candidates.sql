@@ -1,8 +1,8 @@
 -- reuse_candidates.sql: which sizes are driver memory freed and asked for again: what a pool would serve.
 -- Parameters: :top    rows to return (default 20)
--- Columns:    heap name; size_bytes size, bytes; allocation_count allocations of that size; again_count of them made
---             after one
---             of the same size had been freed; cost_ns time spent in those calls, nanoseconds, NULL where unknown
+-- Columns:    heap name; size_bytes size, bytes; allocation_count allocations of that size; again_count of them made after one
+--             of the same size had been freed; cost_ns time spent in those calls, nanoseconds, NULL where unknown. Needs the
+--             rows of all allocations (input.detail 'all')
 SELECT
     z_heap_place.heap AS heap,
     allocation.size_bytes AS size_bytes,

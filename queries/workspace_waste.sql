@@ -1,9 +1,10 @@
 -- workspace_waste.sql: which blocks that operators work in are larger than any of them needs, or are kept after the last.
 -- Parameters: :top    rows to return (default 20)
--- Columns:    pid process; heap name; address hexadecimal text; block_bytes size of the block, bytes; run_count operators
---             that worked in it; max_requested_bytes the largest workspace, bytes; unneeded_bytes of the block, bytes;
---             kept_ns from the begin of the last of them to its end or that of the trace, nanoseconds, NULL where
---             unknown; operation that it belongs to, NULL where unknown; site where it was allocated
+-- Columns:    pid process; heap name; address hexadecimal text; block_bytes size of the block, bytes; run_count operators that
+--             worked in it; max_requested_bytes the largest workspace, bytes; unneeded_bytes of the block, bytes; kept_ns from
+--             the begin of the last of them to its end or that of the trace, nanoseconds, NULL where unknown; operation that
+--             it belongs to, NULL where unknown; site where it was allocated. Needs the rows of all allocations (input.detail
+--             'all')
 SELECT
     z_heap_place.pid AS pid,
     z_heap_place.heap AS heap,

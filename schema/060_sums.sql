@@ -101,6 +101,10 @@ CREATE TABLE z_step_sum (
     live_bytes INTEGER NOT NULL,
     -- Live allocations at its end. Unit: allocations.
     live_count INTEGER NOT NULL,
+    -- Of what was allocated in it what was not freed by its end. Unit: allocations. NULL: not known.
+    left_count INTEGER,
+    -- The same. Unit: bytes. NULL: not known.
+    left_bytes INTEGER,
     -- Most that the pool had reserved in it, what there was at its begin included. Unit: bytes. NULL: not a pool, or not
     -- known.
     peak_reserved_bytes INTEGER,

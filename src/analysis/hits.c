@@ -5,6 +5,7 @@
  */
 #include "analysis/hits.h"
 
+#include "analysis/hit_parts.h"
 #include "analysis/passes.h"
 #include "base/number.h"
 #include "replay/keyframe.h"
@@ -14,6 +15,7 @@ enum { BUCKETS = NM_HEAP_SEGMENTS - NM_HEAP_HITS }; /* small, medium, large */
 
 typedef struct heap_room {
     nm_hit_row hits[BUCKETS];
+    nm_hit_parts parts;
 } heap_room;
 
 static void begin(const nm_run *run, const nm_heap *heap)
@@ -25,22 +27,24 @@ static void begin(const nm_run *run, const nm_heap *heap)
             (nm_hit_row){.heap_id = heap->id, .bucket = bucket, .last_miss_seq = NM_NO_SEQ, .last_miss_ns = NM_NO_TIME};
 }
 
-static void count(const nm_run *run, const nm_live *block)
+static nm_status count(const nm_run *run, const nm_live *block, nm_error *err)
 {
     const nm_heap *pool = block->heap;
     const nm_allocation_row *row = &block->row;
     uint64_t bytes = row->requested_bytes != 0 ? row->requested_bytes : row->block_bytes;
     heap_room *room = nm_heap_room(run, pool);
-    nm_hit_row *hit = &room->hits[bytes < pool->small_bytes ? 0 : bytes <= pool->large_bytes ? 1 : 2];
+    int bucket = bytes < pool->small_bytes ? 0 : bytes <= pool->large_bytes ? 1 : 2;
+    nm_hit_row *hit = &room->hits[bucket];
 
     if (!nm_is_pool(pool) || block->is_kept || row->is_miss == NM_UNKNOWN_NUMBER)
-        return;
+        return NM_OK;
     hit->allocation_count++;
     if (row->is_miss == 1) {
         hit->miss_count++;
         hit->last_miss_seq = row->alloc_seq;
         hit->last_miss_ns = row->alloc_ns;
     }
+    return row->alloc_seq == NM_NO_SEQ ? NM_OK : nm_hit_parts_add(&room->parts, row, bucket, err);
 }
 
 uint64_t nm_hits_request_count(const nm_run *run, const nm_heap *pool)
@@ -55,11 +59,9 @@ uint64_t nm_hits_request_count(const nm_run *run, const nm_heap *pool)
 
 static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 {
-    (void)err;
-    if (change->kind == NM_CHANGE_HEAP_DEFINED)
-        begin(run, change->heap);
-    else
-        count(run, change->live);
+    if (change->kind != NM_CHANGE_HEAP_DEFINED)
+        return count(run, change->live, err);
+    begin(run, change->heap);
     return NM_OK;
 }
 
@@ -67,10 +69,21 @@ static nm_status finish(nm_run *run, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next)
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
+        const heap_room *room = nm_heap_room(run, heap);
+
         for (int bucket = 0; bucket < BUCKETS && status == NM_OK && nm_is_pool(heap); bucket++)
-            status = nm_give_hit(&run->replay->sink, &((const heap_room *)nm_heap_room(run, heap))->hits[bucket], err);
+            status = nm_give_hit(&run->replay->sink, &room->hits[bucket], err);
+        if (status == NM_OK)
+            status = nm_hit_parts_give(&room->parts, &run->replay->sink, err);
+    }
     return status;
+}
+
+static void release(nm_run *run)
+{
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next)
+        nm_hit_parts_free(&((heap_room *)nm_heap_room(run, heap))->parts);
 }
 
 /* ---- Keyframes ----------------------------------------------------------------------------------------------------- */
@@ -113,11 +126,12 @@ static nm_status restore(nm_run *run, const nm_context *context, nm_error *err)
 
 const nm_pass nm_hits_pass = {
     .name = "hits",
-    .gives = {[NM_ROW_HIT] = true},
+    .gives = {[NM_ROW_HIT] = true, [NM_ROW_HIT_PART] = true},
     .wants = {[NM_CHANGE_HEAP_DEFINED] = true, [NM_CHANGE_BORN] = true},
     .room = {[NM_OWNER_HEAP] = sizeof(heap_room)},
     .change = change,
     .finish = finish,
+    .release = release,
     .save = save,
     .restore = restore,
 };

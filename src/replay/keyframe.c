@@ -387,6 +387,7 @@ static void take_open_sums(nm_heap *heap, const nm_event *event)
         .peak_bytes = nm_keyframe_sum(event->peak_bytes),
         .peak_reserved_bytes = total->reserved_bytes,
         .peak_stated_bytes = heap->stated_reserved_bytes,
+        .is_left_unknown = true,
     };
     if (nm_pool_is_stated(heap))
         heap->step_base.peak_stated_bytes = nm_keyframe_sum(event->total_bytes);
@@ -415,6 +416,8 @@ static nm_status take_step(nm_replay *replay, const nm_context *context, nm_erro
         .peak_bytes = nm_keyframe_sum(event->peak_bytes),
         .live_bytes = nm_keyframe_sum(event->live_bytes),
         .live_count = nm_keyframe_sum(event->live_count),
+        .left_count = NM_UNKNOWN_NUMBER,
+        .left_bytes = NM_UNKNOWN_NUMBER,
         .peak_reserved_bytes = nm_keyframe_sum(event->total_bytes),
         .driver_call_count = nm_keyframe_sum(event->size_bytes),
     };

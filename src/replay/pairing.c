@@ -195,10 +195,21 @@ static bool is_counted(const nm_live *live)
     return !live->is_baseline && (!live->is_kept || live->heap->has_kept_total);
 }
 
+static bool is_of_this_step(const nm_live *live)
+{
+    return live->row.generation == (int64_t)live->heap->process->step_count;
+}
+
 static void count_end(nm_live *live, uint64_t bytes, bool is_whole)
 {
+    nm_step_base *base = &live->heap->step_base;
+
     if (!is_counted(live))
         return;
+    if (is_of_this_step(live)) {
+        base->left_count -= is_whole && base->left_count > 0;
+        base->left_bytes = nm_subtract_saturated(base->left_bytes, bytes);
+    }
     live->heap->total.free_count += is_whole;
     live->heap->total.freed_bytes = nm_add_saturated(live->heap->total.freed_bytes, bytes);
     live->site->free_count += is_whole;
@@ -426,6 +437,8 @@ static void count_begin(nm_live *live)
         total->allocated_bytes = nm_add_saturated(total->allocated_bytes, bytes);
         live->site->allocation_count++;
         live->site->allocated_bytes = nm_add_saturated(live->site->allocated_bytes, bytes);
+        live->heap->step_base.left_count++;
+        live->heap->step_base.left_bytes = nm_add_saturated(live->heap->step_base.left_bytes, bytes);
         if (live->heap->process->step_count > 0)
             live->site->in_step_bytes = nm_add_saturated(live->site->in_step_bytes, bytes);
     }
@@ -586,6 +599,10 @@ nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, n
     context->thread->unconfirmed = NULL;
     if (is_counted(live)) {
         total = &live->heap->total;
+        if (is_of_this_step(live)) {
+            live->heap->step_base.left_count++;
+            live->heap->step_base.left_bytes = nm_add_saturated(live->heap->step_base.left_bytes, live->row.size_bytes);
+        }
         total->free_count--;
         total->freed_bytes = nm_subtract_saturated(total->freed_bytes, live->row.size_bytes);
         live->site->free_count--;

@@ -212,6 +212,8 @@ typedef struct nm_step_base {
     uint64_t peak_bytes;
     uint64_t peak_reserved_bytes, peak_stated_bytes;
     uint64_t graph_bytes, graph_reserved_bytes; /* most since then */
+    uint64_t left_count, left_bytes;            /* born since then and live */
+    bool is_left_unknown;                       /* something of that may have been before what was kept */
 } nm_step_base;
 
 struct nm_heap {

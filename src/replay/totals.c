@@ -24,6 +24,8 @@ nm_step_total_row nm_totals_since(const nm_heap *heap)
         .peak_bytes = base->peak_bytes,
         .live_bytes = total->live_bytes,
         .live_count = heap->live_count,
+        .left_count = base->is_left_unknown ? NM_UNKNOWN_NUMBER : (int64_t)base->left_count,
+        .left_bytes = base->is_left_unknown ? NM_UNKNOWN_NUMBER : (int64_t)base->left_bytes,
         .peak_reserved_bytes = !nm_is_pool(heap)         ? 0
                                : nm_pool_is_stated(heap) ? base->peak_stated_bytes
                                                          : base->peak_reserved_bytes,

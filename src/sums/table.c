@@ -2,7 +2,7 @@
  *
  * Sums stand one behind the other in the order in which their keys first came, which is the order of the rows that are
  * given in the end; a hash table of their numbers finds them, open addressing without removal. Rows that belong together
- * often follow each other, so the last one used is looked at first. A measure is a few words that are read row by row: a
+ * often follow each other or take turns, so the last two used are looked at first. A measure is a few words that are read row by row: a
  * declaration costs no code.
  */
 #include "sums/table.h"
@@ -119,8 +119,15 @@ static nm_status append(nm_sum_table *table, const void *key, nm_error *err)
 static nm_status find_or_add(nm_sum_table *table, const void *key, uint8_t **out, nm_error *err)
 {
     nm_status status = NM_OK;
+    size_t recent = table->recent;
 
-    if (table->count == 0 || !is_at(table, table->recent, key)) {
+    if (table->count > 0 && is_at(table, recent, key)) {
+        *out = item_at(table, recent);
+        return NM_OK;
+    }
+    if (table->count > 0 && is_at(table, table->before, key)) {
+        table->recent = table->before;
+    } else {
         if (table->count + 1 > table->slot_count / 4 * 3)
             status = grow_slots(table, err);
         uint32_t *slot = status == NM_OK ? slot_for(table, key) : NULL;
@@ -130,6 +137,7 @@ static nm_status find_or_add(nm_sum_table *table, const void *key, uint8_t **out
             return status;
         table->recent = *slot - 1;
     }
+    table->before = recent;
     *out = item_at(table, table->recent);
     return NM_OK;
 }

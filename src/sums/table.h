@@ -80,9 +80,9 @@ typedef struct nm_sum_table {
     const nm_sum *sum; /* borrowed; the rest zeroed: an empty one */
     uint8_t *items;    /* owned */
     size_t count, capacity;
-    size_t recent;     /* the last one used */
-    uint32_t *slots;   /* owned; index of an item plus one, 0: none */
-    size_t slot_count; /* a power of two, or 0 */
+    size_t recent, before; /* the last one used, and the last other one */
+    uint32_t *slots;       /* owned; index of an item plus one, 0: none */
+    size_t slot_count;     /* a power of two, or 0 */
     uint64_t secret[2];
 } nm_sum_table;
 
