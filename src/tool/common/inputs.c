@@ -23,6 +23,7 @@
 #include "base/shown.h"
 #include "base/spoken.h"
 #include "source/ascend_profiler.h"
+#include "source/input.h"
 #include "tool/common/folder.h"
 
 #define RANK_MAX 100000000 /* a larger number is a date, or chance */
@@ -607,6 +608,23 @@ nm_status tool_input_source(int fd, const nm_trace_files *files, nm_source **out
     status = nm_source_open_parts(fds, files->count, out, err);
     free(fds);
     return status;
+}
+
+static void show_read(void *context, uint64_t position, uint64_t size)
+{
+    nm_progress *progress = context;
+
+    if (progress->slot != NULL)
+        nm_progress_update(progress, position, 0);
+    else if (size == 0)
+        nm_progress_say(progress, nm_spoken("reading the input"));
+    else
+        nm_progress_part(progress, position, size, nm_spoken("reading the input"));
+}
+
+void tool_inputs_show(nm_progress *progress)
+{
+    nm_input_watch(progress == NULL ? NULL : show_read, progress);
 }
 
 nm_status tool_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err)
