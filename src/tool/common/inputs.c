@@ -334,6 +334,22 @@ static nm_status add_info(tool_input *input, nm_error *err)
     return status;
 }
 
+/* When its steps began, says the file of what ran beside the tables. */
+static nm_status add_trace(tool_input *input, nm_error *err)
+{
+    const char *slash = strrchr(input->paths[0], '/');
+    int len = slash == NULL ? 0 : (int)(slash - input->paths[0] + 1);
+    char *path = NULL;
+    nm_status status = NM_OK;
+
+    if (asprintf(&path, "%.*s%s", len, input->paths[0], NM_ASCEND_TRACE_NAME) < 0)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (nm_door_leads_to(path, S_IFREG))
+        status = add_part(input, path, NM_ASCEND_PART_TRACE, err);
+    free(path);
+    return status;
+}
+
 /* Runs that tell no memory, or tell it twice, are none; what is one file is called as that. */
 static nm_status end_runs(tool_inputs *inputs, nm_error *err)
 {
@@ -351,8 +367,11 @@ static nm_status end_runs(tool_inputs *inputs, nm_error *err)
         }
         if (input->run != NULL && !input->is_run_database && status == NM_OK)
             status = add_info(input, err);
+        bool is_folder = input->path_count > 1;
+        if (input->run != NULL && !input->is_run_database && status == NM_OK)
+            status = add_trace(input, err);
         if (input->run != NULL) {
-            char *name = strdup(input->path_count > 1 ? input->run : input->paths[0]);
+            char *name = strdup(is_folder ? input->run : input->paths[0]);
 
             free(input->name);
             input->name = name;
