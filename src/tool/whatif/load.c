@@ -71,6 +71,18 @@ static nm_status read_records(reading *state, nm_error *err)
     return status == NM_END ? nm_replay_finish(state->replay, err) : status;
 }
 
+/* All processes are of the one input. */
+static void take_basis(nm_gather *gather, const nm_carries *carries)
+{
+    for (size_t i = 0; i < gather->processes.count; i++) {
+        nm_gather_process *process = &gather->processes.items[i];
+
+        process->is_hit_estimated = carries->hits < NM_GRADE_EXACT;
+        process->is_peak_estimated = carries->peak == NM_GRADE_ESTIMATE;
+        process->is_peak_untold = carries->peak < NM_GRADE_ESTIMATE;
+    }
+}
+
 static nm_status open_source(reading *state, nm_progress *progress, nm_error *err)
 {
     nm_status status;
@@ -104,6 +116,7 @@ static nm_status read_stream(const tool_input *input, counting *rows, whatif_inp
         snprintf(out->kind, sizeof out->kind, "%s", summary.kind);
         out->is_complete = summary.is_complete && summary.events_late == 0;
         out->is_kept = summary.events_unkept > 0;
+        take_basis(out->gather, &summary.carries);
     }
     nm_replay_free(state.replay);
     nm_anchor_free(state.anchor);

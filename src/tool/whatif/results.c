@@ -72,7 +72,10 @@ static void print_recorded(const nm_workload *workload, FILE *out)
         recorded->served_count == 0 ? 1 : 1 - (double)recorded->miss_count / (double)recorded->served_count;
 
     if (recorded->has_reserved)
-        fprintf(out, nm_spoken("recorded      %s %s%s, %s reserved at the most, hit rate %s\n"),
+        fprintf(out,
+                nm_spoken(recorded->served_count == 0
+                              ? "recorded      %s %s%s, %s reserved at the most, no miss seen\n"
+                              : "recorded      %s %s%s, %s reserved at the most, hit rate %s\n"),
                 count(a, recorded->segment_count),
                 recorded->is_expandable ? nm_spoken("mapping") : nm_spoken("segment"), plural(recorded->segment_count),
                 bytes(b, recorded->peak_reserved_bytes), nm_human_percent(c, hit_rate));
@@ -110,6 +113,8 @@ static void print_doubts(const whatif_place *place, const nm_workload *workload,
 
     if (!place->is_complete)
         fprintf(out, nm_spoken("partial       part of the input is missing: all figures are of the rest\n"));
+    if (place->process != NULL && place->process->is_peak_estimated)
+        fprintf(out, nm_spoken("partial       some of what was live is in no row: all figures are estimates\n"));
     if (recorded->has_pause)
         fprintf(out, nm_spoken("partial       a part of the run was not recorded\n"));
     if (recorded->is_baseline_unknown)
