@@ -156,10 +156,25 @@ SELECT
     h.allocation_count,
     h.allocation_count - h.miss_count,
     h.miss_count,
-    CASE WHEN h.allocation_count > 0 THEN 1.0 - CAST(h.miss_count AS REAL) / h.allocation_count END,
+    CASE
+        WHEN h.allocation_count > 0 AND (h.miss_count > 0 OR NOT EXISTS (
+            SELECT 1
+            FROM heap
+            JOIN process ON process.process_id = heap.process_id
+            JOIN input ON input.input_id = process.input_id
+            WHERE heap.heap_id = s.heap_id AND input.hit_basis <> 'exact'
+        ))
+            THEN 1.0 - CAST(h.miss_count AS REAL) / h.allocation_count
+    END,
     coalesce(g.allocated_bytes, 0),
     coalesce(g.missed_bytes, 0),
-    CASE WHEN g.allocated_bytes > 0 THEN 1.0 - CAST(g.missed_bytes AS REAL) / g.allocated_bytes END,
+    CASE WHEN g.allocated_bytes > 0 AND (h.miss_count > 0 OR NOT EXISTS (
+            SELECT 1
+            FROM heap
+            JOIN process ON process.process_id = heap.process_id
+            JOIN input ON input.input_id = process.input_id
+            WHERE heap.heap_id = s.heap_id AND input.hit_basis <> 'exact'
+        )) THEN 1.0 - CAST(g.missed_bytes AS REAL) / g.allocated_bytes END,
     coalesce(n.step_count, 0),
     CASE
         WHEN n.step_count > n.warm_up_count

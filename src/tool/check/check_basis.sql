@@ -1,5 +1,5 @@
 -- check_basis.sql: of the inputs that a filter chooses, how many go as far as a rule needs, how many allow an estimate, and how many
--- say nothing. :part: 'peak' (any figure will do), 'fragmentation' or 'hits'.
+-- say nothing. :part: 'peak' and 'reserved' (any figure will do), 'fragmentation' or 'hits'.
 SELECT
     total(basis = 'exact') > 0 AS has_exact,
     total(basis IN ('curve', 'estimate')) > 0 AS has_estimate,
@@ -9,6 +9,7 @@ FROM (
         CASE :part
             WHEN 'fragmentation' THEN i.fragmentation_basis
             WHEN 'hits' THEN i.hit_basis
+            WHEN 'reserved' THEN CASE WHEN i.fragmentation_basis = 'none' THEN 'none' ELSE 'exact' END
             ELSE CASE WHEN i.device_basis <> 'exact' AND i.peak_basis = 'none' THEN 'none' ELSE 'exact' END
         END AS basis
     FROM main.input AS i

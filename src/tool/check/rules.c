@@ -49,7 +49,7 @@ static const struct {
     [CHECK_MAX_PEAK] = {"max-peak", NM_CHECK_PEAKS_SQL, .unit = CHECK_BYTES, .has_limit = true,
                         .nothing = "no device memory was recorded", .part = "peak"},
     [CHECK_MAX_RESERVED] = {"max-reserved", NM_CHECK_RESERVED_SQL, .unit = CHECK_BYTES, .has_limit = true,
-                            .nothing = "no pool is known to hold anything", .part = "peak"},
+                            .nothing = "no pool is known to hold anything", .part = "reserved"},
     [CHECK_MAX_FRAGMENTATION] = {"max-fragmentation", NM_CHECK_FRAGMENTATION_SQL, .unit = CHECK_RATIO,
                                  .has_limit = true, .nothing = "no pool is known to hold anything",
                                  .part = "fragmentation"},
@@ -327,8 +327,8 @@ static nm_status judge_basis(sqlite3 *db, const check_rule *rule, const check_fi
     out->is_ok = said == CHECK_PASSES;
     out->failed_count = 0;
     out->place[0] = 0;
-    snprintf(out->note, sizeof out->note, "%s",
-             nm_spoken(row.has_untold ? "the input does not tell" : "the input allows an estimate"));
+    nm_sentence_put(row.has_untold ? NM_SAY_REASON_UNTOLD : NM_SAY_REASON_ESTIMATE, nm_spoken_language(), NULL,
+                    out->note, sizeof out->note);
     return NM_OK;
 }
 

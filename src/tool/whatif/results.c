@@ -72,13 +72,11 @@ static void print_recorded(const nm_workload *workload, FILE *out)
         recorded->served_count == 0 ? 1 : 1 - (double)recorded->miss_count / (double)recorded->served_count;
 
     if (recorded->has_reserved)
-        fprintf(out,
-                nm_spoken(recorded->served_count == 0
-                              ? "recorded      %s %s%s, %s reserved at the most, no miss seen\n"
-                              : "recorded      %s %s%s, %s reserved at the most, hit rate %s\n"),
+        fprintf(out, nm_spoken("recorded      %s %s%s, %s reserved at the most, hit rate %s\n"),
                 count(a, recorded->segment_count),
                 recorded->is_expandable ? nm_spoken("mapping") : nm_spoken("segment"), plural(recorded->segment_count),
-                bytes(b, recorded->peak_reserved_bytes), nm_human_percent(c, hit_rate));
+                bytes(b, recorded->peak_reserved_bytes),
+                recorded->served_count == 0 ? "-" : nm_human_percent(c, hit_rate));
     else
         fprintf(out, nm_spoken("recorded      its driver memory is not known\n"));
     if (recorded->baseline_block_count > 0)

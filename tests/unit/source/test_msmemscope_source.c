@@ -258,7 +258,7 @@ START_TEST(what_cannot_be_read_is_counted)
 }
 END_TEST
 
-/* A row of each of so many processes, or modules of one. */
+/* A row of each of so many processes, or of modules of a few. */
 static nm_status read_many(unsigned count, bool is_of_processes)
 {
     FILE *file = fopen(path, "we");
@@ -266,8 +266,8 @@ static nm_status read_many(unsigned count, bool is_of_processes)
     ck_assert_ptr_nonnull(file);
     fputs(HEADER, file);
     for (unsigned i = 1; i <= count; i++)
-        fprintf(file, "%u,MALLOC,HAL,N/A,1764753365728889200,%u,8,0,%u000,\"{size:4096,MID:%u}\",,\n", i,
-                is_of_processes ? i : 7, i, is_of_processes ? 33 : i);
+        fprintf(file, "%u,MALLOC,HAL,N/A,1764753365728889200,%u,8,0,0x%x000,\"{size:4096,MID:%u}\",,\n", i,
+                is_of_processes ? i : 1 + i / 250, i, is_of_processes ? 33 : i % 250);
     fclose(file);
     return read_all();
 }
