@@ -38,7 +38,7 @@ static const struct {
     {FORM_TEXT, "time_stamp,task_name,node_name,", {NULL}, "task.csv of MindSpore, which holds no memory; give its memory_block.csv"},
     {FORM_TEXT, "", {"\"hloModule\""}, "a module of XLA for a memory viewer, which says nothing of a run"},
     {FORM_TEXT, "", {"\"traceEvents\""}, "a trace of torch.profiler, which is read plain or as a gzip file"},
-    {FORM_TEXT, "[{\"", {"\"ph\":"}, "trace_view.json or another trace in Chrome's form" SNAPSHOT},
+    {FORM_TEXT, "[{\"", {"\"ph\":"}, "trace_view.json or another trace in Chrome's form, which holds no memory; give the folder that it is in, or a memory snapshot (_dump_snapshot)"},
     {FORM_TEXT, "[[-1,", {NULL}, "a memory timeline of torch.profiler" SNAPSHOT},
     {FORM_TEXT, "v ", {"\nX "}, "a recording of heaptrack" HOST "heaptrack_print opens it"},
     {FORM_BINARY, "memray", {NULL}, "a recording of memray" HOST "memray flamegraph opens it"},
