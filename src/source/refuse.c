@@ -32,7 +32,7 @@ static const struct {
     {FORM_TEXT, "Record Index,Timestamp(", {NULL}, "a dump of msLeaks of 2024" RECORD},
     {FORM_TEXT, "", {"Allocated Memory(byte)", "Diff Memory(byte)"}, "a memory_compare of msMemScope, which says nothing of a run; give its dumps"},
     {FORM_TEXT, "", {"Allocated Memory(Byte)", "Diff Memory(Byte)"}, "a memory_compare of msMemScope, which says nothing of a run; give its dumps"},
-    {FORM_TEXT, "FuncInfo,StartTime(ns)", {NULL}, "a python_trace of msMemScope, which holds no memory"},
+    {FORM_TEXT, "FuncInfo,StartTime(ns)", {NULL}, "a python_trace of msMemScope, which holds no memory; stacks are in its dumps (--call-stack=python)"},
     {FORM_TEXT, "Thread,Time,Action,Pointer,Size,Stream", {NULL}, "a log of RMM" OF_CUDA},
     {FORM_TEXT, "", {"[A][Stream ", "[Upstream "}, "a debug log of RMM" OF_CUDA},
     {FORM_TEXT, "time_stamp,task_name,node_name,", {NULL}, "task.csv of MindSpore, which holds no memory; give its memory_block.csv"},

@@ -46,6 +46,10 @@ for line in open(doc, encoding="utf-8"):
     if found is not None and found != [said]:
         failures.append("%s: the table says %s, the input %s" % (cells[0], said, found))
 failures += ["%s has no row" % kind for kind in MADE if kind not in seen]
+with open(os.path.join(os.path.dirname(doc), "..", "README.md"), encoding="utf-8") as readme:
+    begin = readme.read().split("## Try it")[1].split("\n## ")[0]
+failures += ["README's Try it does not name %s" % word for word in ("torch.profiler", "msMemScope", "Ascend PyTorch Profiler", "msprof", "out-of-memory",
+                                                                  "memory_block.csv", "snapshot") if word not in begin]
 for failure in failures:
     print("FAIL: " + failure, file=sys.stderr)
 sys.exit(1 if failures else 0)
