@@ -78,7 +78,8 @@ static nm_status read_table(profiler_source *source, int fd, nm_bytes head, nm_e
     nm_input *input = NULL;
     nm_status status = nm_input_open(fd, head, &input, err);
 
-    if (status == NM_OK && nm_ascend_csv_table(seen) != NM_ASCEND_PART_TRACE) /* it may be much longer than all others */
+    if (status == NM_OK &&
+        nm_ascend_csv_table(seen) != NM_ASCEND_PART_TRACE) /* it may be much longer than all others */
         status = sum_up(source, input, err);
     if (status == NM_OK)
         status = nm_ascend_csv_read(source->profiler, input, seen, err);

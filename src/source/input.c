@@ -24,8 +24,8 @@ struct nm_input {
     int fd;       /* borrowed, or spool_fd */
     int spool_fd; /* owned, or -1 */
     uint64_t size_bytes, at;
-    bool is_pipe;   /* read once */
-    nm_buffer kept; /* then: what has been read of it, up to KEPT_BYTES */
+    bool is_pipe;     /* read once */
+    nm_buffer kept;   /* then: what has been read of it, up to KEPT_BYTES */
     uint64_t watched; /* bytes since the watcher was told */
     uint64_t noted;   /* bytes that were read in another way */
     bool is_gzip, is_inflating, is_ended, is_cut;

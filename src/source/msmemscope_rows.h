@@ -12,11 +12,11 @@
 #include "source/gathered.h"
 #include "source/input.h"
 
-#define NM_MSMEMSCOPE_UNKNOWN     INT64_MIN /* of a figure: the row does not say it */
-#define NM_MSMEMSCOPE_HOST        (-1)      /* of a device */
-#define NM_MSMEMSCOPE_NO_DEVICE   (-2)
-#define NM_MSMEMSCOPE_DEVICES_MAX 64 /* a number beyond is taken for none */
-#define NM_MSMEMSCOPE_NO_MODULE   (-1)
+#define NM_MSMEMSCOPE_UNKNOWN       INT64_MIN /* of a figure: the row does not say it */
+#define NM_MSMEMSCOPE_HOST          (-1)      /* of a device */
+#define NM_MSMEMSCOPE_NO_DEVICE     (-2)
+#define NM_MSMEMSCOPE_DEVICES_MAX   64 /* a number beyond is taken for none */
+#define NM_MSMEMSCOPE_NO_MODULE     (-1)
 #define NM_MSMEMSCOPE_PROCESSES_MAX 4096 /* of each some 30 KB are kept behind the source */
 
 typedef enum nm_msmemscope_kind {

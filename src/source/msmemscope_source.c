@@ -24,7 +24,7 @@
 #define FAR_BYTES         (UINT64_C(1) << 44)  /* for each heap */
 #define FAR_HEAPS_MAX     4096
 #define HEAPS_MAX         16384 /* pools and modules of processes and devices: a real dump has some 100 */
-#define OPEN_RANGES_MAX   64 /* how far up a thread's open ranges the begin of an end is looked for */
+#define OPEN_RANGES_MAX   64    /* how far up a thread's open ranges the begin of an end is looked for */
 #define SAMPLE_AGE_NS_MAX INT64_C(10000000000)
 #define NONE              UINT32_MAX
 

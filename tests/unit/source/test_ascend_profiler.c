@@ -198,11 +198,13 @@ END_TEST
 /* trace_view.json, as torch_npu writes it: times are texts in newer versions, numbers in older ones. */
 static const char trace[] =
     "[{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1, \"tid\": 0, \"args\": {\"name\": \"Python\"}}, "
-    "{\"ph\": \"X\", \"name\": \"ProfilerStep#7\", \"pid\": 1, \"tid\": 2, \"ts\": \"1736405443871200.500\", \"dur\": 90.1, "
+    "{\"ph\": \"X\", \"name\": \"ProfilerStep#7\", \"pid\": 1, \"tid\": 2, \"ts\": \"1736405443871200.500\", \"dur\": "
+    "90.1, "
     "\"cat\": \"cpu_op\", \"args\": {\"name\": \"ProfilerStep#99\", \"ts\": \"5\"}}, "
     "{\"ph\": \"X\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": 2, \"ts\": \"1736405443871250.000\", \"dur\": 1}, "
     "{\"ts\": 1736405443871350, \"name\": \"ProfilerStep#8\", \"ph\": \"X\", \"dur\": 9.5}, "
-    "{\"ts\": 1736405443871360, \"name\": \"ProfilerStep#8\", \"ph\": \"X\"}, {\"name\": \"ProfilerStep#x\", \"ts\": 1}]";
+    "{\"ts\": 1736405443871360, \"name\": \"ProfilerStep#8\", \"ph\": \"X\"}, {\"name\": \"ProfilerStep#x\", \"ts\": "
+    "1}]";
 
 static size_t count_steps(int64_t numbers[8], int64_t ns[8])
 {
