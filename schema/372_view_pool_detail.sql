@@ -76,7 +76,7 @@ CREATE VIEW pool_summary (
     hit_count,
     -- Of these, for how many it had to grow. Unit: allocations.
     miss_count,
-    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, or (pool_summary) no miss was seen and the input allows an estimate alone.
     hit_rate,
     -- Sum of the requests, by the heap's size_basis. Unit: bytes.
     allocated_bytes,
@@ -367,7 +367,7 @@ CREATE VIEW z_pool_by_class (
     hit_count,
     -- Of these, for how many it had to grow. Unit: allocations.
     miss_count,
-    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, or (pool_summary) no miss was seen and the input allows an estimate alone.
     hit_rate,
     -- Sum of the requests, by the heap's size_basis. Unit: bytes.
     allocated_bytes,
@@ -454,7 +454,7 @@ CREATE VIEW z_pool_by_size (
     hit_count,
     -- Of these, for how many it had to grow. Unit: allocations.
     miss_count,
-    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, or (pool_summary) no miss was seen and the input allows an estimate alone.
     hit_rate,
     -- Sum of the requests, by the heap's size_basis. Unit: bytes.
     allocated_bytes,
@@ -518,7 +518,7 @@ CREATE VIEW z_pool_by_stream (
     hit_count,
     -- Of these, for how many it had to grow. Unit: allocations.
     miss_count,
-    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, or (pool_summary) no miss was seen and the input allows an estimate alone.
     hit_rate,
     -- Sum of the requests, by the heap's size_basis. Unit: bytes.
     allocated_bytes,
