@@ -8,7 +8,7 @@ set -euo pipefail
 usage() {
     cat <<'END'
 usage: ./demo.sh           record the sample program, ingest the trace, print the answers
-       ./demo.sh FILE      ingest FILE instead: a trace, or a memory snapshot of torch or torch_npu
+       ./demo.sh WHAT      ingest WHAT instead: a trace, a memory snapshot, a log, or what docs/imports.md says
 
 Leaves demo/npumem (npumem, installed), demo/trace.zst (of the sample), demo/trace.db, demo/csv/ and demo/report.html; of the sample also
 demo/oom.html, of a run that died. Installs missing packages (sudo only if not root).

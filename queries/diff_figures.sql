@@ -58,11 +58,13 @@ WITH
         FROM run_heap
         JOIN main.z_pool_hit ON z_pool_hit.heap_id = run_heap.heap_id
         GROUP BY run_heap.level
+        HAVING sum(z_pool_hit.miss_count) > 0 OR NOT EXISTS (SELECT 1 FROM main.input WHERE input.hit_basis <> 'exact')
         UNION ALL
         SELECT 1, base_heap.level, base_heap.level_name, sum(z_pool_hit.allocation_count), sum(z_pool_hit.miss_count)
         FROM base_heap
         JOIN base.z_pool_hit ON z_pool_hit.heap_id = base_heap.heap_id
         GROUP BY base_heap.level
+        HAVING sum(z_pool_hit.miss_count) > 0 OR NOT EXISTS (SELECT 1 FROM base.input WHERE input.hit_basis <> 'exact')
     ),
     unused (side, level, level_name, value) AS (
         SELECT 2, heap_level.level, heap_level.name, max(finding.value)

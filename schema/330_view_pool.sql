@@ -125,7 +125,7 @@ CREATE VIEW pool_hit_rate (
     hit_count,
     -- Requests for which the pool had to grow. Unit: allocations.
     miss_count,
-    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, or no miss was seen and the input allows but an estimate.
     hit_rate,
     -- Place of the last miss in the order of events. NULL: there was none.
     last_miss_seq,
@@ -141,7 +141,13 @@ SELECT
     h.allocation_count - h.miss_count,
     h.miss_count,
     CASE
-        WHEN h.allocation_count > 0
+        WHEN h.allocation_count > 0 AND (h.all_miss_count > 0 OR NOT EXISTS (
+            SELECT 1
+            FROM heap
+            JOIN process ON process.process_id = heap.process_id
+            JOIN input ON input.input_id = process.input_id
+            WHERE heap.heap_id = h.heap_id AND input.hit_basis <> 'exact'
+        ))
             THEN CAST(h.allocation_count - h.miss_count AS REAL) / h.allocation_count
     END,
     h.last_miss_seq,
@@ -154,6 +160,7 @@ FROM (
         'all' AS bucket_name,
         sum(z_pool_hit.allocation_count) AS allocation_count,
         sum(z_pool_hit.miss_count) AS miss_count,
+        sum(z_pool_hit.miss_count) AS all_miss_count,
         max(z_pool_hit.last_miss_seq) AS last_miss_seq,
         max(z_pool_hit.last_miss_ns) AS last_miss_ns
     FROM z_pool_hit
@@ -165,9 +172,10 @@ FROM (
         b.name,
         coalesce(x.allocation_count, 0),
         coalesce(x.miss_count, 0),
+        h.miss_count,
         x.last_miss_seq,
         x.last_miss_ns
-    FROM (SELECT DISTINCT z_pool_hit.heap_id FROM z_pool_hit) AS h
+    FROM (SELECT z_pool_hit.heap_id, sum(z_pool_hit.miss_count) AS miss_count FROM z_pool_hit GROUP BY z_pool_hit.heap_id) AS h
     CROSS JOIN z_pool_bucket AS b
     LEFT JOIN z_pool_hit AS x ON x.heap_id = h.heap_id AND x.bucket = b.bucket
 ) AS h

@@ -76,7 +76,7 @@ CREATE VIEW pool_summary (
     hit_count,
     -- Of these, for how many it had to grow. Unit: allocations.
     miss_count,
-    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, or (pool_summary) no miss was seen and the input allows an estimate alone.
     hit_rate,
     -- Sum of the requests, by the heap's size_basis. Unit: bytes.
     allocated_bytes,
@@ -156,10 +156,25 @@ SELECT
     h.allocation_count,
     h.allocation_count - h.miss_count,
     h.miss_count,
-    CASE WHEN h.allocation_count > 0 THEN 1.0 - CAST(h.miss_count AS REAL) / h.allocation_count END,
+    CASE
+        WHEN h.allocation_count > 0 AND (h.miss_count > 0 OR NOT EXISTS (
+            SELECT 1
+            FROM heap
+            JOIN process ON process.process_id = heap.process_id
+            JOIN input ON input.input_id = process.input_id
+            WHERE heap.heap_id = s.heap_id AND input.hit_basis <> 'exact'
+        ))
+            THEN 1.0 - CAST(h.miss_count AS REAL) / h.allocation_count
+    END,
     coalesce(g.allocated_bytes, 0),
     coalesce(g.missed_bytes, 0),
-    CASE WHEN g.allocated_bytes > 0 THEN 1.0 - CAST(g.missed_bytes AS REAL) / g.allocated_bytes END,
+    CASE WHEN g.allocated_bytes > 0 AND (h.miss_count > 0 OR NOT EXISTS (
+            SELECT 1
+            FROM heap
+            JOIN process ON process.process_id = heap.process_id
+            JOIN input ON input.input_id = process.input_id
+            WHERE heap.heap_id = s.heap_id AND input.hit_basis <> 'exact'
+        )) THEN 1.0 - CAST(g.missed_bytes AS REAL) / g.allocated_bytes END,
     coalesce(n.step_count, 0),
     CASE
         WHEN n.step_count > n.warm_up_count
@@ -352,7 +367,7 @@ CREATE VIEW z_pool_by_class (
     hit_count,
     -- Of these, for how many it had to grow. Unit: allocations.
     miss_count,
-    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, or (pool_summary) no miss was seen and the input allows an estimate alone.
     hit_rate,
     -- Sum of the requests, by the heap's size_basis. Unit: bytes.
     allocated_bytes,
@@ -439,7 +454,7 @@ CREATE VIEW z_pool_by_size (
     hit_count,
     -- Of these, for how many it had to grow. Unit: allocations.
     miss_count,
-    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, or (pool_summary) no miss was seen and the input allows an estimate alone.
     hit_rate,
     -- Sum of the requests, by the heap's size_basis. Unit: bytes.
     allocated_bytes,
@@ -503,7 +518,7 @@ CREATE VIEW z_pool_by_stream (
     hit_count,
     -- Of these, for how many it had to grow. Unit: allocations.
     miss_count,
-    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+    -- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, or (pool_summary) no miss was seen and the input allows an estimate alone.
     hit_rate,
     -- Sum of the requests, by the heap's size_basis. Unit: bytes.
     allocated_bytes,

@@ -65,7 +65,8 @@ CREATE VIEW z_rank_summary (
     -- Most that the pools of the device ever held of the driver's memory, their peaks added up. Unit: bytes. NULL: no pool,
     -- or not known.
     pool_peak_reserved_bytes,
-    -- What leaks of it, firmly (view leak_by_site). Unit: bytes. NULL: no memory of a device, or of an input that does not tell.
+    -- What leaks of it, firmly (view leak_by_site). Unit: bytes. NULL: no memory of a device, or of an input that does not
+    -- tell, or tells but part of it.
     leak_bytes,
     -- Number of the process in this database.
     process_id,
@@ -411,7 +412,7 @@ FROM (
             AS is_partial,
         input.input_id,
         r.bytes AS pool_peak_reserved_bytes,
-        CASE WHEN device.device_id IS NOT NULL AND input.leak_basis IS NOT 'none' THEN coalesce(l.bytes, 0) END AS leak_bytes,
+        CASE WHEN device.device_id IS NOT NULL AND input.leak_basis IS 'exact' THEN coalesce(l.bytes, 0) END AS leak_bytes,
         process.process_id,
         process.world_size,
         process.end_kind,

@@ -4,7 +4,7 @@ allocation_count,
 hit_count,
 -- Of these, for how many it had to grow. Unit: allocations.
 miss_count,
--- hit_count / allocation_count. Unit: 0 to 1. NULL: no request.
+-- hit_count / allocation_count. Unit: 0 to 1. NULL: no request, or (pool_summary) no miss was seen and the input allows an estimate alone.
 hit_rate,
 -- Sum of the requests, by the heap's size_basis. Unit: bytes.
 allocated_bytes,

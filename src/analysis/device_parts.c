@@ -24,6 +24,7 @@ typedef struct hardware_room {
     uint64_t epoch;   /* peak_epoch of the hardware that they are of */
     part_then *parts; /* owned */
     size_t count, capacity;
+    bool is_due; /* they are of an older one */
 } hardware_room;
 
 static nm_status copy_parts(hardware_room *room, const nm_heap *pool, nm_error *err)
@@ -38,28 +39,55 @@ static nm_status copy_parts(hardware_room *room, const nm_heap *pool, nm_error *
     return status;
 }
 
-static nm_status take_peak(nm_run *run, const nm_device_group *group, nm_error *err)
+/* Has the hardware had a new peak? */
+static bool begin_peak(nm_run *run, const nm_device_group *group)
 {
     hardware_room *room = nm_hardware_room(run, group);
-    nm_status status = NM_OK;
 
     if (room->epoch == group->peak_epoch)
-        return NM_OK;
+        return false;
     room->epoch = group->peak_epoch;
     room->count = 0;
-    for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
-        if (nm_is_pool(heap) && heap->device != NULL && heap->device->group == group)
+    room->is_due = true;
+    return true;
+}
+
+/* Of all hardware that is due, in one go: there may be much of it. */
+static nm_status take_due(nm_run *run, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
+        hardware_room *room =
+            nm_is_pool(heap) && heap->device != NULL ? nm_hardware_room(run, heap->device->group) : NULL;
+
+        if (room != NULL && room->is_due)
             status = copy_parts(room, heap, err);
+    }
+    return status;
+}
+
+static nm_status take_peak(nm_run *run, const nm_device_group *group, nm_error *err)
+{
+    if (!begin_peak(run, group))
+        return NM_OK;
+    nm_status status = take_due(run, err);
+    ((hardware_room *)nm_hardware_room(run, group))->is_due = false;
     return status;
 }
 
 /* What the baseline made is one moment: its segments come before their blocks. */
 static nm_status take_peaks(nm_run *run, nm_error *err)
 {
+    bool is_due = false;
     nm_status status = NM_OK;
 
-    for (const nm_device_group *group = run->replay->first_group; group != NULL && status == NM_OK; group = group->next)
-        status = take_peak(run, group, err);
+    for (const nm_device_group *group = run->replay->first_group; group != NULL; group = group->next)
+        is_due |= begin_peak(run, group);
+    if (is_due)
+        status = take_due(run, err);
+    for (const nm_device_group *group = run->replay->first_group; group != NULL; group = group->next)
+        ((hardware_room *)nm_hardware_room(run, group))->is_due = false;
     return status;
 }
 

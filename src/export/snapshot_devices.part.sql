@@ -1,5 +1,5 @@
 -- snapshot_devices.part.sql: dev: devices with their numbers in a snapshot; own: their heaps, with the device's number,
--- and the start of the recording, nanoseconds since 1970.
+-- and the start of the recording, nanoseconds since 1970. Driver memory that an input tells as a sum alone holds no blocks.
 used (device_id, process_id, ordinal) AS (
     SELECT device_id, process_id, ordinal
     FROM device
@@ -29,5 +29,5 @@ own (heap_id, number, level, start_ns) AS (
     JOIN dev ON dev.device_id = h.device_id
     JOIN process AS p ON p.process_id = h.process_id
     JOIN input AS i ON i.input_id = p.input_id
-    WHERE h.level IN (1, 2, 3)
+    WHERE h.level IN (2, 3) OR (h.level = 1 AND i.fragmentation_basis IN ('exact', 'estimate'))
 )

@@ -31,7 +31,7 @@ static void read_end(const nm_ranks_row *row, nm_rank *out)
     if (out->failure != NM_FAILURE_NONE)
         out->end = NM_RANK_FAILED;
     else if (row->is_snapshot)
-        out->end = NM_RANK_SNAPSHOT;
+        out->end = row->is_other ? NM_RANK_OTHER : NM_RANK_SNAPSHOT;
     else
         out->end = strcmp(row->end_kind, "exit") == 0 && row->end_status == 0 ? NM_RANK_DONE : NM_RANK_UNSEEN;
 }
@@ -122,7 +122,8 @@ static void count_ends(nm_rank_list *list)
         const nm_rank *rank = &list->ranks[i];
 
         list->unseen_count += rank->end == NM_RANK_UNSEEN;
-        list->snapshot_count += rank->end == NM_RANK_SNAPSHOT;
+        list->snapshot_count += rank->end == NM_RANK_SNAPSHOT || rank->end == NM_RANK_OTHER;
+        list->other_count += rank->end == NM_RANK_OTHER;
         if (rank->end != NM_RANK_FAILED || (list->first != NULL && rank->job != list->first->job))
             continue;
         list->failed_count++;

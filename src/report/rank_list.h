@@ -15,8 +15,8 @@
 
 #define NM_RANK_HOST_BYTES 64 /* what is longer is cut */
 
-/* DONE: with status 0; SNAPSHOT: it tells of no end */
-typedef enum nm_rank_end { NM_RANK_DONE, NM_RANK_FAILED, NM_RANK_UNSEEN, NM_RANK_SNAPSHOT } nm_rank_end;
+/* DONE: with status 0; SNAPSHOT, OTHER (a file of another tool): it tells of no end */
+typedef enum nm_rank_end { NM_RANK_DONE, NM_RANK_FAILED, NM_RANK_UNSEEN, NM_RANK_SNAPSHOT, NM_RANK_OTHER } nm_rank_end;
 
 typedef enum nm_rank_failure {
     NM_FAILURE_NONE,
@@ -62,6 +62,7 @@ typedef struct nm_rank_list {
     /* Of the job of `first`, or of all. */
     int64_t failed_count, same_count, followed_count, unknown_count;
     int64_t unseen_count, snapshot_count; /* of all: whose end was not seen, and which have none to see */
+    int64_t other_count;                  /* of snapshot_count: files of other tools */
     int64_t followed_ns,
         doubt_ns; /* the last that followed; the most that clocks may differ by of those that are compared */
 } nm_rank_list;

@@ -21,7 +21,8 @@ SELECT
     strftime('%Y-%m-%d %H:%M:%S', r.failed_realtime_ns / 1000000000, 'unixepoch') AS failed_at,
     coalesce(r.failed_realtime_ns, -1) AS failed_realtime_ns,
     i.input_id AS input_id,
-    i.kind <> 'trace' AS is_snapshot
+    i.kind <> 'trace' AS is_snapshot,
+    i.kind NOT LIKE '%snapshot%' AS is_other
 FROM z_rank_summary AS r
 LEFT JOIN process AS p ON p.process_id = r.process_id
 LEFT JOIN input AS i ON i.input_id = p.input_id

@@ -15,13 +15,14 @@
     "coalesce(r.since_first_ns, -1) AS since_first_ns, coalesce(r.clock_uncertainty_ns, -1) AS doubt_ns, " \
     "strftime('%Y-%m-%d %H:%M:%S', r.failed_realtime_ns / 1000000000, 'unixepoch') AS failed_at, " \
     "coalesce(r.failed_realtime_ns, -1) AS failed_realtime_ns, i.input_id AS input_id, i.kind <> 'trace' AS " \
-    "is_snapshot FROM z_rank_summary AS r LEFT JOIN process AS p ON p.process_id = r.process_id LEFT JOIN input AS " \
-    "i ON i.input_id = p.input_id GROUP BY r.process_id ORDER BY r.rank IS NULL, r.rank, r.process_id;"
+    "is_snapshot, i.kind NOT LIKE '%snapshot%' AS is_other FROM z_rank_summary AS r LEFT JOIN process AS p ON " \
+    "p.process_id = r.process_id LEFT JOIN input AS i ON i.input_id = p.input_id GROUP BY r.process_id ORDER BY " \
+    "r.rank IS NULL, r.rank, r.process_id;"
 #define NM_RANKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device_count) \
     INTEGER(device) INTEGER(peak_bytes) INTEGER(reserved_bytes) INTEGER(leak_bytes) TEXT(end_kind) \
     INTEGER(end_status) TEXT(failure) TEXT(failure_order) INTEGER(job_number) INTEGER(failed_step) \
     INTEGER(out_of_memory_id) INTEGER(failed_ns) INTEGER(since_first_ns) INTEGER(doubt_ns) TEXT(failed_at) \
-    INTEGER(failed_realtime_ns) INTEGER(input_id) FLAG(is_snapshot)
+    INTEGER(failed_realtime_ns) INTEGER(input_id) FLAG(is_snapshot) FLAG(is_other)
 NM_QUESTION_OF_TEXTS(ranks, NM_RANKS_SQL, NM_RANKS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

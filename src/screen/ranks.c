@@ -144,7 +144,7 @@ nm_status nm_screen_say_ranks_end(nm_screen *s, bool *has_failed, nm_error *err)
         return status;
     nm_human_count(all, (int64_t)list->count - list->snapshot_count);
     if (list->snapshot_count == (int64_t)list->count)
-        nm_screen_say(s, NM_SAY_END_SNAPSHOTS, NULL);
+        nm_screen_say(s, list->other_count == 0 ? NM_SAY_END_SNAPSHOTS : NM_SAY_END_OTHERS, NULL);
     else if (list->failed_count == 0 && list->unseen_count == 0)
         nm_screen_say(s, NM_SAY_RANKS_ALL_DONE, NM_WORDS({"n", all}));
     else if (list->failed_count == 0)

@@ -119,6 +119,10 @@ nm_carries nm_ascend_profiler_carries(const nm_ascend_profiler *profiler); /* af
 
 /* ---- Readers ---- */
 
+/* trace_view.json of the same run: it says when steps began, and is of no use by itself. */
+#define NM_ASCEND_TRACE_NAME "trace_view.json"
+#define NM_ASCEND_PART_TRACE (NM_SOURCE_PART_BESIDE + 16)
+
 /* nm_source_type.part. Of a file that is packed: what is inside. */
 unsigned nm_ascend_csv_table(nm_bytes head);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The CSV tables, known by their columns. What they call MB and KB are MiB and KiB. Those of msprof say KB where those of the Ascend
- * PyTorch Profiler say MB; columns that an older version lacks are empty cells.
+ * PyTorch Profiler say MB; columns that an older version lacks are empty cells. When steps began is in none of them, but in
+ * trace_view.json: of its spans only those are taken.
  */
 #include <string.h>
 
@@ -23,6 +24,7 @@ enum {
     TABLE_STATIC = NM_SOURCE_PART_BESIDE, /* how a graph was planned, not what was held */
     TABLE_STEPS,                          /* how long steps took, not when they began */
     TABLE_INFO,
+    TABLE_TRACE = NM_ASCEND_PART_TRACE,
 };
 
 static const struct {
@@ -45,12 +47,23 @@ static bool is_info(nm_bytes head)
            memmem(head.data, head.len, "\"config\"", 8) != NULL;
 }
 
+/* A list of entries in Chrome's form. */
+static bool is_trace(nm_bytes head)
+{
+    size_t at = 0;
+
+    while (at < head.len && strchr(" \t\r\n[", head.data[at]) != NULL && head.data[at] != 0)
+        at++;
+    return at < head.len && memchr(head.data, '[', at) != NULL && head.data[at] == '{' &&
+           memmem(head.data, head.len, "\"ph\":", 5) != NULL;
+}
+
 unsigned nm_ascend_csv_table(nm_bytes head)
 {
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
         if (nm_csv_has_columns(head, headers[i].columns))
             return headers[i].table;
-    return is_info(head) ? TABLE_INFO : TABLE_NONE;
+    return is_info(head) ? TABLE_INFO : is_trace(head) ? TABLE_TRACE : TABLE_NONE;
 }
 
 /* Of two columns, the second in another unit, the one that is there. */
@@ -233,6 +246,75 @@ static nm_status read_info(nm_ascend_profiler *profiler, nm_input *input, nm_err
     return status == NM_END ? NM_OK : status;
 }
 
+/* ---- trace_view.json ---- */
+
+typedef struct span {
+    int64_t step; /* -1: it is none */
+    int64_t ns;
+} span;
+
+/* Of an entry its members name and ts; times are texts in newer versions. */
+static nm_status read_span(nm_json_reader *reader, span *out, nm_error *err)
+{
+    static const char prefix[] = "ProfilerStep#";
+    nm_json_token token;
+    nm_status status;
+
+    *out = (span){-1, NM_NO_TIME};
+    while ((status = nm_json_next(reader, &token, err)) == NM_OK && token.kind != NM_JSON_OBJECT_END) {
+        nm_cell cell = {.kind = NM_CELL_TEXT, .text = token.text};
+
+        if (nm_json_is(token.name, "name") && token.kind == NM_JSON_TEXT && token.text.len > sizeof prefix - 1 &&
+            memcmp(token.text.data, prefix, sizeof prefix - 1) == 0) {
+            cell.text = (nm_bytes){token.text.data + sizeof prefix - 1, token.text.len - (sizeof prefix - 1)};
+            if (!nm_cell_get(&cell, 1, &out->step))
+                out->step = -1;
+        } else if (nm_json_is(token.name, "ts") && (token.kind == NM_JSON_TEXT || token.kind == NM_JSON_NUMBER) &&
+                   !nm_cell_get(&cell, NS_PER_US, &out->ns))
+            out->ns = NM_NO_TIME;
+        if ((status = nm_json_pass(reader, &token, err)) != NM_OK)
+            return status;
+    }
+    return status;
+}
+
+static nm_status take_span(nm_ascend_profiler *profiler, nm_map *steps, const span *found, nm_error *err)
+{
+    uint64_t count = steps->count, number;
+    nm_status status = NM_OK;
+
+    if (found->step < 0 || found->ns == NM_NO_TIME)
+        return NM_OK;
+    status = nm_map_number(steps, (nm_key){.low = (uint64_t)found->step}, &number, err);
+    return status == NM_OK && number == count ? nm_ascend_profiler_step(profiler, found->step, found->ns, err) : status;
+}
+
+/* Of what is no JSON, or ends within it, what stands in front. */
+static nm_status read_trace(nm_ascend_profiler *profiler, nm_input *input, nm_error *err)
+{
+    nm_json_reader reader = nm_json_reader_from(nm_input_read, input);
+    nm_map steps = {0};
+    nm_json_token token;
+    span found;
+    nm_status status = nm_json_next(&reader, &token, err);
+
+    while (status == NM_OK && (status = nm_json_next(&reader, &token, err)) == NM_OK) {
+        if (token.kind != NM_JSON_OBJECT) {
+            status = nm_json_pass(&reader, &token, err);
+            continue;
+        }
+        status = read_span(&reader, &found, err);
+        if (status == NM_OK)
+            status = take_span(profiler, &steps, &found, err);
+    }
+    nm_map_free(&steps);
+    nm_json_reader_free(&reader);
+    if (status != NM_ERR_FORMAT && status != NM_ERR_LIMIT)
+        return status == NM_END ? NM_OK : status;
+    profiler->is_cut = true;
+    return NM_OK;
+}
+
 nm_status nm_ascend_csv_read(nm_ascend_profiler *profiler, nm_input *input, nm_bytes head, nm_error *err)
 {
     unsigned table = nm_ascend_csv_table(head);
@@ -243,6 +325,8 @@ nm_status nm_ascend_csv_read(nm_ascend_profiler *profiler, nm_input *input, nm_b
     profiler->is_beside |= table >= TABLES;
     if (table == TABLE_INFO)
         return read_info(profiler, input, err);
+    if (table == TABLE_TRACE)
+        return read_trace(profiler, input, err);
     if (table >= TABLES)
         return NM_OK;
     profiler->is_msprof |= table == TABLE_NPU_MEM || nm_csv_has_columns(head, headers[1].columns) ||

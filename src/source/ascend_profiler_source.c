@@ -78,7 +78,8 @@ static nm_status read_table(profiler_source *source, int fd, nm_bytes head, nm_e
     nm_input *input = NULL;
     nm_status status = nm_input_open(fd, head, &input, err);
 
-    if (status == NM_OK)
+    if (status == NM_OK &&
+        nm_ascend_csv_table(seen) != NM_ASCEND_PART_TRACE) /* it may be much longer than all others */
         status = sum_up(source, input, err);
     if (status == NM_OK)
         status = nm_ascend_csv_read(source->profiler, input, seen, err);
@@ -116,7 +117,9 @@ static nm_status source_open_parts(const int *fds, size_t fd_count, nm_source **
 
 static bool source_matches(nm_bytes head)
 {
-    return nm_ascend_csv_table(head) != 0;
+    unsigned table = nm_ascend_csv_table(head);
+
+    return table != 0 && table != NM_ASCEND_PART_TRACE;
 }
 
 /* ---- A database ---- */

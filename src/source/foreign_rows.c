@@ -66,6 +66,7 @@ static int read_file(sqlite3_file *file, void *data, int len, sqlite3_int64 offs
 
     if (nm_io_read_at(nm_input_fd(input), data, got, from, NULL) != NM_OK)
         return SQLITE_IOERR_READ;
+    nm_input_note_read(input, got);
     memset((uint8_t *)data + got, 0, (size_t)len - got);
     return got == (size_t)len ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
 }

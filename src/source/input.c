@@ -1,27 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A gzip file is inflated as it is read, and anew from its start after a rewind; several members behind one another are one text.
+ * Of a pipe that is read once, its first bytes are kept.
  */
 #include "source/input.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include "base/buffer.h"
 #include "base/io.h"
 
 #define CHUNK_BYTES ((size_t)64 << 10)
 #define WITH_GZIP   (16 + MAX_WBITS)
+#define KEPT_BYTES  (2 * NM_INPUT_LOOK_BYTES_MAX) /* what is looked at may be packed, and is read in chunks */
+#define WATCH_BYTES (UINT64_C(1) << 20)
 
 struct nm_input {
     int fd;       /* borrowed, or spool_fd */
     int spool_fd; /* owned, or -1 */
     uint64_t size_bytes, at;
+    bool is_pipe;     /* read once */
+    nm_buffer kept;   /* then: what has been read of it, up to KEPT_BYTES */
+    uint64_t watched; /* bytes since the watcher was told */
+    uint64_t noted;   /* bytes that were read in another way */
     bool is_gzip, is_inflating, is_ended, is_cut;
     z_stream stream; /* of is_gzip, while is_inflating */
     uint8_t chunk[CHUNK_BYTES];
 };
+
+static _Thread_local struct {
+    nm_input_watcher *tell;
+    void *context;
+} watching;
+
+void nm_input_watch(nm_input_watcher *watcher, void *context)
+{
+    watching.tell = watcher;
+    watching.context = context;
+}
 
 bool nm_input_is_gzip(nm_bytes head)
 {
@@ -42,6 +63,7 @@ size_t nm_input_look_into_gzip(nm_bytes head, uint8_t *out, size_t size)
 
 static nm_status begin(nm_input *input, nm_error *err)
 {
+    assert(!input->is_pipe || input->at <= input->kept.len);
     input->at = 0;
     if (!input->is_gzip)
         return NM_OK;
@@ -68,7 +90,7 @@ static nm_status spool(nm_input *input, int fd, nm_bytes head, nm_error *err)
     return status;
 }
 
-nm_status nm_input_open(int fd, nm_bytes head, nm_input **out, nm_error *err)
+static nm_status open_input(int fd, nm_bytes head, bool is_once, nm_input **out, nm_error *err)
 {
     nm_input *input = calloc(1, sizeof *input);
     struct stat info;
@@ -82,7 +104,10 @@ nm_status nm_input_open(int fd, nm_bytes head, nm_input **out, nm_error *err)
     input->is_gzip = nm_input_is_gzip(head);
     if (fstat(fd, &info) != 0)
         status = nm_fail_errno(err, errno, "cannot read");
-    else if (!S_ISREG(info.st_mode))
+    else if (!S_ISREG(info.st_mode) && is_once) {
+        input->is_pipe = true;
+        status = nm_buffer_append(&input->kept, head.data, head.len, err);
+    } else if (!S_ISREG(info.st_mode))
         status = spool(input, fd, head, err);
     else
         input->size_bytes = (uint64_t)info.st_size;
@@ -96,6 +121,16 @@ nm_status nm_input_open(int fd, nm_bytes head, nm_input **out, nm_error *err)
     return NM_OK;
 }
 
+nm_status nm_input_open(int fd, nm_bytes head, nm_input **out, nm_error *err)
+{
+    return open_input(fd, head, false, out, err);
+}
+
+nm_status nm_input_open_once(int fd, nm_bytes head, nm_input **out, nm_error *err)
+{
+    return open_input(fd, head, true, out, err);
+}
+
 void nm_input_close(nm_input *input)
 {
     if (input == NULL)
@@ -103,6 +138,7 @@ void nm_input_close(nm_input *input)
     if (input->is_inflating)
         inflateEnd(&input->stream);
     nm_io_close(input->spool_fd);
+    nm_buffer_free(&input->kept);
     free(input);
 }
 
@@ -111,15 +147,53 @@ nm_status nm_input_rewind(nm_input *input, nm_error *err)
     return begin(input, err);
 }
 
-/* The file's own bytes. */
-static nm_status read_plain(nm_input *input, void *data, size_t len, size_t *got, nm_error *err)
+static void tell_watcher(nm_input *input, size_t more_bytes, uint64_t position)
+{
+    input->watched += more_bytes;
+    if (watching.tell == NULL || input->watched < WATCH_BYTES)
+        return;
+    input->watched = 0;
+    watching.tell(watching.context, position, input->is_pipe ? 0 : input->size_bytes);
+}
+
+void nm_input_note_read(nm_input *input, size_t bytes)
+{
+    input->noted += bytes;
+    tell_watcher(input, bytes, input->noted);
+}
+
+/* What is kept first. */
+static nm_status read_pipe(nm_input *input, void *data, size_t len, size_t *got, nm_error *err)
+{
+    size_t old = input->at < input->kept.len ? input->kept.len - (size_t)input->at : 0, new = 0;
+
+    old = old < len ? old : len;
+    if (old > 0)
+        memcpy(data, input->kept.data + input->at, old);
+    nm_status status = nm_io_read(input->fd, (uint8_t *)data + old, len - old, &new, err);
+    if (status == NM_OK && input->kept.len < KEPT_BYTES)
+        status = nm_buffer_append(&input->kept, (uint8_t *)data + old, new, err);
+    *got = old + new;
+    input->size_bytes = input->at + *got;
+    return status;
+}
+
+static nm_status read_file(nm_input *input, void *data, size_t len, size_t *got, nm_error *err)
 {
     uint64_t left = input->size_bytes - input->at;
 
     *got = len < left ? len : (size_t)left;
-    nm_status status = nm_io_read_at(input->fd, data, *got, input->at, err);
+    return nm_io_read_at(input->fd, data, *got, input->at, err);
+}
+
+/* The file's own bytes. */
+static nm_status read_plain(nm_input *input, void *data, size_t len, size_t *got, nm_error *err)
+{
+    nm_status status = (input->is_pipe ? read_pipe : read_file)(input, data, len, got, err);
+
     if (status == NM_OK)
         input->at += *got;
+    tell_watcher(input, *got, input->at);
     return status;
 }
 

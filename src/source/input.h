@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The bytes of a file of another tool, from the first to the last, as often as wanted: as they are, or what a gzip file holds.
- * A pipe is copied to a file without a name first.
+ * A pipe is copied to a file without a name first, or read but once.
  */
 #ifndef NM_SOURCE_INPUT_H
 #define NM_SOURCE_INPUT_H
@@ -19,12 +19,24 @@ typedef struct nm_input nm_input;
 
 /* `fd` is borrowed; `head` is what has been read of it already, from its start. */
 nm_status nm_input_open(int fd, nm_bytes head, nm_input **out, nm_error *err);
+
+/* The same for who goes back only from its first NM_INPUT_LOOK_BYTES_MAX bytes: a pipe, which may have no end, is not copied. Its size is
+ * then what has been read. */
+nm_status nm_input_open_once(int fd, nm_bytes head, nm_input **out, nm_error *err);
 void nm_input_close(nm_input *input); /* NULL is fine */
 
 /* As read(2) that is whole (an nm_json_read): fewer than `len` bytes mean the end. NM_ERR_FORMAT: the gzip file is damaged. */
 nm_status nm_input_read(void *input, void *data, size_t len, size_t *got, nm_error *err);
 
 nm_status nm_input_rewind(nm_input *input, nm_error *err);
+
+/* Who is told every MiB how far this thread has read its file as it lies, again from 0 when it goes back; NULL: nobody. A source may read
+ * all of it while it is opened. `size`: 0 where it is not known. */
+typedef void nm_input_watcher(void *context, uint64_t position, uint64_t size);
+void nm_input_watch(nm_input_watcher *watcher, void *context);
+
+/* For who reads the file in another way: so much more has been read. */
+void nm_input_note_read(nm_input *input, size_t bytes);
 
 /* What a gzip file holds goes to a file without a name: from here on that is the file. Nothing where it is none. */
 nm_status nm_input_unpack(nm_input *input, nm_error *err);

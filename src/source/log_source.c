@@ -824,7 +824,7 @@ static nm_status source_open(int fd, nm_bytes head, nm_source **out, nm_error *e
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     source->base.type = &nm_log_source_type;
 
-    nm_status status = nm_input_open(fd, head, &source->input, err);
+    nm_status status = nm_input_open_once(fd, head, &source->input, err);
     if (status == NM_OK)
         status = nm_gathered_new(&source->gathered, err);
     if (status == NM_OK)

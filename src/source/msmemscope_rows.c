@@ -11,6 +11,7 @@
 
 #include "base/checksum.h"
 #include "base/number.h"
+#include "base/spoken.h"
 #include "source/csv_rows.h"
 #include "source/msmemscope_stack.h"
 
@@ -116,6 +117,9 @@ static nm_status number_thread(nm_msmemscope_rows *rows, int64_t pid, int64_t ti
                                sizeof *rows->threads.items, err);
     if (status == NM_OK)
         status = nm_map_number(&rows->process_of, (nm_key){0, (uint64_t)pid}, &process, err);
+    if (status == NM_OK && process == NM_MSMEMSCOPE_PROCESSES_MAX)
+        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, nm_spoken("this dump is of more than %d processes"),
+                       NM_MSMEMSCOPE_PROCESSES_MAX);
     if (status == NM_OK && process == rows->processes.count)
         rows->processes.items[rows->processes.count++] =
             (nm_msmemscope_process){.pid = pid, .first_thread = (uint32_t)rows->threads.count};

@@ -12,11 +12,12 @@
 #include "source/gathered.h"
 #include "source/input.h"
 
-#define NM_MSMEMSCOPE_UNKNOWN     INT64_MIN /* of a figure: the row does not say it */
-#define NM_MSMEMSCOPE_HOST        (-1)      /* of a device */
-#define NM_MSMEMSCOPE_NO_DEVICE   (-2)
-#define NM_MSMEMSCOPE_DEVICES_MAX 64 /* a number beyond is taken for none */
-#define NM_MSMEMSCOPE_NO_MODULE   (-1)
+#define NM_MSMEMSCOPE_UNKNOWN       INT64_MIN /* of a figure: the row does not say it */
+#define NM_MSMEMSCOPE_HOST          (-1)      /* of a device */
+#define NM_MSMEMSCOPE_NO_DEVICE     (-2)
+#define NM_MSMEMSCOPE_DEVICES_MAX   64 /* a number beyond is taken for none */
+#define NM_MSMEMSCOPE_NO_MODULE     (-1)
+#define NM_MSMEMSCOPE_PROCESSES_MAX 4096 /* of each some 30 KB are kept behind the source */
 
 typedef enum nm_msmemscope_kind {
     NM_MSMEMSCOPE_MALLOC = 1, /* address size total used module category */
@@ -95,7 +96,7 @@ typedef struct nm_msmemscope_rows {
 extern const char *const nm_msmemscope_columns[];
 extern const char *const nm_msmemscope_tables[];
 
-/* NM_ERR_FORMAT: no row of it can be read. `rows` is zeroed before, and to be freed on failure too. */
+/* NM_ERR_FORMAT: no row of it can be read. NM_ERR_LIMIT: of more than NM_MSMEMSCOPE_PROCESSES_MAX processes. `rows` is zeroed before, and to be freed on failure too. */
 nm_status nm_msmemscope_read_csv(nm_input *input, nm_gathered *gathered, nm_msmemscope_rows *rows, nm_error *err);
 nm_status nm_msmemscope_read_database(nm_foreign_tables *database, nm_gathered *gathered, nm_msmemscope_rows *rows,
                                       nm_error *err);

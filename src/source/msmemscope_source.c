@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/spoken.h"
 #include "base/tree.h"
 #include "source/csv_rows.h"
 #include "source/msmemscope_rows.h"
@@ -22,7 +23,8 @@
 #define FAR_ADDRESS       (UINT64_C(1) << 62)  /* no memory is there: of what has a size and no place */
 #define FAR_BYTES         (UINT64_C(1) << 44)  /* for each heap */
 #define FAR_HEAPS_MAX     4096
-#define OPEN_RANGES_MAX   64 /* how far up a thread's open ranges the begin of an end is looked for */
+#define HEAPS_MAX         16384 /* pools and modules of processes and devices: a real dump has some 100 */
+#define OPEN_RANGES_MAX   64    /* how far up a thread's open ranges the begin of an end is looked for */
 #define SAMPLE_AGE_NS_MAX INT64_C(10000000000)
 #define NONE              UINT32_MAX
 
@@ -157,6 +159,9 @@ static nm_status find_heap(dump_source *source, uint32_t process, nm_msmemscope_
 
     if (status == NM_OK)
         status = nm_map_number(&source->heap_of, key, &number, err);
+    if (status == NM_OK && number == HEAPS_MAX)
+        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, nm_spoken("this dump tells of more than %d pools and modules"),
+                       HEAPS_MAX);
     if (status == NM_OK && number == source->heaps.count) {
         source->heaps.items[source->heaps.count++] = (dump_heap){.process = process,
                                                                  .device = device,

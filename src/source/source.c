@@ -114,9 +114,30 @@ nm_status nm_source_look(int fd, nm_source_seen *out, nm_error *err)
     return status == NM_ERR_MEMORY ? status : NM_OK;
 }
 
+bool nm_source_rereads(nm_bytes head)
+{
+    uint8_t inner[NM_SOURCE_HEAD_BYTES];
+    nm_bytes seen = look_inside(head, inner);
+    const nm_source_type *type = nm_foreign_matches(seen) ? NULL : type_of(seen, nm_input_is_gzip(head));
+
+    return type != NULL && type->rewind != NULL;
+}
+
+nm_status nm_source_open_behind(int fd, nm_bytes head, nm_source **out, nm_error *err)
+{
+    uint8_t inner[NM_SOURCE_HEAD_BYTES];
+    nm_bytes seen = look_inside(head, inner);
+
+    *out = NULL;
+    if (nm_foreign_matches(seen))
+        return open_database(fd, head, out, err);
+    const nm_source_type *type = type_of(seen, nm_input_is_gzip(head));
+    return type != NULL ? type->open(fd, head, out, err) : nm_source_refuse(fd, head, err);
+}
+
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
 {
-    uint8_t begin[NM_SOURCE_HEAD_BYTES], inner[NM_SOURCE_HEAD_BYTES];
+    uint8_t begin[NM_SOURCE_HEAD_BYTES];
     nm_bytes head = {begin, 0};
     struct stat info;
 
@@ -127,12 +148,7 @@ nm_status nm_source_open(int fd, nm_source **out, nm_error *err)
         return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "this is a folder, not a file");
 
     nm_status status = nm_io_read(fd, begin, sizeof begin, &head.len, err);
-    if (status != NM_OK)
-        return status;
-    if (nm_foreign_matches(look_inside(head, inner)))
-        return open_database(fd, head, out, err);
-    const nm_source_type *type = type_of(look_inside(head, inner), nm_input_is_gzip(head));
-    return type != NULL ? type->open(fd, head, out, err) : nm_source_refuse(fd, head, err);
+    return status == NM_OK ? nm_source_open_behind(fd, head, out, err) : status;
 }
 
 nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out, nm_error *err)

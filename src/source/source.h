@@ -141,6 +141,12 @@ bool nm_source_is_log(nm_bytes head);
 /* Opens the input that `fd` reads (borrowed; a file or a pipe). NM_ERR_FORMAT when no format matches. */
 nm_status nm_source_open(int fd, nm_source **out, nm_error *err);
 
+/* The same where its first bytes have been read: `head` (as for `matches`). */
+nm_status nm_source_open_behind(int fd, nm_bytes head, nm_source **out, nm_error *err);
+
+/* Can what begins so be rewound also where it comes through a pipe? */
+bool nm_source_rereads(nm_bytes head);
+
 /* The same for the parts of one recording, in their order (trace/files.h): one trace; or for the files of one run of another tool. */
 nm_status nm_source_open_parts(const int *fds, size_t fd_count, nm_source **out, nm_error *err);
 nm_status nm_source_next(nm_source *source, nm_record *out, nm_error *err);

@@ -26,7 +26,11 @@ typedef struct nm_gather_process {
     bool has_pause;    /* a part of it was not recorded */
     bool is_partial;   /* of a database: part of its input is missing */
     bool is_kept;      /* of a database: only the newest part of its input was kept */
-    char host[256];    /* of a database; "": not known */
+    /* How far its input goes: */
+    bool is_hit_estimated;  /* that no miss was seen does not say that there was none */
+    bool is_peak_estimated; /* some of what is live is in no block */
+    bool is_peak_untold;    /* blocks are none of requests */
+    char host[256];         /* of a database; "": not known */
     /* As it was started with; "": not set. */
     char npu_conf[NM_GATHER_CONF_BYTES];  /* PYTORCH_NPU_ALLOC_CONF */
     char cuda_conf[NM_GATHER_CONF_BYTES]; /* PYTORCH_CUDA_ALLOC_CONF */

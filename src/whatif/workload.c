@@ -757,6 +757,8 @@ static void copy_place(nm_build *build)
     workload->page_bytes = build->settings.page_bytes;
     if (process == NULL)
         return;
+    if (gather->processes.items[*process].is_hit_estimated && build->heap->miss_count == 0)
+        workload->recorded.served_count = 0;
     memcpy(workload->conf,
            conf_of(&gather->processes.items[*process], device == NULL ? NULL : &gather->devices.items[*device]),
            sizeof workload->conf);

@@ -117,6 +117,20 @@ def read_otherwise(name, path, db, code):
         check(name, other, rows_of(f"{work}/{other}", VIEW) == rows_of(db, VIEW), "other rows")
 
 
+def pipe_without_end():
+    """What is printed while a program still runs is copied nowhere, and its answer comes when it ends."""
+    read, write = os.pipe()
+    run = subprocess.Popen([f"{bin_dir}/npumem-ingest", "--force", "--quiet", "-o", f"{work}/pipe.db", "-"], stdin=read, stderr=subprocess.PIPE,
+                           env={**os.environ, "TMPDIR": "/proc"}, text=True)
+    os.close(read)
+    with open(write, "wb") as out:
+        out.write(b"step 1 done\n" * 200000 + open(f"{logs_dir}/npu_full.log", "rb").read() + b"step 2 done\n" * 200000)
+        check("pipe", "is waited for", run.poll() is None, run.returncode)
+    said = run.communicate()[1]
+    check("pipe", "exit 0", run.returncode == 0, said)
+    check("pipe", "its failure", len(rows_of(f"{work}/pipe.db", VIEW)) == 1, "none")
+
+
 def folders():
     """A folder has the logs of its last run; what is silent is left out, and so it is of several operands."""
     root = f"{work}/folder"
@@ -144,6 +158,7 @@ os.makedirs(work, exist_ok=True)
 for file in sorted(os.listdir(logs_dir)):
     if file.endswith(".log"):
         one(file[:-4])
+pipe_without_end()
 folders()
 for text in failures:
     print(text, file=sys.stderr)

@@ -5,8 +5,8 @@ FROM health
 WHERE verdict <> 'not applicable';
 CREATE TEMP TABLE said_reserved (
     host,
-    rank,
-    pid,
+    rank INTEGER,
+    pid INTEGER,
     device,
     heap,
     level,

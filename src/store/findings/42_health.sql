@@ -1,19 +1,38 @@
+-- Pools that mapped memory of their own.
+CREATE TEMP TABLE said_mapped AS
+SELECT DISTINCT
+    p.host AS host,
+    p.pid AS pid,
+    p.device AS device,
+    p.heap AS heap
+FROM z_heap_place AS p
+JOIN z_pool_effort AS e ON e.heap_id = p.heap_id
+WHERE e.mapped_count > 0;
+CREATE INDEX temp.said_mapped_of ON said_mapped (pid, device, heap, host);
+
+-- What was reserved at most without what lived at most.
+CREATE TEMP TABLE said_spare AS
+SELECT
+    p.host AS host,
+    p.rank AS rank,
+    p.pid AS pid,
+    p.device AS device,
+    p.heap AS heap,
+    p.level AS level,
+    max(s.peak_reserved_bytes - s.peak_bytes) AS most_bytes
+FROM z_heap_place AS p
+JOIN z_heap_sum AS s ON s.heap_id = p.heap_id
+WHERE s.peak_reserved_bytes >= s.peak_bytes
+GROUP BY p.host, p.rank, p.pid, p.device, p.heap, p.level;
+CREATE INDEX temp.said_spare_of ON said_spare (pid, rank, device, heap, level, host);
+CREATE INDEX temp.said_reserved_of ON said_reserved (pid, rank, device, heap, level, moment, host);
+
 -- What they say, the worst first.
 INSERT INTO finding (
     severity, kind, reason, host, rank, pid, device, heap, level, verdict, basis, value, unit, bytes, count, moment, sentence, evidence,
     next_command, source_view
 )
 WITH
-    mapped AS (
-        SELECT DISTINCT
-            p.host AS host,
-            p.pid AS pid,
-            p.device AS device,
-            p.heap AS heap
-        FROM z_heap_place AS p
-        JOIN z_pool_effort AS e ON e.heap_id = p.heap_id
-        WHERE e.mapped_count > 0
-    ),
     -- What streams that ask for nothing any more kept when a pool held most: no setting gives that to others (44_idle_streams.sql).
     idle AS (
         SELECT
@@ -30,21 +49,6 @@ WITH
         JOIN z_idle_stream AS i ON i.heap_id = q.heap_id AND i.stream = q.stream AND (i.last_seq <= m.seq OR i.last_seq IS NULL)
         WHERE m.kind = 6
         GROUP BY i.host, i.rank, i.pid, i.device, i.heap, i.level
-    ),
-    -- What was reserved at most without what lived at most.
-    spare AS (
-        SELECT
-            p.host AS host,
-            p.rank AS rank,
-            p.pid AS pid,
-            p.device AS device,
-            p.heap AS heap,
-            p.level AS level,
-            max(s.peak_reserved_bytes - s.peak_bytes) AS most_bytes
-        FROM z_heap_place AS p
-        JOIN z_heap_sum AS s ON s.heap_id = p.heap_id
-        WHERE s.peak_reserved_bytes >= s.peak_bytes
-        GROUP BY p.host, p.rank, p.pid, p.device, p.heap, p.level
     )
 SELECT
     CASE h.verdict WHEN 'danger' THEN 'fault' WHEN 'unknown' THEN 'not judged' ELSE h.verdict END,
@@ -135,8 +139,8 @@ SELECT
 FROM temp.said_measure AS h
 JOIN temp.said_word AS w ON w.topic = 'measure' AND w.word = h.measure
 LEFT JOIN temp.said_word AS r ON r.topic = 'reason' AND r.word = h.reason
-LEFT JOIN mapped AS m ON m.host IS h.host AND m.pid IS h.pid AND m.device IS h.device AND m.heap IS h.heap
-LEFT JOIN spare AS x
+LEFT JOIN temp.said_mapped AS m ON m.host IS h.host AND m.pid IS h.pid AND m.device IS h.device AND m.heap IS h.heap
+LEFT JOIN temp.said_spare AS x
     ON x.host IS h.host AND x.rank IS h.rank AND x.pid IS h.pid AND x.device IS h.device AND x.heap IS h.heap AND x.level IS h.level
 LEFT JOIN idle AS e
     ON h.measure = 'fragmentation'
@@ -166,3 +170,5 @@ ORDER BY
     h.heap;
 DROP TABLE temp.said_measure;
 DROP TABLE temp.said_reserved;
+DROP TABLE temp.said_mapped;
+DROP TABLE temp.said_spare;

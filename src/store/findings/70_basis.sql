@@ -37,18 +37,19 @@ JOIN (
             ELSE i.misuse_basis
         END
 GROUP BY p.host, p.rank, p.pid, k.kind;
+CREATE INDEX temp.said_basis_of ON said_basis (kind, pid, rank, host);
 
 -- Of a finding the least of those that it is of; of the whole run the least of all.
 CREATE TEMP TABLE said_grade AS
 SELECT
     f.finding_id AS finding_id,
-    min(b.grade) AS grade
-FROM finding AS f
-JOIN temp.said_basis AS b
-    ON b.kind = f.kind
-        AND ((f.host IS NULL AND f.rank IS NULL AND f.pid IS NULL) OR (b.host IS f.host AND b.rank IS f.rank AND b.pid IS f.pid))
-GROUP BY f.finding_id
-HAVING min(b.grade) < 3;
+    CASE
+        WHEN f.host IS NULL AND f.rank IS NULL AND f.pid IS NULL
+            THEN (SELECT min(b.grade) FROM temp.said_basis AS b WHERE b.kind = f.kind)
+        ELSE (SELECT b.grade FROM temp.said_basis AS b WHERE b.kind = f.kind AND b.pid IS f.pid AND b.rank IS f.rank AND b.host IS f.host)
+    END AS grade
+FROM finding AS f;
+DELETE FROM temp.said_grade WHERE grade IS NULL OR grade = 3;
 
 DELETE FROM finding
 WHERE finding_id IN (SELECT g.finding_id FROM temp.said_grade AS g WHERE g.grade = 0)
@@ -69,6 +70,18 @@ SET severity = CASE WHEN severity = 'fault' AND kind <> 'out of memory' THEN 'wa
 WHERE finding_id IN (SELECT g.finding_id FROM temp.said_grade AS g) AND severity <> 'not judged';
 
 -- What was not released in what was seen may be in use.
+CREATE TEMP TABLE said_open AS
+SELECT
+    p.host AS host,
+    p.rank AS rank,
+    p.pid AS pid,
+    sum(t.outstanding_bytes) AS outstanding_bytes,
+    sum(t.outstanding_count) AS outstanding_count
+FROM process AS p
+JOIN heap AS h ON h.process_id = p.process_id
+JOIN z_heap_sum AS t ON t.heap_id = h.heap_id
+GROUP BY p.host, p.rank, p.pid
+HAVING sum(t.allocation_count) > 0;
 INSERT INTO finding (severity, kind, reason, host, rank, pid, basis, bytes, count, sentence, evidence, source_view)
 SELECT
     'not judged',
@@ -78,24 +91,28 @@ SELECT
     b.rank,
     b.pid,
     'estimate',
-    sum(t.outstanding_bytes),
-    sum(t.outstanding_count),
+    o.outstanding_bytes,
+    o.outstanding_count,
     said(
         CASE
-            WHEN sum(t.outstanding_count) > 0
-                THEN say('screen.unjudged.window', 'n', sum(t.outstanding_count), 'open_bytes', sum(t.outstanding_bytes))
+            WHEN o.outstanding_count > 0
+                THEN say('screen.unjudged.window', 'n', o.outstanding_count, 'open_bytes', o.outstanding_bytes)
             ELSE say('screen.unjudged.leaks')
         END
     ),
     said(said_line(NULL, say('screen.reason.estimate'))),
     'outstanding_by_site'
-FROM temp.said_basis AS b
-JOIN process AS p ON p.host IS b.host AND p.rank IS b.rank AND p.pid IS b.pid
-JOIN heap AS h ON h.process_id = p.process_id
-JOIN z_heap_sum AS t ON t.heap_id = h.heap_id
-WHERE b.kind = 'leak' AND b.grade IN (1, 2)
-GROUP BY b.host, b.rank, b.pid
-HAVING sum(t.allocation_count) > 0;
+FROM temp.said_open AS o
+JOIN temp.said_basis AS b ON b.kind = 'leak' AND b.pid IS o.pid AND b.rank IS o.rank AND b.host IS o.host
+WHERE b.grade IN (1, 2);
+CREATE TEMP TABLE said_found AS
+SELECT DISTINCT
+    kind,
+    pid,
+    rank,
+    host
+FROM finding;
+CREATE INDEX temp.said_found_of ON said_found (kind, pid, rank, host);
 INSERT INTO finding (severity, kind, reason, host, rank, pid, basis, sentence, evidence, source_view)
 SELECT
     'not judged',
@@ -122,6 +139,8 @@ FROM temp.said_basis AS b
 WHERE b.grade = 0
     AND b.kind IN ('leak', 'fragmentation', 'pool hit rate', 'out of memory', 'misuse')
     AND (SELECT r.has_memory FROM temp.said_run AS r)
-    AND NOT EXISTS (SELECT 1 FROM finding AS f WHERE f.kind = b.kind AND f.host IS b.host AND f.rank IS b.rank AND f.pid IS b.pid);
+    AND NOT EXISTS (SELECT 1 FROM temp.said_found AS f WHERE f.kind = b.kind AND f.pid IS b.pid AND f.rank IS b.rank AND f.host IS b.host);
+DROP TABLE temp.said_found;
+DROP TABLE temp.said_open;
 DROP TABLE temp.said_basis;
 DROP TABLE temp.said_grade;

@@ -7,9 +7,7 @@ SELECT
     p.end_minute AS end_minute,
     f.minute AS minute,
     f.floor_bytes AS floor_bytes
-FROM z_site_verdict AS v
-JOIN heap AS h ON h.heap_id = v.heap_id
-JOIN (
+FROM (
     SELECT
         i.process_id,
         min(u.last_ns) / 60000000000 AS begin_minute,
@@ -17,12 +15,15 @@ JOIN (
     FROM usage AS u
     JOIN heap AS i ON i.heap_id = u.heap_id
     GROUP BY i.process_id
-) AS p ON p.process_id = h.process_id
-JOIN process ON process.process_id = h.process_id
-JOIN input ON input.input_id = process.input_id
-JOIN z_site_floor AS f ON f.heap_id = v.heap_id AND f.site_frame_id IS v.site_frame_id
+    HAVING end_minute - begin_minute >= (SELECT least FROM minimum WHERE judgement = 'rising')
+) AS p
+CROSS JOIN heap AS h ON h.process_id = p.process_id
+CROSS JOIN z_site_verdict AS v ON v.heap_id = h.heap_id
+CROSS JOIN process ON process.process_id = h.process_id
+CROSS JOIN input ON input.input_id = process.input_id
+CROSS JOIN z_site_floor AS f ON f.heap_id = v.heap_id AND f.site_frame_id IS v.site_frame_id
 LEFT JOIN z_site_lifetime AS l ON l.heap_id = v.heap_id AND l.site_frame_id IS v.site_frame_id
-JOIN (
+CROSS JOIN (
     SELECT
         a.heap_id,
         s.site_frame_id,
@@ -33,7 +34,6 @@ JOIN (
     GROUP BY a.heap_id, s.site_frame_id
 ) AS o ON o.heap_id = v.heap_id AND o.site_frame_id IS v.site_frame_id
 WHERE v.reason = 'no steps'
-    AND p.end_minute - p.begin_minute >= (SELECT least FROM minimum WHERE judgement = 'rising')
     AND input.events_dropped + input.events_damaged + input.events_unrecovered = 0
     AND (l.p99_at_most_ns IS NULL OR p.end_minute * 60000000000 - o.first_ns > l.p99_at_most_ns)
 ORDER BY v.rowid, f.minute;

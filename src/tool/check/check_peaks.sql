@@ -1,4 +1,4 @@
--- check_peaks.sql: all driver memory of a device; where none was recorded, each of its pools. With a filter, each heap
+-- check_peaks.sql: all driver memory of a device; where none is known, each of its pools. With a filter, each heap
 -- by itself. limit_value, NULL: the rule's own.
 SELECT
     host,
@@ -11,7 +11,7 @@ SELECT
     NULL AS limit_value,
     NULL AS note
 FROM device_peak
-WHERE :rank IS NULL AND :heap IS NULL
+WHERE :rank IS NULL AND :heap IS NULL AND peak_bytes > 0
 UNION ALL
 SELECT k.host, k.rank, k.pid, k.device, k.heap, k.level, k.peak_bytes, NULL, NULL
 FROM peak AS k
@@ -19,7 +19,7 @@ WHERE CASE
     WHEN :rank IS NULL AND :heap IS NULL THEN k.level = 'pool' AND k.device IS NOT NULL AND NOT EXISTS (
         SELECT 1
         FROM device_peak AS d
-        WHERE d.host IS k.host AND d.device IS k.device
+        WHERE d.host IS k.host AND d.device IS k.device AND d.peak_bytes > 0
     )
     ELSE (:rank IS NULL OR k.rank IS :rank)
         AND (:heap IS NULL OR k.heap IS :heap OR k.level IS :heap)

@@ -19,6 +19,7 @@
 #include "tool/check/check_anomalies.sql.h"
 #include "tool/check/check_base_partial.sql.h"
 #include "tool/check/check_baseline.sql.h"
+#include "tool/check/check_basis.sql.h"
 #include "tool/check/check_chosen.sql.h"
 #include "tool/check/check_failures.sql.h"
 #include "tool/check/check_fragmentation.sql.h"
@@ -42,18 +43,21 @@ static const struct {
     bool is_count; /* rows are what is wrong: none of them is good news */
     bool has_limit;
     const char *nothing; /* what it means when there is no row */
+    const char *part;    /* :part of check_basis.sql; NULL: its findings say how far inputs go, or none does */
 } questions[CHECK_KIND_COUNT] = {
     [CHECK_COMPLETE] = {"complete", .unit = CHECK_COUNT, .is_count = true},
     [CHECK_MAX_PEAK] = {"max-peak", NM_CHECK_PEAKS_SQL, .unit = CHECK_BYTES, .has_limit = true,
-                        .nothing = "no device memory was recorded"},
+                        .nothing = "no device memory was recorded", .part = "peak"},
     [CHECK_MAX_RESERVED] = {"max-reserved", NM_CHECK_RESERVED_SQL, .unit = CHECK_BYTES, .has_limit = true,
-                            .nothing = "no pool is known to hold anything"},
+                            .nothing = "no pool is known to hold anything", .part = "reserved"},
     [CHECK_MAX_FRAGMENTATION] = {"max-fragmentation", NM_CHECK_FRAGMENTATION_SQL, .unit = CHECK_RATIO,
-                                 .has_limit = true, .nothing = "no pool is known to hold anything"},
+                                 .has_limit = true, .nothing = "no pool is known to hold anything",
+                                 .part = "fragmentation"},
     [CHECK_MIN_HIT_RATE] = {"min-hit-rate", NM_CHECK_HIT_RATES_SQL, .unit = CHECK_RATIO, .is_minimum = true,
-                            .has_limit = true, .nothing = "no pool served anything after the warm-up"},
+                            .has_limit = true, .nothing = "no pool served anything after the warm-up", .part = "hits"},
     [CHECK_MAX_MISSES_PER_STEP] = {"max-misses-per-step", NM_CHECK_MISSES_SQL, .unit = CHECK_COUNT, .has_limit = true,
-                                   .nothing = "no step after the warm-up is known of a process with a pool"},
+                                   .nothing = "no step after the warm-up is known of a process with a pool",
+                                   .part = "hits"},
     [CHECK_MAX_HOST_GROWTH] = {"max-host-growth", NM_CHECK_HOST_GROWTH_SQL, .unit = CHECK_BYTES_PER_HOUR,
                                .has_limit = true,
                                .nothing = "no host memory was recorded: npumem-record --sample-interval"},
@@ -308,6 +312,25 @@ static nm_status say_unjudged(sqlite3 *db, const check_rule *rule, const check_f
     return status;
 }
 
+/* What is measured of inputs that go only part of the way is never firm; what others break is. */
+static nm_status judge_basis(sqlite3 *db, const check_rule *rule, const check_filter *filter, check_result *out,
+                             nm_error *err)
+{
+    check_not_judged said = rule->not_judged == CHECK_NOT_SAID ? filter->not_judged : rule->not_judged;
+    nm_check_basis_row row = {0};
+    nm_status status = nm_check_basis_get(db, questions[rule->kind].part, rank_of(filter), &row, err);
+
+    if (status != NM_OK || (!row.has_estimate && !row.has_untold) || (row.has_exact && !out->is_ok))
+        return status;
+    out->is_unjudged = true;
+    out->is_ok = said == CHECK_PASSES;
+    out->failed_count = 0;
+    out->place[0] = 0;
+    nm_sentence_put(row.has_untold ? NM_SAY_REASON_UNTOLD : NM_SAY_REASON_ESTIMATE, nm_spoken_language(), NULL,
+                    out->note, sizeof out->note);
+    return NM_OK;
+}
+
 nm_status check_count_heaps(sqlite3 *db, const check_filter *filter, int64_t *chosen_count, int64_t *all_count,
                             nm_error *err)
 {
@@ -349,11 +372,13 @@ nm_status check_measure(sqlite3 *db, const check_rule *rule, const check_filter 
     }
     if (questions[rule->kind].finding != NULL && out->place_count == 0)
         status = say_unjudged(db, rule, filter, out, err);
+    else if (questions[rule->kind].part != NULL)
+        status = judge_basis(db, rule, filter, out, err);
     if (status != NM_OK)
         return status;
     if (chosen_count == 0 && (filter->heap != NULL || filter->has_rank))
         fail_with(out, nm_spoken("no heap is of this rank and name"));
-    else if (out->place_count == 0 && !is_count)
+    else if (out->place_count == 0 && !is_count && !out->is_unjudged)
         fail_with(out, nm_spoken(questions[rule->kind].nothing));
     return NM_OK;
 }

@@ -23,6 +23,7 @@
 #include "base/shown.h"
 #include "base/spoken.h"
 #include "source/ascend_profiler.h"
+#include "source/input.h"
 #include "tool/common/folder.h"
 
 #define RANK_MAX 100000000 /* a larger number is a date, or chance */
@@ -333,6 +334,22 @@ static nm_status add_info(tool_input *input, nm_error *err)
     return status;
 }
 
+/* When its steps began, says the file of what ran beside the tables. */
+static nm_status add_trace(tool_input *input, nm_error *err)
+{
+    const char *slash = strrchr(input->paths[0], '/');
+    int len = slash == NULL ? 0 : (int)(slash - input->paths[0] + 1);
+    char *path = NULL;
+    nm_status status = NM_OK;
+
+    if (asprintf(&path, "%.*s%s", len, input->paths[0], NM_ASCEND_TRACE_NAME) < 0)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (nm_door_leads_to(path, S_IFREG))
+        status = add_part(input, path, NM_ASCEND_PART_TRACE, err);
+    free(path);
+    return status;
+}
+
 /* Runs that tell no memory, or tell it twice, are none; what is one file is called as that. */
 static nm_status end_runs(tool_inputs *inputs, nm_error *err)
 {
@@ -350,8 +367,11 @@ static nm_status end_runs(tool_inputs *inputs, nm_error *err)
         }
         if (input->run != NULL && !input->is_run_database && status == NM_OK)
             status = add_info(input, err);
+        bool is_folder = input->path_count > 1;
+        if (input->run != NULL && !input->is_run_database && status == NM_OK)
+            status = add_trace(input, err);
         if (input->run != NULL) {
-            char *name = strdup(input->path_count > 1 ? input->run : input->paths[0]);
+            char *name = strdup(is_folder ? input->run : input->paths[0]);
 
             free(input->name);
             input->name = name;
@@ -607,6 +627,23 @@ nm_status tool_input_source(int fd, const nm_trace_files *files, nm_source **out
     status = nm_source_open_parts(fds, files->count, out, err);
     free(fds);
     return status;
+}
+
+static void show_read(void *context, uint64_t position, uint64_t size)
+{
+    nm_progress *progress = context;
+
+    if (progress->slot != NULL)
+        nm_progress_update(progress, position, 0);
+    else if (size == 0)
+        nm_progress_say(progress, nm_spoken("reading the input"));
+    else
+        nm_progress_part(progress, position, size, nm_spoken("reading the input"));
+}
+
+void tool_inputs_show(nm_progress *progress)
+{
+    nm_input_watch(progress == NULL ? NULL : show_read, progress);
 }
 
 nm_status tool_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err)

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "source/source.h"
 #include "tool/common/logs.h"
+#include "tool/common/progress.h"
 #include "trace/files.h"
 
 typedef struct tool_input {
@@ -59,6 +60,9 @@ nm_status tool_input_open(const tool_input *input, int *fd, nm_trace_files *file
 
 /* The records of what tool_input_open has given, from the first one. */
 nm_status tool_input_source(int fd, const nm_trace_files *files, nm_source **out, nm_error *err);
+
+/* From here on `progress` shows how far an input is read that a source reads while it is opened; NULL: no more. */
+void tool_inputs_show(nm_progress *progress);
 
 /* Back to the first record. *is_new: *source is another one, opened anew; it is NULL after a failure. */
 nm_status tool_input_again(int fd, const nm_trace_files *files, nm_source **source, bool *is_new, nm_error *err);

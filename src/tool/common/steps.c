@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Steps are found by reading an input twice, so a pipe is first copied to a file without a name. Before that is done its
+ * Steps are found by reading an input twice, so a pipe is first copied to a file without a name, unless its source keeps what it
+ * needs: a log that is still written is never copied. Before that is done its
  * head must be one that a source knows: what is piped in by mistake may have no end. How steps are found is the replay's;
  * this only feeds it until it has enough.
  */
@@ -39,16 +40,12 @@ static nm_status check_copy(int copy_fd, nm_error *err)
                                                               : status;
 }
 
-nm_status tool_steps_copy(int *fd, nm_error *err)
+static nm_status copy_pipe(int *fd, nm_bytes head, nm_error *err)
 {
-    uint8_t begin[NM_SOURCE_HEAD_BYTES];
-    nm_bytes head = {begin, 0};
     uint64_t copied_bytes;
     int copy_fd = -1;
-    nm_status status = nm_io_read(*fd, begin, sizeof begin, &head.len, err);
+    nm_status status = nm_source_recognise(head, err); /* before it is copied: it may be anything, and have no end */
 
-    if (status == NM_OK) /* before it is copied: it may be anything, and have no end */
-        status = nm_source_recognise(head, err);
     if (status == NM_OK)
         status = nm_io_open_temporary(&copy_fd, err);
     if (status == NM_OK)
@@ -68,6 +65,20 @@ nm_status tool_steps_copy(int *fd, nm_error *err)
     nm_io_close(*fd);
     *fd = copy_fd;
     return NM_OK;
+}
+
+nm_status tool_steps_open_pipe(int *fd, nm_source **source, nm_error *err)
+{
+    uint8_t begin[NM_SOURCE_HEAD_BYTES];
+    nm_bytes head = {begin, 0};
+    nm_status status = nm_io_read(*fd, begin, sizeof begin, &head.len, err);
+
+    *source = NULL;
+    if (status == NM_OK && nm_source_rereads(head))
+        return nm_source_open_behind(*fd, head, source, err);
+    if (status == NM_OK)
+        status = copy_pipe(fd, head, err);
+    return status == NM_OK ? nm_source_open(*fd, source, err) : status;
 }
 
 nm_status tool_steps_find(const char *step_at, nm_source *source, nm_anchor **out, nm_error *err)

@@ -15,8 +15,9 @@
 /* Is it an input that can be read but once, and is to be read twice? `step_at`: what --step-at says, or NULL. */
 bool tool_steps_needs_copy(const char *step_at, int fd);
 
-/* *fd becomes a copy of all that could be read from it, without a name. */
-nm_status tool_steps_copy(int *fd, nm_error *err);
+/* *source becomes one of what comes through `fd`; where that cannot go back by itself, *fd becomes a copy of all that could be read,
+ * without a name. */
+nm_status tool_steps_open_pipe(int *fd, nm_source **source, nm_error *err);
 
 /* Reads the source, as far as is needed, and decides. *out is NULL when nobody wants steps to be found. */
 nm_status tool_steps_find(const char *step_at, nm_source *source, nm_anchor **out, nm_error *err);

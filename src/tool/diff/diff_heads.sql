@@ -5,5 +5,5 @@ SELECT
     (SELECT count(DISTINCT rank) FROM process) AS rank_count,
     (SELECT max(generation) FROM step) AS step_count,
     sum(is_complete = 0 OR baseline = 'unknown') AS partial_count,
-    sum(baseline = 'known') AS midway_count
+    sum(baseline = 'known' AND peak_basis <> 'none') AS midway_count
 FROM input;

@@ -145,8 +145,11 @@ static nm_status read_records(ingest *run, nm_error *err)
 
 static nm_status begin_source(ingest *run, nm_error *err)
 {
-    nm_status status = tool_input_source(run->input_fd, &run->files, &run->source, err);
+    nm_status status;
 
+    tool_inputs_show(&run->progress);
+    status = tool_input_source(run->input_fd, &run->files, &run->source, err);
+    tool_inputs_show(NULL);
     return status == NM_OK ? look_behind(run, err) : status;
 }
 
@@ -158,19 +161,22 @@ nm_status ingest_begin_input(ingest *run, const tool_input *input, nm_error *err
     run->first_seq = run->last_seq = NM_NO_SEQ;
     run->state = NM_STATE_UNSEEN;
     status = ingest_open_input(run, err);
+    nm_progress_begin(&run->progress, run->options->progress, input_bytes(run));
+    run->progress.slot = run->slot;
     return status == NM_OK && !tool_steps_needs_copy(run->options->step_at, run->input_fd) ? begin_source(run, err)
                                                                                            : status;
 }
 
-/* What came through a pipe: only now, when it is known that there is a place for the output. */
-static nm_status copy_input(ingest *run, nm_error *err)
+/* What comes through a pipe: only now, when it is known that there is a place for the output. */
+static nm_status open_pipe(ingest *run, nm_error *err)
 {
     nm_status status;
 
     run->subject = run->input->name;
-    nm_progress_say(&run->progress, "copying the input, to read it twice");
-    status = tool_steps_copy(&run->input_fd, err);
-    return status == NM_OK ? begin_source(run, err) : status;
+    tool_inputs_show(&run->progress);
+    status = tool_steps_open_pipe(&run->input_fd, &run->source, err);
+    tool_inputs_show(NULL);
+    return status == NM_OK ? look_behind(run, err) : status;
 }
 
 /* Reads the input once to find out where steps begin, and goes back to its first record. */
@@ -331,10 +337,8 @@ nm_status ingest_load_input(ingest *run, nm_error *err)
     nm_source_summary_data summary = {0};
     nm_status status = NM_OK;
 
-    nm_progress_begin(&run->progress, run->options->progress, input_bytes(run));
-    run->progress.slot = run->slot;
     if (run->source == NULL)
-        status = copy_input(run, err);
+        status = open_pipe(run, err);
     if (status == NM_OK)
         status = find_steps(run, err);
     if (status == NM_OK)

@@ -250,7 +250,17 @@ static nm_status ask_chosen(run *r, nm_error *err)
     return status == NM_OK && r->printed_count == 0 ? ask(r, false, true, false, false, err) : status;
 }
 
-static void print_end(const run *r)
+/* Is it not judged? Then what is not known may be all the same. */
+static bool is_unjudged(const run *r, const char *kind)
+{
+    int64_t count = 0;
+    char sql[128];
+
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM finding WHERE kind = '%s' AND severity = 'not judged'", kind);
+    return nm_db_get_int(r->db, sql, &count, NULL) == NM_OK && count > 0;
+}
+
+static void print_nothing(const run *r)
 {
     static const char *const nothing[] = {
         [STACK_DEFAULT] = "nothing leaked, and nothing was live",
@@ -261,10 +271,21 @@ static void print_end(const run *r)
         [STACK_BY_ID] = "there is no stack of that number",
         [STACK_BY_SITE] = "nothing was allocated at a site of that name",
     };
+    const char *text = nothing[r->options->choice];
+
+    if (r->options->choice == STACK_LEAK && is_unjudged(r, "leak"))
+        text = "nothing is known to have leaked";
+    else if (r->options->choice == STACK_OOM && is_unjudged(r, "out of memory"))
+        text = "no request for memory is known to have failed";
+    printf("%s\n", nm_spoken(text));
+}
+
+static void print_end(const run *r)
+{
     char count[NM_HUMAN_BYTES];
 
     if (r->printed_count == 0)
-        printf("%s\n", nm_spoken(nothing[r->options->choice]));
+        print_nothing(r);
     else if (r->left_count > 0)
         printf(nm_spoken("\nand %s more (--top)\n"), nm_human_count(count, r->left_count));
 }

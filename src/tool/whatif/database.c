@@ -50,10 +50,13 @@ static nm_status take_process(database *base, const nm_whatif_processes_row *row
     const uint64_t *index = nm_map_get(&base->gather->process_of, (nm_key){0, definition.id});
     if (status != NM_OK || index == NULL)
         return status;
-    base->gather->processes.items[*index].is_partial = !row->is_whole;
-    base->gather->processes.items[*index].is_kept = row->is_kept;
-    snprintf(base->gather->processes.items[*index].host, sizeof base->gather->processes.items[*index].host, "%s",
-             row->host);
+    nm_gather_process *process = &base->gather->processes.items[*index];
+    process->is_partial = !row->is_whole;
+    process->is_kept = row->is_kept;
+    process->is_hit_estimated = row->is_hit_estimated;
+    process->is_peak_estimated = row->is_peak_estimated;
+    process->is_peak_untold = row->is_peak_untold;
+    snprintf(process->host, sizeof process->host, "%s", row->host);
     return NM_OK;
 }
 

@@ -71,23 +71,44 @@ static nm_status read_records(reading *state, nm_error *err)
     return status == NM_END ? nm_replay_finish(state->replay, err) : status;
 }
 
-static nm_status read_stream(const tool_input *input, const nm_sink *sink, whatif_input *out, nm_error *err)
+/* All processes are of the one input. */
+static void take_basis(nm_gather *gather, const nm_carries *carries)
+{
+    for (size_t i = 0; i < gather->processes.count; i++) {
+        nm_gather_process *process = &gather->processes.items[i];
+
+        process->is_hit_estimated = carries->hits < NM_GRADE_EXACT;
+        process->is_peak_estimated = carries->peak == NM_GRADE_ESTIMATE;
+        process->is_peak_untold = carries->peak < NM_GRADE_ESTIMATE;
+    }
+}
+
+static nm_status open_source(reading *state, nm_progress *progress, nm_error *err)
+{
+    nm_status status;
+
+    tool_inputs_show(progress);
+    status = tool_steps_needs_copy(NULL, state->fd) ? tool_steps_open_pipe(&state->fd, &state->source, err)
+                                                    : tool_input_source(state->fd, &state->files, &state->source, err);
+    tool_inputs_show(NULL);
+    return status;
+}
+
+static nm_status read_stream(const tool_input *input, counting *rows, whatif_input *out, nm_error *err)
 {
     reading state = {.fd = -1};
     bool is_new;
     nm_source_summary_data summary;
     nm_status status = tool_input_open(input, &state.fd, &state.files, err);
 
-    if (status == NM_OK && tool_steps_needs_copy(NULL, state.fd))
-        status = tool_steps_copy(&state.fd, err);
     if (status == NM_OK)
-        status = tool_input_source(state.fd, &state.files, &state.source, err);
+        status = open_source(&state, rows->progress, err);
     if (status == NM_OK)
         status = tool_steps_find(NULL, state.source, &state.anchor, err);
     if (status == NM_OK)
         status = tool_input_again(state.fd, &state.files, &state.source, &is_new, err);
     if (status == NM_OK)
-        status = nm_replay_new(sink, nm_passes, &state.replay, err);
+        status = nm_replay_new(&rows->sink, nm_passes, &state.replay, err);
     if (status == NM_OK)
         status = read_records(&state, err);
     if (status == NM_OK) {
@@ -95,6 +116,7 @@ static nm_status read_stream(const tool_input *input, const nm_sink *sink, whati
         snprintf(out->kind, sizeof out->kind, "%s", summary.kind);
         out->is_complete = summary.is_complete && summary.events_late == 0;
         out->is_kept = summary.events_unkept > 0;
+        take_basis(out->gather, &summary.carries);
     }
     nm_replay_free(state.replay);
     nm_anchor_free(state.anchor);
@@ -126,7 +148,7 @@ nm_status whatif_load(const char *const *paths, size_t path_count, nm_progress *
         out->is_complete = true; /* or not: each process knows of its own input */
         status = whatif_database_read(inputs.items[0].paths[0], out->gather, &rows.sink, err);
     } else if (status == NM_OK) {
-        status = read_stream(&inputs.items[0], &rows.sink, out, err);
+        status = read_stream(&inputs.items[0], &rows, out, err);
     }
     tool_inputs_free(&inputs);
     return status;

@@ -87,6 +87,9 @@ static nm_status make_workload(whatif *run, nm_error *err)
     const nm_gather_process *process = nm_gather_process_of(run->input.gather, heap);
     uint64_t capacity = run->options->capacity_bytes;
 
+    if (process != NULL && process->is_peak_untold)
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET,
+                       nm_spoken("does not tell of single requests: there is nothing to replay"));
     capacity = capacity != 0 ? capacity : run->workload->capacity_bytes;
     run->place = (whatif_place){
         .path = run->options->paths[0],

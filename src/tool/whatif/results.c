@@ -75,7 +75,8 @@ static void print_recorded(const nm_workload *workload, FILE *out)
         fprintf(out, nm_spoken("recorded      %s %s%s, %s reserved at the most, hit rate %s\n"),
                 count(a, recorded->segment_count),
                 recorded->is_expandable ? nm_spoken("mapping") : nm_spoken("segment"), plural(recorded->segment_count),
-                bytes(b, recorded->peak_reserved_bytes), nm_human_percent(c, hit_rate));
+                bytes(b, recorded->peak_reserved_bytes),
+                recorded->served_count == 0 ? "-" : nm_human_percent(c, hit_rate));
     else
         fprintf(out, nm_spoken("recorded      its driver memory is not known\n"));
     if (recorded->baseline_block_count > 0)
@@ -110,6 +111,8 @@ static void print_doubts(const whatif_place *place, const nm_workload *workload,
 
     if (!place->is_complete)
         fprintf(out, nm_spoken("partial       part of the input is missing: all figures are of the rest\n"));
+    if (place->process != NULL && place->process->is_peak_estimated)
+        fprintf(out, nm_spoken("partial       some of what was live is in no row: all figures are estimates\n"));
     if (recorded->has_pause)
         fprintf(out, nm_spoken("partial       a part of the run was not recorded\n"));
     if (recorded->is_baseline_unknown)

@@ -138,6 +138,127 @@ START_TEST(a_pipe_can_be_gone_back_in)
 }
 END_TEST
 
+/* A process of its own writes `count` copies of `data` into a pipe, of which the head is read here. */
+static int pipe_of(const uint8_t *data, size_t len, unsigned count, uint8_t *head, size_t head_len)
+{
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    if (fork() == 0) {
+        close(ends[0]);
+        for (unsigned i = 0; i < count; i++)
+            for (size_t at = 0, more = 1; at < len && more > 0; at += more) {
+                ssize_t written = write(ends[1], data + at, len - at);
+
+                more = written > 0 ? (size_t)written : 0;
+            }
+        _exit(0);
+    }
+    close(ends[1]);
+    for (size_t at = 0; at < head_len;) {
+        ssize_t part = read(ends[0], head + at, head_len - at);
+
+        ck_assert_int_gt(part, 0);
+        at += (size_t)part;
+    }
+    return ends[0];
+}
+
+START_TEST(a_pipe_that_is_read_once_goes_back_to_its_beginning_and_is_not_copied)
+{
+    static uint8_t packed[TEXT_BYTES * 2];
+    uint8_t head[100];
+    nm_status status;
+
+    setenv("TMPDIR", "/proc", 1); /* no file can be made there */
+    for (unsigned is_packed = 0; is_packed < 2; is_packed++) {
+        size_t len = is_packed ? gzip(2, packed, sizeof packed) : TEXT_BYTES;
+        int fd = pipe_of(is_packed ? packed : text, len, 1, head, sizeof head);
+        nm_input *input = NULL;
+
+        ck_assert_int_eq(nm_input_open_once(fd, (nm_bytes){head, sizeof head}, &input, &err), NM_OK);
+        for (size_t look = 50; look <= NM_INPUT_LOOK_BYTES_MAX; look *= 16) {
+            size_t part = 0;
+
+            ck_assert_int_eq(nm_input_read(input, got, look, &part, &err), NM_OK);
+            ck_assert_uint_eq(part, look);
+            ck_assert_mem_eq(got, text, look);
+            ck_assert_int_eq(nm_input_rewind(input, &err), NM_OK);
+        }
+        ck_assert_uint_eq(read_all(input, 4097, &status), TEXT_BYTES);
+        ck_assert_mem_eq(got, text, TEXT_BYTES);
+        ck_assert_uint_eq(nm_input_size(input), len);
+        nm_input_close(input);
+        close(fd);
+    }
+    unsetenv("TMPDIR");
+}
+END_TEST
+
+START_TEST(a_long_pipe_that_is_read_once_is_read_to_its_end)
+{
+    uint8_t head[100];
+    nm_input *input = NULL;
+    int fd = pipe_of(text, TEXT_BYTES, 10, head, sizeof head);
+
+    ck_assert_int_eq(nm_input_open_once(fd, (nm_bytes){head, sizeof head}, &input, &err), NM_OK);
+    for (unsigned i = 0; i < 10; i++) {
+        size_t part = 0;
+
+        ck_assert_int_eq(nm_input_read(input, got, TEXT_BYTES, &part, &err), NM_OK);
+        ck_assert_uint_eq(part, TEXT_BYTES);
+        ck_assert_mem_eq(got, text, TEXT_BYTES);
+    }
+    size_t part = 1;
+    ck_assert_int_eq(nm_input_read(input, got, 1, &part, &err), NM_OK);
+    ck_assert_uint_eq(part, 0);
+    nm_input_close(input);
+    close(fd);
+}
+END_TEST
+
+typedef struct told {
+    unsigned count;
+    uint64_t position, size;
+} told;
+
+static void take_told(void *context, uint64_t position, uint64_t size)
+{
+    told *all = context;
+
+    ck_assert_uint_gt(position, all->position);
+    *all = (told){all->count + 1, position, size};
+}
+
+/* Ten pieces of 300,000 bytes: every MiB is passed in one of them, and what comes behind it is told with that piece. */
+START_TEST(who_watches_is_told_every_mebibyte)
+{
+    FILE *file = file_of(text, TEXT_BYTES);
+    told all = {0};
+
+    for (unsigned i = 1; i < 10; i++)
+        ck_assert_uint_eq(fwrite(text, 1, TEXT_BYTES, file), TEXT_BYTES);
+    fflush(file);
+    nm_input *input = open_input(file);
+    nm_input_watch(take_told, &all);
+    for (unsigned i = 0; i < 10; i++) {
+        size_t part = 0;
+
+        ck_assert_int_eq(nm_input_read(input, got, TEXT_BYTES, &part, &err), NM_OK);
+    }
+    ck_assert_uint_eq(all.count, 2);
+    ck_assert_uint_eq(all.position, 8 * TEXT_BYTES);
+    ck_assert_uint_eq(all.size, 10 * TEXT_BYTES);
+    nm_input_watch(NULL, NULL);
+    ck_assert_int_eq(nm_input_rewind(input, &err), NM_OK);
+    nm_status status;
+    read_all(input, 1 << 16, &status);
+    ck_assert_uint_eq(all.count, 2);
+    nm_input_close(input);
+    fclose(file);
+}
+END_TEST
+
 START_TEST(what_is_cut_gives_what_is_in_front_and_what_is_damaged_its_byte)
 {
     static uint8_t packed[TEXT_BYTES * 2];
@@ -173,6 +294,9 @@ TEST_SUITE(test_input)
     tcase_add_checked_fixture(tcase, begin, NULL);
     tcase_add_test(tcase, a_file_and_a_gzip_file_of_it_are_the_same);
     tcase_add_test(tcase, a_pipe_can_be_gone_back_in);
+    tcase_add_test(tcase, a_pipe_that_is_read_once_goes_back_to_its_beginning_and_is_not_copied);
+    tcase_add_test(tcase, a_long_pipe_that_is_read_once_is_read_to_its_end);
+    tcase_add_test(tcase, who_watches_is_told_every_mebibyte);
     tcase_add_test(tcase, what_is_cut_gives_what_is_in_front_and_what_is_damaged_its_byte);
     suite_add_tcase(suite, tcase);
     return suite;

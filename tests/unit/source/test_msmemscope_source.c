@@ -258,6 +258,33 @@ START_TEST(what_cannot_be_read_is_counted)
 }
 END_TEST
 
+/* A row of each of so many processes, or of modules of a few. */
+static nm_status read_many(unsigned count, bool is_of_processes)
+{
+    FILE *file = fopen(path, "we");
+
+    ck_assert_ptr_nonnull(file);
+    fputs(HEADER, file);
+    for (unsigned i = 1; i <= count; i++)
+        fprintf(file, "%u,MALLOC,HAL,N/A,1764753365728889200,%u,8,0,0x%x000,\"{size:4096,MID:%u}\",,\n", i,
+                is_of_processes ? i : 1 + i / 250, i, is_of_processes ? 33 : i % 250);
+    fclose(file);
+    return read_all();
+}
+
+START_TEST(a_dump_of_what_no_machine_runs_is_refused)
+{
+    ck_assert_int_eq(read_many(4096, true), NM_END);
+    ck_assert_uint_eq(summary.events_ingested, 4096);
+    ck_assert_int_eq(read_many(4097, true), NM_ERR_LIMIT);
+    ck_assert_str_eq(err.text, "this dump is of more than 4096 processes");
+    ck_assert_int_eq(read_many(16384, false), NM_END);
+    ck_assert_uint_eq(summary.events_ingested, 16384);
+    ck_assert_int_eq(read_many(16385, false), NM_ERR_LIMIT);
+    ck_assert_str_eq(err.text, "this dump tells of more than 16384 pools and modules");
+}
+END_TEST
+
 /* ---- Databases, and bytes that are others ---- */
 
 static void make_database(const char *table)
@@ -368,6 +395,7 @@ TEST_SUITE(test_msmemscope_source)
     tcase_add_checked_fixture(told, begin, end);
     tcase_add_test(told, a_dump_is_told_in_the_order_of_its_times);
     tcase_add_test(told, a_dump_of_april_2025_means_the_same);
+    tcase_add_test(told, a_dump_of_what_no_machine_runs_is_refused);
     tcase_add_test(told, times_that_a_spreadsheet_rounded_leave_the_order_of_ids);
     tcase_add_test(told, what_the_file_leaves_out_is_no_misuse);
     tcase_add_test(told, all_kinds_of_rows_have_their_events);
