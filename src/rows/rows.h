@@ -143,7 +143,7 @@ typedef enum nm_reserved_source {                           /* where a pool's re
                                   NM_RESERVED_STATED = 2,   /* no segment was ever seen: what the pool states */
 } nm_reserved_source;
 
-/* Why a pool had to grow: the words of table z_miss_cause, whose comment in schema/063_pool.sql is the definition. */
+/* Why a pool had to grow: the words of table z_miss_cause, whose comment in schema/pool_miss.sql is the definition. */
 typedef enum nm_miss_cause {
     NM_MISS_UNKNOWN = 0,
     NM_MISS_COLD = 1,
