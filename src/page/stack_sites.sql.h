@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_STACK_SITES_SQL \
-    "SELECT stack_id, site_frame_id FROM stack WHERE site_frame_id IS NOT NULL;"
 #define NM_STACK_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) INTEGER(site_frame_id)
-NM_QUESTION(stack_sites, NM_STACK_SITES_SQL, NM_STACK_SITES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(stack_sites, NM_STACK_SITES_COLUMNS, NM_QUESTION_NONE)
 
 #endif
