@@ -6,7 +6,6 @@
 #include "analysis/hits.h"
 
 #include "analysis/passes.h"
-#include "base/number.h"
 #include "replay/keyframe.h"
 #include "replay/lookup.h"
 

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "page/curves.h"
 #include "say/command.h"
-#include "say/sentence.h"
 #include "store/database.h"
 #include "store/findings/said_text.h"
 
