@@ -49,7 +49,7 @@ CREATE TABLE z_stream_call (
 );
 
 CREATE TABLE z_stream_call_sum (
-    -- Calls about streams of one process, by device, kind and stream. Shown by the view z_stream_call_total.
+    -- Calls about streams of one process, by device, kind and stream. Shown by queries/stream_call_total.sql.
     --
     -- The process. NULL: not known.
     process_id INTEGER REFERENCES process (process_id),
@@ -66,47 +66,3 @@ CREATE TABLE z_stream_call_sum (
     -- Calls that failed. Unit: calls.
     error_count INTEGER NOT NULL
 );
-
-CREATE VIEW z_stream_call_total (
-    -- Calls about streams and events of each process, by device, kind and stream.
-    --
-    -- begin process
-    -- Name of the machine. NULL: not known.
-    host,
-    -- Rank of the process. NULL: none.
-    rank,
-    -- Process number. NULL: not known.
-    pid,
-    -- end process
-    -- Number of the device. NULL: not known.
-    device,
-    -- Always NULL: a stream is not of one heap.
-    heap,
-    -- Always NULL: a stream is not of one level.
-    level,
-    -- A word of z_stream_call_kind.
-    kind,
-    -- The stream. NULL: none, or not known.
-    stream,
-    -- Calls. Unit: calls.
-    call_count,
-    -- Time spent in them; of a synchronisation the time waited. Unit: nanoseconds. NULL: not known.
-    cost_ns,
-    -- Calls that failed. Unit: calls.
-    error_count
-) AS
-SELECT
-    process.host, process.rank, process.pid,
-    coalesce(d.physical_ordinal, d.ordinal),
-    NULL,
-    NULL,
-    k.name,
-    g.stream,
-    g.call_count,
-    g.cost_ns,
-    g.error_count
-FROM z_stream_call_sum AS g
-LEFT JOIN process ON process.process_id = g.process_id
-LEFT JOIN device AS d ON d.device_id = g.device_id
-LEFT JOIN z_stream_call_kind AS k ON k.kind = g.kind
-ORDER BY g.process_id, g.device_id, g.kind, g.stream;

@@ -33,7 +33,7 @@ static const char *call_sql(const char *group, const char *name, char *sql, size
             "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id) WHERE is_exported = 1 AND level = '%s'",
             name);
     else if (strcmp(group, "stream") == 0 && strcmp(name, "failed") == 0)
-        snprintf(sql, room, "SELECT sum(error_count) FROM z_stream_call_total");
+        snprintf(sql, room, "SELECT sum(error_count) FROM z_stream_call_sum");
     else if (strcmp(group, "stream") == 0)
         snprintf(sql, room, "SELECT count(*) FROM z_stream_call WHERE kind = %s", name);
     else
