@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <string.h>
 
-
 #define WORDS_MAX    12
 #define DIGITS_MAX   12
 #define MIB          (UINT64_C(1) << 20)

@@ -117,7 +117,8 @@ static int write_pages(sqlite3 *db, const char *type, nm_error *err)
     sqlite3_stmt *rows = NULL;
     int fault_count = 0;
 
-    snprintf(sql, sizeof sql, "SELECT name, sql FROM sqlite_master WHERE type = '%s' ORDER BY name GLOB 'z_*', name", type);
+    snprintf(sql, sizeof sql, "SELECT name, sql FROM sqlite_master WHERE type = '%s' ORDER BY name GLOB 'z_*', name",
+             type);
     if (nm_db_prepare(db, sql, &rows, err) != NM_OK)
         return 1;
     while (sqlite3_step(rows) == SQLITE_ROW) {

@@ -28,7 +28,7 @@ UNITS = {"bytes": "bytes", "ratio": "percent", "ns": "time", "hours": "number"}
 SOURCES = {
     "screen": ["src/say/sentences.def"],
     "page": ["src/say/page.def"],
-    "health": ["schema/health.sql"],
+    "health": ["schema/health.sql", "schema/fragmentation_verdict.sql"],
     "out_of_memory": ["schema/out_of_memory.sql"],
     "leak": ["schema/leak_by_site.sql"],
     "suspect": ["schema/suspect_by_site.sql"],

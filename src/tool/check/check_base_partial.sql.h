@@ -5,8 +5,6 @@
 
 #include "store/question.h"
 
-#define NM_CHECK_BASE_PARTIAL_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(input_count) REAL(missing_value) \
-    INTEGER(lossy_count) TEXT(state) INTEGER(late_count) INTEGER(thinned_count)
-NM_QUESTION_OF_TEXTS(check_base_partial, NM_CHECK_BASE_PARTIAL_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_ASK(check_base_partial, NM_QUESTION_NONE)
 
 #endif

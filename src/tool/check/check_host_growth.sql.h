@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_CHECK_HOST_GROWTH_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) \
-    INTEGER(device) TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
 #define NM_CHECK_HOST_GROWTH_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank)
-NM_QUESTION_OF_TEXTS(check_host_growth, NM_CHECK_HOST_GROWTH_COLUMNS, NM_CHECK_HOST_GROWTH_PARAMETERS)
+NM_QUESTION_ASK(check_host_growth, NM_CHECK_HOST_GROWTH_PARAMETERS)
 
 #endif
