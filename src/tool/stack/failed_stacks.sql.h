@@ -5,11 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_FAILED_STACKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) INTEGER(bytes) \
-    INTEGER(allocation_count) TEXT(words) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(device_kind) \
-    TEXT(heap) TEXT(heap_name) TEXT(level) TEXT(what) TEXT(verdict) INTEGER(out_of_memory_id) INTEGER(heap_id) \
-    TEXT(source)
 #define NM_FAILED_STACKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank)
-NM_QUESTION_OF_TEXTS(failed_stacks, NM_FAILED_STACKS_COLUMNS, NM_FAILED_STACKS_PARAMETERS)
+NM_QUESTION_ASK(failed_stacks, NM_FAILED_STACKS_PARAMETERS)
 
 #endif
