@@ -76,6 +76,25 @@ function(npumem_embed output symbol header)
     VERBATIM)
 endfunction()
 
+# npumem_add_questions(TARGET [FOLDER...]): what the C of this folder and of some below it asks, NAME.sql with NAME.sql.h beside it.
+function(npumem_add_questions target)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/questions.c)
+  set(files "")
+  foreach(folder . ${ARGN})
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.sql.h)
+    list(APPEND files ${found})
+  endforeach()
+  file(GLOB parts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.part.sql ${PROJECT_SOURCE_DIR}/src/export/*.part.sql)
+  list(TRANSFORM files REPLACE "[.]h$" "")
+  list(JOIN files "," joined)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFILES=${joined} -P ${PROJECT_SOURCE_DIR}/cmake/Questions.cmake
+    DEPENDS ${files} ${parts} ${PROJECT_SOURCE_DIR}/cmake/Questions.cmake
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
+
 # Where each shell looks for the completion of a program, and by what name.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completions)
 set(NPUMEM_COMPLETION_bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

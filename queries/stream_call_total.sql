@@ -5,16 +5,19 @@
 --             is none; call_count calls; cost_ns nanoseconds in them, of a synchronisation those waited, NULL where unknown;
 --             error_count calls that failed
 SELECT
-    v.pid AS pid,
-    v.device AS device,
-    v.kind AS kind,
-    v.stream AS stream,
-    v.call_count AS call_count,
-    v.cost_ns AS cost_ns,
-    v.error_count AS error_count
-FROM z_stream_call_total AS v
-WHERE v.pid IS coalesce(:pid, v.pid)
-ORDER BY v.cost_ns IS NULL, v.cost_ns DESC, v.kind, v.pid, v.device, v.stream
+    process.pid AS pid,
+    coalesce(d.physical_ordinal, d.ordinal) AS device,
+    k.name AS kind,
+    g.stream AS stream,
+    g.call_count AS call_count,
+    g.cost_ns AS cost_ns,
+    g.error_count AS error_count
+FROM z_stream_call_sum AS g
+LEFT JOIN process ON process.process_id = g.process_id
+LEFT JOIN device AS d ON d.device_id = g.device_id
+LEFT JOIN z_stream_call_kind AS k ON k.kind = g.kind
+WHERE process.pid IS coalesce(:pid, process.pid)
+ORDER BY g.cost_ns IS NULL, g.cost_ns DESC, k.name, process.pid, coalesce(d.physical_ordinal, d.ordinal), g.stream
 -- begin guard coalesce(:pid, :top); coalesce(:top, 1000)
 LIMIT CASE
     WHEN coalesce(:pid, :top) IS NULL

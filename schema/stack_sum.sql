@@ -1,5 +1,25 @@
 -- Which sums belong to a call stack.
 
+CREATE TABLE z_stack_sum (
+    -- Allocations of one heap by stack, over the whole recording, without the baseline.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- Where. NULL: no stack was recorded.
+    stack_id INTEGER REFERENCES stack (stack_id),
+    -- Allocations. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- Of these, how many ended. Unit: allocations.
+    free_count INTEGER NOT NULL,
+    -- Sum of what was allocated. Unit: bytes.
+    allocated_bytes INTEGER NOT NULL,
+    -- Of these, how much ended. Unit: bytes.
+    freed_bytes INTEGER NOT NULL,
+    -- Part of allocated_bytes that was allocated in the steps of table step: not before the first, and not before
+    -- input.detail_begin_seq. Unit: bytes.
+    in_step_bytes INTEGER NOT NULL
+);
+
 -- catalog: large, not counted
 CREATE VIEW stack_sum (
     -- Sums of each heap by whole call stacks: what was allocated by a stack, what of it was live at the peak, and what leaked.

@@ -7,7 +7,6 @@
 
 #include "analysis/hit_parts.h"
 #include "analysis/passes.h"
-#include "base/number.h"
 #include "replay/keyframe.h"
 #include "replay/lookup.h"
 

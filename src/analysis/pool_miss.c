@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Why a pool had to grow. The rules stand in schema/063_pool.sql, at table z_miss_cause; a cause is named only where what was
+ * Why a pool had to grow. The rules stand in schema/pool_miss.sql, at table z_miss_cause; a cause is named only where what was
  * before is known well enough for it.
  */
 #include "analysis/pool_miss.h"

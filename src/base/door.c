@@ -25,6 +25,14 @@ bool nm_door_look(const char *path, struct stat *info)
     return stat(path, info) == 0;
 }
 
+bool nm_door_is_same(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return nm_door_look(a, &first) && nm_door_look(b, &second) && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
 bool nm_door_leads_to(const char *path, mode_t type)
 {
     struct stat info;

@@ -27,6 +27,7 @@
 /* ---- Paths of the user: links are followed -------------------------------------------------------------------------- */
 
 bool nm_door_look(const char *path, struct stat *info); /* false: it is not there, or hidden; errno says why */
+bool nm_door_is_same(const char *a, const char *b);     /* both are there, and one file */
 
 /* Does it lead to what is of this type (S_IFREG, S_IFDIR, ...)? Only for what is decided by that alone: what is opened then is
  * judged again. */

@@ -33,7 +33,8 @@ void nm_json_real(nm_json *json, const char *name,
                   double value); /* the shortest that reads back the same; not finite: null */
 void nm_json_bool(nm_json *json, const char *name, bool value);
 void nm_json_null(nm_json *json, const char *name);
-void nm_json_value(nm_json *json, const char *name, nm_bytes value); /* JSON already */
+void nm_json_known(nm_json *json, const char *name, bool is_known, int64_t value); /* else null */
+void nm_json_value(nm_json *json, const char *name, nm_bytes value);               /* JSON already */
 
 /* JSON of somebody else, read and written anew. What is none fails the writer as nm_json_next says. */
 void nm_json_copy(nm_json *json, const char *name, nm_bytes value);

@@ -112,6 +112,14 @@ void nm_json_null(nm_json *json, const char *name)
     put_word(json, name, "null");
 }
 
+void nm_json_known(nm_json *json, const char *name, bool is_known, int64_t value)
+{
+    if (is_known)
+        nm_json_int(json, name, value);
+    else
+        nm_json_null(json, name);
+}
+
 /* A name of the token, which the writer takes as a text that ends. */
 static void copy_token(nm_json *json, const char *name, const nm_json_token *token)
 {

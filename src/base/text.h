@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How long a text may be, wherever one comes from: what is longer is cut where a UTF-8 character ends and marked with
- * "...". libc's string functions alone are needed, so that the recorded program can use it too.
+ * "...". And a file's name without its folders. libc's string functions alone are needed, so that the recorded program can use
+ * it too.
  */
 #ifndef NM_BASE_TEXT_H
 #define NM_BASE_TEXT_H
@@ -39,6 +40,14 @@ static inline size_t nm_text_cut(const void *text, size_t len, size_t max_bytes,
         return kept;
     memcpy((char *)out + kept, NM_TEXT_CUT_MARK, NM_TEXT_CUT_MARK_BYTES);
     return kept + NM_TEXT_CUT_MARK_BYTES;
+}
+
+/* The last part of a path; borrowed from it. NULL has none. */
+static inline const char *nm_path_name(const char *path)
+{
+    const char *slash = path == NULL ? NULL : strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
 }
 
 #endif

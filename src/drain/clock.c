@@ -32,6 +32,11 @@ int64_t nm_clock_monotonic_ns(void)
     return read_clock_ns(CLOCK_MONOTONIC);
 }
 
+void nm_clock_pause(int64_t ns)
+{
+    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
+}
+
 uint64_t nm_clock_ticks(uint32_t kind)
 {
     if (kind == NM_CLOCK_COUNTER) {

@@ -24,6 +24,9 @@ uint64_t nm_clock_ticks(uint32_t kind);
 /* CLOCK_MONOTONIC, nanoseconds. */
 int64_t nm_clock_monotonic_ns(void);
 
+/* Sleeps so long, or less if a signal comes. */
+void nm_clock_pause(int64_t ns);
+
 /* Begins the recording's time: measures for about 10 ms and fills the session's calibration and wall clock. */
 void nm_clock_start(nm_clock *clock, nm_ring_session *session);
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -236,11 +235,6 @@ void nm_drain_free(nm_drain *drain)
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------------- */
 
-static void pause_for(int64_t ns)
-{
-    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
-}
-
 static void say(nm_drain *drain, const char *what, const char *then)
 {
     char line[NM_ERROR_TEXT_BYTES + 80];
@@ -385,7 +379,7 @@ static void wait_for_reader(nm_drain *drain)
 
     while (drain->output.is_waiting) {
         before = drain->output.held_at;
-        pause_for(PAUSE_NS_MIN);
+        nm_clock_pause(PAUSE_NS_MIN);
         push_on(drain);
         if (drain->output.held_at != before)
             since_ns = nm_clock_monotonic_ns();
@@ -917,7 +911,7 @@ nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
     nm_status status = nm_drain_pass(drain, &pause_ns, err);
 
     while (status == NM_OK && drain->watermark < asked_at && nm_clock_monotonic_ns() < until_ns) {
-        pause_for(PAUSE_NS_SHORT);
+        nm_clock_pause(PAUSE_NS_SHORT);
         status = nm_drain_pass(drain, &pause_ns, err);
     }
     return status;
@@ -987,7 +981,7 @@ static nm_status take_the_rest(nm_drain *drain, nm_error *err)
         atomic_fetch_add_explicit(&drain->folder->session->heartbeat, 1, memory_order_relaxed); /* a sign of life */
         status = look_and_release(drain, true, &is_busy, err);
         if (i + 1 < CLOSING_PASSES && drain->processes.live_count > 0)
-            pause_for(CLOSING_PAUSE_NS);
+            nm_clock_pause(CLOSING_PAUSE_NS);
     }
     return status == NM_OK ? release(drain, UINT64_MAX, err) : status;
 }
@@ -1000,7 +994,7 @@ static nm_status wait_for_names(nm_drain *drain, nm_error *err)
     if (drain->namer == NULL)
         return status;
     while (status == NM_OK && drain->namer->waiting(drain->namer->context) > 0 && nm_clock_monotonic_ns() < until_ns) {
-        pause_for(PAUSE_NS_MIN);
+        nm_clock_pause(PAUSE_NS_MIN);
         status = nm_unify_take_names(&drain->merge.unify, err);
     }
     if (status == NM_OK)

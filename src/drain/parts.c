@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/door.h"
 #include "base/io.h"
+#include "base/text.h"
 #include "drain/output.h"
 
 #define PARTS_OF_BUDGET     8
@@ -92,26 +93,18 @@ bool nm_parts_is_due(const nm_parts *parts, uint64_t step_count, bool is_pressed
     return last(parts)->bytes >= bytes || (!is_pressed && nm_parts_is_step_due(parts, step_count));
 }
 
-/* "NAME.007" in its folder, in what nm_part_path has given; NULL is fine. */
-static const char *base_of(const char *path)
-{
-    const char *slash = path == NULL ? NULL : strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
-}
-
 static nm_status create_part(nm_parts *parts, nm_trace_part part, int *fd, nm_error *err)
 {
     char *path = nm_part_path(parts->name, part.number);
     nm_status status = path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
 
     if (status == NM_OK)
-        status = nm_output_create_at(parts->folder, base_of(path), fd, err);
+        status = nm_output_create_at(parts->folder, nm_path_name(path), fd, err);
     if (status == NM_OK) {
         status = add_part(parts, part, err);
         if (status != NM_OK) {
             nm_io_close(*fd);
-            nm_door_remove_at(parts->folder, base_of(path));
+            nm_door_remove_at(parts->folder, nm_path_name(path));
         }
     }
     free(path);
@@ -136,7 +129,7 @@ static void remove_part(const nm_parts *parts, size_t index)
     char *path = nm_part_path(parts->name, parts->items[index].number);
 
     if (path != NULL)
-        nm_door_remove_at(parts->folder, base_of(path));
+        nm_door_remove_at(parts->folder, nm_path_name(path));
     free(path);
 }
 

@@ -5,13 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_EXPORT_FACTS_SQL \
-    "SELECT (SELECT min(start_realtime_ns) FROM input) AS start_realtime_ns, (SELECT count(*) FROM input WHERE " \
-    "is_complete = 0) AS partial_count, (SELECT count(*) FROM process) AS process_count, (SELECT command FROM " \
-    "process WHERE command IS NOT NULL ORDER BY process_id LIMIT 1) AS command, max(last_ns) AS last_ns, " \
-    "max(last_seq) AS last_seq FROM usage;"
 #define NM_EXPORT_FACTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(start_realtime_ns) INTEGER(partial_count) \
     INTEGER(process_count) TEXT(command) INTEGER(last_ns) INTEGER(last_seq)
-NM_QUESTION_OF_TEXTS(export_facts, NM_EXPORT_FACTS_SQL, NM_EXPORT_FACTS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(export_facts, NM_EXPORT_FACTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

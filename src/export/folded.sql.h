@@ -5,30 +5,9 @@
 
 #include "store/question.h"
 
-#define NM_FOLDED_SQL \
-    "WITH place (heap_id, rank, pid, device, heap, level, text) AS ( SELECT heap_id, rank, pid, device, heap, " \
-    "level, words || CASE WHEN count(*) OVER (PARTITION BY words) > 1 THEN coalesce(', ' || host, '') || " \
-    "coalesce(', pid ' || pid, '') || ', heap ' || heap_id ELSE '' END FROM ( SELECT p.heap_id, p.host, p.rank, " \
-    "p.pid, p.device, p.heap, p.level, coalesce('rank ' || p.rank || ', ', 'pid ' || p.pid || ', ', '') || " \
-    "coalesce( coalesce(nullif(upper(d.kind), 'DEVICE'), 'device') || ' ' || p.device || ', ', '' ) || " \
-    "coalesce(p.heap, p.level, 'heap') AS words FROM z_heap_place AS p LEFT JOIN device AS d ON d.device_id = " \
-    "p.device_id ) ) , span (heap_id, seq, ns) AS ( SELECT DISTINCT heap_id, seq, ns FROM ( SELECT h.heap_id, CASE " \
-    "WHEN n.moment IS NOT NULL THEN n.seq WHEN :moment GLOB 'seq:*' THEN CAST(substr(:moment, 5) AS INTEGER) END " \
-    "AS seq, CASE WHEN n.moment IS NULL AND :moment NOT GLOB '*[^0-9]*' THEN CAST(:moment AS INTEGER) END AS ns " \
-    "FROM heap AS h LEFT JOIN z_named_moment AS n ON n.heap_id = h.heap_id AND n.moment = :moment ) WHERE " \
-    "coalesce(seq, ns) IS NOT NULL ), live (heap_id, stack_id, is_baseline, stream, category_id, live_count, " \
-    "live_bytes) AS ( SELECT heap_id, stack_id, is_baseline, NULL, NULL, sum(live_count), sum(live_bytes) FROM " \
-    "z_peak_stack WHERE NOT :has_rows GROUP BY heap_id, stack_id, is_baseline UNION ALL SELECT a.heap_id, " \
-    "a.stack_id, a.alloc_seq IS NULL AND a.stack_id IS NULL, a.stream, a.category_id, count(*), sum(a.size_bytes) " \
-    "FROM allocation AS a CROSS JOIN span AS s ON s.heap_id = a.heap_id WHERE :has_rows AND (a.alloc_seq IS NULL " \
-    "OR CASE WHEN s.seq IS NULL THEN a.alloc_ns <= s.ns ELSE a.alloc_seq <= s.seq END) AND (a.end_kind = 0 OR CASE " \
-    "WHEN s.seq IS NULL THEN a.free_ns > s.ns ELSE a.free_seq > s.seq END) GROUP BY 1, 2, 3, 4, 5 ) SELECT " \
-    "place.text AS heap, live.stack_id AS stack_id, live.is_baseline AS is_baseline, sum(live.live_bytes) AS " \
-    "live_bytes FROM live JOIN place ON place.heap_id = live.heap_id GROUP BY live.heap_id, live.stack_id, " \
-    "live.is_baseline HAVING sum(live.live_bytes) > 0 ORDER BY live.heap_id, live.stack_id, live.is_baseline;"
 #define NM_FOLDED_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(heap) INTEGER(stack_id) FLAG(is_baseline) \
     INTEGER(live_bytes)
 #define NM_FOLDED_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment) FLAG(has_rows)
-NM_QUESTION_OF_TEXTS(folded, NM_FOLDED_SQL, NM_FOLDED_COLUMNS, NM_FOLDED_PARAMETERS)
+NM_QUESTION_OF_TEXTS(folded, NM_FOLDED_COLUMNS, NM_FOLDED_PARAMETERS)
 
 #endif

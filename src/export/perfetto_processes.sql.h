@@ -5,13 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_PERFETTO_PROCESSES_SQL \
-    "SELECT process.process_id AS process_id, CASE WHEN process.pid BETWEEN 1 AND 1000000000 AND (SELECT count(*) " \
-    "FROM process AS other WHERE other.pid = process.pid) = 1 THEN process.pid ELSE 1000000000 + " \
-    "process.process_id END AS pid, coalesce('rank ' || process.rank || ', ', '') || coalesce(process.host || " \
-    "', ', '') || coalesce(process.command, 'pid ' || process.pid, 'process') AS name FROM process ORDER BY " \
-    "process_id;"
 #define NM_PERFETTO_PROCESSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(pid) TEXT(name)
-NM_QUESTION_OF_TEXTS(perfetto_processes, NM_PERFETTO_PROCESSES_SQL, NM_PERFETTO_PROCESSES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(perfetto_processes, NM_PERFETTO_PROCESSES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

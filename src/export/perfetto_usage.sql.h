@@ -5,12 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_PERFETTO_USAGE_SQL \
-    "SELECT heap_id, max_seq < last_seq AS is_max_before, max(coalesce(max_ns, max_seq * 1000, 0), 0) AS max_ns, " \
-    "max_live_bytes, max(coalesce(last_ns, last_seq * 1000, 0), 0) AS last_ns, live_bytes, reserved_bytes FROM " \
-    "usage ORDER BY heap_id, last_seq;"
 #define NM_PERFETTO_USAGE_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) FLAG(is_max_before) INTEGER(max_ns) \
     INTEGER(max_live_bytes) INTEGER(last_ns) INTEGER(live_bytes) INTEGER(reserved_bytes)
-NM_QUESTION(perfetto_usage, NM_PERFETTO_USAGE_SQL, NM_PERFETTO_USAGE_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(perfetto_usage, NM_PERFETTO_USAGE_COLUMNS, NM_QUESTION_NONE)
 
 #endif

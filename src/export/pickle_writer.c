@@ -52,11 +52,6 @@ void nm_pickle_dict_end(nm_pickle_writer *w)
     put_code(w, 'u');
 }
 
-void nm_pickle_empty_dict(nm_pickle_writer *w)
-{
-    put_code(w, '}');
-}
-
 void nm_pickle_list(nm_pickle_writer *w, nm_pickle_list_state *list)
 {
     list->item_count = 0;

@@ -48,7 +48,6 @@ void nm_pickle_writer_fini(nm_pickle_writer *w);
 
 void nm_pickle_dict(nm_pickle_writer *w);
 void nm_pickle_dict_end(nm_pickle_writer *w); /* of one with a pair at least */
-void nm_pickle_empty_dict(nm_pickle_writer *w);
 
 /* Items go into their list a thousand at a time, so that no reader has to hold more of them elsewhere. */
 void nm_pickle_list(nm_pickle_writer *w, nm_pickle_list_state *list);

@@ -14,6 +14,7 @@
 
 #include "base/map.h"
 #include "base/shown.h"
+#include "base/text.h"
 #include "export/export_facts.sql.h"
 #include "export/pprof_modules.sql.h"
 #include "export/pprof_samples.sql.h"
@@ -211,14 +212,14 @@ static nm_status add_mapping(pprof *p, const nm_stacks_frame *frame, uint64_t *n
 static const char *describe(const pprof *p, const nm_stacks_frame *frame, char out[NAME_BYTES])
 {
     const char *file = stack_text(p, frame->file), *function = stack_text(p, frame->function);
-    const char *label = stack_text(p, frame->label), *slash = strrchr(file, '/');
+    const char *label = stack_text(p, frame->label);
     size_t length = strlen(file);
 
     if (function[0] == 0)
         return label[0] == 0 ? "??" : label;
     if (length < 3 || strcmp(file + length - 3, ".py") != 0)
         return function;
-    snprintf(out, NAME_BYTES, "%s:%s", slash == NULL ? file : slash + 1, function);
+    snprintf(out, NAME_BYTES, "%s:%s", nm_path_name(file), function);
     return out;
 }
 

@@ -5,11 +5,9 @@
 
 #include "store/question.h"
 
-#define NM_PPROF_MODULES_SQL \
-    "SELECT path, build_id AS build, address, size_bytes FROM z_module WHERE module_id = :module_id;"
 #define NM_PPROF_MODULES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(path) TEXT(build) INTEGER(address) \
     INTEGER(size_bytes)
 #define NM_PPROF_MODULES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(module_id)
-NM_QUESTION_OF_TEXTS(pprof_modules, NM_PPROF_MODULES_SQL, NM_PPROF_MODULES_COLUMNS, NM_PPROF_MODULES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(pprof_modules, NM_PPROF_MODULES_COLUMNS, NM_PPROF_MODULES_PARAMETERS)
 
 #endif

@@ -5,11 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_PROFILE_HEAPS_SQL \
-    "SELECT n.heap_id AS heap_id, max(coalesce(n.ns, n.seq * 1000, 0), 0) AS ns FROM z_named_moment AS n JOIN " \
-    "z_heap_sum AS s ON s.heap_id = n.heap_id WHERE n.moment = :moment AND s.peak_bytes > 0;"
 #define NM_PROFILE_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(ns)
 #define NM_PROFILE_HEAPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment)
-NM_QUESTION(profile_heaps, NM_PROFILE_HEAPS_SQL, NM_PROFILE_HEAPS_COLUMNS, NM_PROFILE_HEAPS_PARAMETERS)
+NM_QUESTION(profile_heaps, NM_PROFILE_HEAPS_COLUMNS, NM_PROFILE_HEAPS_PARAMETERS)
 
 #endif

@@ -5,12 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_PROFILE_MOMENTS_SQL \
-    "SELECT 'peak' AS moment, -2 AS number UNION ALL SELECT 'end', -1 UNION ALL SELECT name, number FROM ( SELECT " \
-    "name, min(moment_id) AS number FROM moment WHERE kind = 3 AND name NOT IN ('', 'peak', 'end', 'begin') GROUP " \
-    "BY name ORDER BY min(moment_id) ) ORDER BY 2 LIMIT :most_count;"
 #define NM_PROFILE_MOMENTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(moment) INTEGER(number)
 #define NM_PROFILE_MOMENTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(most_count)
-NM_QUESTION_OF_TEXTS(profile_moments, NM_PROFILE_MOMENTS_SQL, NM_PROFILE_MOMENTS_COLUMNS, NM_PROFILE_MOMENTS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(profile_moments, NM_PROFILE_MOMENTS_COLUMNS, NM_PROFILE_MOMENTS_PARAMETERS)
 
 #endif

@@ -16,7 +16,7 @@
 
 static const struct {
     const char *name, *sql;
-} tables[] = {{"against_heap", NM_AGAINST_HEAPS_SQL}, {"against_step", NM_AGAINST_STEPS_SQL}};
+} tables[] = {{"against_heap", nm_against_heaps_sql}, {"against_step", nm_against_steps_sql}};
 
 typedef struct asked {
     nm_page *page;

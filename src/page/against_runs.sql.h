@@ -5,15 +5,9 @@
 
 #include "store/question.h"
 
-#define NM_AGAINST_RUNS_SQL \
-    "SELECT 'A' AS letter, :own_name AS name, (SELECT count(*) FROM base.process) AS process_count, (SELECT " \
-    "count(DISTINCT rank) FROM base.process) AS rank_count, (SELECT max(generation) FROM base.step) AS step_count, " \
-    "(SELECT sum(is_complete = 0 OR baseline = 'unknown') FROM base.input) AS lossy_count UNION ALL SELECT 'B', " \
-    ":other_name, (SELECT count(*) FROM process), (SELECT count(DISTINCT rank) FROM process), (SELECT " \
-    "max(generation) FROM step), (SELECT sum(is_complete = 0 OR baseline = 'unknown') FROM input);"
 #define NM_AGAINST_RUNS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(letter) TEXT(name) INTEGER(process_count) \
     INTEGER(rank_count) INTEGER(step_count) INTEGER(lossy_count)
 #define NM_AGAINST_RUNS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(own_name) TEXT(other_name)
-NM_QUESTION_OF_TEXTS(against_runs, NM_AGAINST_RUNS_SQL, NM_AGAINST_RUNS_COLUMNS, NM_AGAINST_RUNS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(against_runs, NM_AGAINST_RUNS_COLUMNS, NM_AGAINST_RUNS_PARAMETERS)
 
 #endif

@@ -5,10 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_AGAINST_STEPS_SQL \
-    "SELECT process_id, number, begin_seq FROM step WHERE begin_seq IS NOT NULL ORDER BY process_id, begin_seq, " \
-    "step_id LIMIT 100000;"
 #define NM_AGAINST_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(number) INTEGER(begin_seq)
-NM_QUESTION(against_steps, NM_AGAINST_STEPS_SQL, NM_AGAINST_STEPS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(against_steps, NM_AGAINST_STEPS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_BLOCK_COUNTS_SQL \
-    "SELECT count(*) AS block_count FROM allocation WHERE is_segment = 0;"
 #define NM_BLOCK_COUNTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(block_count)
-NM_QUESTION(block_counts, NM_BLOCK_COUNTS_SQL, NM_BLOCK_COUNTS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(block_counts, NM_BLOCK_COUNTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

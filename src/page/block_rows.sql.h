@@ -5,19 +5,11 @@
 
 #include "store/question.h"
 
-#define NM_BLOCK_ROWS_SQL \
-    "SELECT heap_id, alloc_seq, free_seq, address, size_bytes, stack_id, allocation_id, segment_id, end_kind AS " \
-    "end_code, is_segment, CASE WHEN :is_whole THEN stream END AS stream, CASE WHEN :is_whole THEN category_id END " \
-    "AS category_id, CASE WHEN :is_whole THEN private_pool END AS private_pool_id, CASE WHEN :is_whole THEN " \
-    "max(block_bytes - requested_bytes, 0) END AS spare_bytes, CASE WHEN :is_whole THEN free_requested_seq END AS " \
-    "given_up_seq, CASE WHEN :is_whole THEN operation_id END AS operation_id, CASE WHEN :is_whole THEN " \
-    "operation_source END AS source_code FROM allocation WHERE allocation_id BETWEEN :first_id AND :last_id ORDER " \
-    "BY allocation_id;"
 #define NM_BLOCK_ROWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(alloc_seq) INTEGER(free_seq) \
     INTEGER(address) INTEGER(size_bytes) INTEGER(stack_id) INTEGER(allocation_id) INTEGER(segment_id) \
     INTEGER(end_code) FLAG(is_segment) INTEGER(stream) INTEGER(category_id) INTEGER(private_pool_id) \
     INTEGER(spare_bytes) INTEGER(given_up_seq) INTEGER(operation_id) INTEGER(source_code)
 #define NM_BLOCK_ROWS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_whole) INTEGER(first_id) INTEGER(last_id)
-NM_QUESTION(block_rows, NM_BLOCK_ROWS_SQL, NM_BLOCK_ROWS_COLUMNS, NM_BLOCK_ROWS_PARAMETERS)
+NM_QUESTION(block_rows, NM_BLOCK_ROWS_COLUMNS, NM_BLOCK_ROWS_PARAMETERS)
 
 #endif

@@ -5,10 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_BLOCK_SPANS_SQL \
-    "SELECT (SELECT max(allocation_id) FROM allocation) / 2 - (SELECT min(allocation_id) FROM allocation) / 2 AS " \
-    "half_count;"
 #define NM_BLOCK_SPANS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(half_count)
-NM_QUESTION(block_spans, NM_BLOCK_SPANS_SQL, NM_BLOCK_SPANS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(block_spans, NM_BLOCK_SPANS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_OPERATION_NAMES_SQL \
-    "SELECT operation_id, name FROM operation ORDER BY operation_id;"
 #define NM_OPERATION_NAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(operation_id) TEXT(name)
-NM_QUESTION_OF_TEXTS(operation_names, NM_OPERATION_NAMES_SQL, NM_OPERATION_NAMES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(operation_names, NM_OPERATION_NAMES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_OWN_CATEGORIES_SQL \
-    "SELECT category_id FROM z_category WHERE name = 'other';"
 #define NM_OWN_CATEGORIES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(category_id)
-NM_QUESTION(own_categories, NM_OWN_CATEGORIES_SQL, NM_OWN_CATEGORIES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(own_categories, NM_OWN_CATEGORIES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_PAGE_TABLES_SQL \
-    "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name;"
 #define NM_PAGE_TABLES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(name)
-NM_QUESTION_OF_TEXTS(page_tables, NM_PAGE_TABLES_SQL, NM_PAGE_TABLES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(page_tables, NM_PAGE_TABLES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

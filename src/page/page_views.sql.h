@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_PAGE_VIEWS_SQL \
-    "SELECT name, question FROM catalog WHERE kind = 'view';"
 #define NM_PAGE_VIEWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(name) TEXT(question)
-NM_QUESTION_OF_TEXTS(page_views, NM_PAGE_VIEWS_SQL, NM_PAGE_VIEWS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(page_views, NM_PAGE_VIEWS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

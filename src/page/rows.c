@@ -12,8 +12,8 @@
 #include "page/block_rows.sql.h"
 #include "page/operation_names.sql.h"
 #include "page/own_categories.sql.h"
-#include "page/stack_sites.sql.h"
 #include "page/thread_sources.sql.h"
+#include "store/verdicts/sites_of_stacks.sql.h"
 
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
 static const char *const names[] = {
@@ -36,10 +36,10 @@ static nm_status read_own_categories(nm_map *map, sqlite3 *db, nm_error *err)
 static nm_status read_sites(nm_map *map, sqlite3 *db, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
-    nm_stack_sites_row row;
-    nm_status status = nm_stack_sites_ask(db, &rows, err);
+    nm_sites_of_stacks_row row;
+    nm_status status = nm_sites_of_stacks_ask(db, &rows, err);
 
-    while (status == NM_OK && nm_stack_sites_next(rows, &row))
+    while (status == NM_OK && nm_sites_of_stacks_next(rows, &row))
         status = nm_map_put(map, (nm_key){0, (uint64_t)row.stack_id}, (uint64_t)row.site_frame_id, err);
     return nm_question_end(rows, status, err);
 }

@@ -5,11 +5,9 @@
 
 #include "store/question.h"
 
-#define NM_SEGMENT_PLACES_SQL \
-    "SELECT address, size_bytes, alloc_seq, free_seq FROM allocation WHERE allocation_id = :segment_id;"
 #define NM_SEGMENT_PLACES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(address) INTEGER(size_bytes) INTEGER(alloc_seq) \
     INTEGER(free_seq)
 #define NM_SEGMENT_PLACES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(segment_id)
-NM_QUESTION(segment_places, NM_SEGMENT_PLACES_SQL, NM_SEGMENT_PLACES_COLUMNS, NM_SEGMENT_PLACES_PARAMETERS)
+NM_QUESTION(segment_places, NM_SEGMENT_PLACES_COLUMNS, NM_SEGMENT_PLACES_PARAMETERS)
 
 #endif

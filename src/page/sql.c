@@ -292,7 +292,7 @@ static nm_status write_parts(packing *work, nm_error *err)
         status = move_tables(work, err);
     /* The view counts rows, too: of what is empty now that is quick. */
     if (status == NM_OK && !work->is_over && is_first)
-        status = write_rows(work, "sql_view", NM_PAGE_VIEWS_SQL, err);
+        status = write_rows(work, "sql_view", nm_page_views_sql, err);
     if (status == NM_OK && !work->is_over)
         status = write_part(work, "database", put_database, err);
     return status == NM_OK && !work->is_over ? is_over(work, &work->is_over, err) : status;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "page/curves.h"
 #include "say/command.h"
-#include "say/sentence.h"
 #include "store/database.h"
 #include "store/findings/said_text.h"
 
@@ -65,13 +65,12 @@ static void run_command(sqlite3_context *call, int count, sqlite3_value **values
 {
     const char *command = (const char *)sqlite3_value_text(values[0]),
                *path = (const char *)sqlite3_value_text(values[1]);
-    const char *slash = path == NULL ? NULL : strrchr(path, '/'), *input = path == NULL ? NM_COMMAND_INPUT : path;
     char *text;
 
     (void)count;
     if (command == NULL)
         return;
-    text = nm_command_make(command, sqlite3_user_data(call), slash == NULL ? input : slash + 1);
+    text = nm_command_make(command, sqlite3_user_data(call), path == NULL ? NM_COMMAND_INPUT : nm_path_name(path));
     if (text == NULL)
         sqlite3_result_error_nomem(call);
     else

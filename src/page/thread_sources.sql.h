@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_THREAD_SOURCES_SQL \
-    "SELECT operation_source AS source_code FROM z_operation_source WHERE name = 'thread';"
 #define NM_THREAD_SOURCES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(source_code)
-NM_QUESTION(thread_sources, NM_THREAD_SOURCES_SQL, NM_THREAD_SOURCES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(thread_sources, NM_THREAD_SOURCES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_USAGE_HEAPS_SQL \
-    "SELECT count(DISTINCT heap_id) AS heap_count FROM usage;"
 #define NM_USAGE_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_count)
-NM_QUESTION(usage_heaps, NM_USAGE_HEAPS_SQL, NM_USAGE_HEAPS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(usage_heaps, NM_USAGE_HEAPS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/embedded.h"
 #include "base/human.h"
 #include "base/shown.h"
+#include "base/text.h"
 #include "page/against.h"
 #include "page/files.h"
 #include "page/map.h"
@@ -63,19 +64,12 @@ static void write_file(FILE *out, const char *name)
             fputs(file->text, out);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
-}
-
 /* "a.db", "a.db and 63 more" */
 static void write_title(const nm_page_options *options, FILE *out)
 {
     char name[256];
 
-    write_escaped(out, nm_shown_text(name, sizeof name, base_name(options->database_path)));
+    write_escaped(out, nm_shown_text(name, sizeof name, nm_path_name(options->database_path)));
     if (options->database_count > 1)
         fprintf(out, " and %zu more", options->database_count - 1);
 }
@@ -116,9 +110,9 @@ static nm_status write_data(nm_page *page, nm_page_map *map, const nm_page_optio
     nm_status status;
 
     page->begin_bytes = begin < 0 ? 0 : (uint64_t)begin;
-    status = nm_page_tables_write(page, base_name(options->database_path), err);
+    status = nm_page_tables_write(page, nm_path_name(options->database_path), err);
     if (status == NM_OK && options->against != NULL)
-        status = nm_page_against_write(page, options->against, base_name(options->database_path), err);
+        status = nm_page_against_write(page, options->against, nm_path_name(options->database_path), err);
     if (status == NM_OK && options->whatif != NULL)
         status = nm_page_tried_write(page, options->whatif, err);
     if (status == NM_OK)

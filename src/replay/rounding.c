@@ -6,7 +6,6 @@
  */
 #include "replay/rounding.h"
 
-#include "replay/doubt.h"
 #include "replay/lookup.h"
 #include "replay/sub_pool.h"
 

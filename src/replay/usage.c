@@ -12,7 +12,6 @@
 #include "replay/graph.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"
-#include "replay/pool.h"
 #include "replay/sub_pool.h"
 #include "replay/totals.h"
 

@@ -70,15 +70,7 @@ static const figure_place *place_of(const nm_json_findings_row *row, const char 
     return NULL;
 }
 
-static void write_int(nm_json *json, const char *name, bool has, int64_t value)
-{
-    if (has)
-        nm_json_int(json, name, value);
-    else
-        nm_json_null(json, name);
-}
-
-#define WRITE_INT(json, row, member)  write_int(json, #member, (row)->has.member, (row)->member)
+#define WRITE_INT(json, row, member)  nm_json_known(json, #member, (row)->has.member, (row)->member)
 #define WRITE_TEXT(json, row, member) nm_json_text(json, #member, NM_TEXT_OF(row, member))
 
 static void write_place(nm_json *json, const nm_json_findings_row *row)
@@ -355,12 +347,12 @@ static void write_input(nm_json *json, const nm_json_inputs_row *row)
     WRITE_TEXT(json, row, host);
     WRITE_TEXT(json, row, verdict);
     WRITE_TEXT(json, row, detail);
-    write_int(json, "events_seen", row->has.seen_count, row->seen_count);
-    write_int(json, "events_ingested", row->has.ingested_count, row->ingested_count);
-    write_int(json, "events_dropped", row->has.dropped_count, row->dropped_count);
-    write_int(json, "events_damaged", row->has.damaged_count, row->damaged_count);
-    write_int(json, "events_unrecovered", row->has.unrecovered_count, row->unrecovered_count);
-    write_int(json, "bytes_cut", row->has.cut_bytes, row->cut_bytes);
+    nm_json_known(json, "events_seen", row->has.seen_count, row->seen_count);
+    nm_json_known(json, "events_ingested", row->has.ingested_count, row->ingested_count);
+    nm_json_known(json, "events_dropped", row->has.dropped_count, row->dropped_count);
+    nm_json_known(json, "events_damaged", row->has.damaged_count, row->damaged_count);
+    nm_json_known(json, "events_unrecovered", row->has.unrecovered_count, row->unrecovered_count);
+    nm_json_known(json, "bytes_cut", row->has.cut_bytes, row->cut_bytes);
     nm_json_end(json, '}');
 }
 

@@ -5,11 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_FRAMES_SQL \
-    "SELECT frame_id, label, function, file, module, line, offset, module_id, is_plumbing FROM frame ORDER BY " \
-    "frame_id;"
 #define NM_FRAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(frame_id) TEXT(label) TEXT(function) TEXT(file) \
     TEXT(module) INTEGER(line) INTEGER(offset) INTEGER(module_id) FLAG(is_plumbing)
-NM_QUESTION_OF_TEXTS(frames, NM_FRAMES_SQL, NM_FRAMES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(frames, NM_FRAMES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,18 +5,12 @@
 
 #include "store/question.h"
 
-#define NM_JSON_FINDINGS_SQL \
-    "SELECT finding_id, severity, kind, reason, host, rank, pid, device, heap, level, site, verdict, basis, value " \
-    "AS found_value, unit, bytes, count, moment, sentence, evidence, remedy, next_command, source_view, source_id " \
-    "FROM finding WHERE (severity <> 'not judged') = :is_judged AND (:kind IS NULL OR kind = :kind) AND (:severity " \
-    "IS NULL OR severity = :severity) AND (:site IS NULL OR instr(site, :site) > 0) AND (:finding_id IS NULL OR " \
-    "finding_id = :finding_id) ORDER BY finding_id;"
 #define NM_JSON_FINDINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(finding_id) TEXT(severity) TEXT(kind) \
     TEXT(reason) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) TEXT(level) TEXT(site) \
     TEXT(verdict) TEXT(basis) REAL(found_value) TEXT(unit) INTEGER(bytes) INTEGER(count) TEXT(moment) TEXT(sentence) \
     TEXT(evidence) TEXT(remedy) TEXT(next_command) TEXT(source_view) INTEGER(source_id)
 #define NM_JSON_FINDINGS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_judged) TEXT(kind) TEXT(severity) TEXT(site) \
     INTEGER(finding_id)
-NM_QUESTION_OF_TEXTS(json_findings, NM_JSON_FINDINGS_SQL, NM_JSON_FINDINGS_COLUMNS, NM_JSON_FINDINGS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(json_findings, NM_JSON_FINDINGS_COLUMNS, NM_JSON_FINDINGS_PARAMETERS)
 
 #endif

@@ -5,11 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_JSON_RUN_SQL \
-    "SELECT ( SELECT count(DISTINCT h.process_id) > 1 FROM z_heap_sum AS s JOIN heap AS h ON h.heap_id = s.heap_id " \
-    "WHERE s.peak_bytes > 0 ) AS is_shared, (SELECT upper(max(kind)) FROM device) AS device_kind, (SELECT path " \
-    "FROM input WHERE path <> '-' AND (SELECT count(*) FROM input) = 1) AS input_path;"
 #define NM_JSON_RUN_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(is_shared) TEXT(device_kind) TEXT(input_path)
-NM_QUESTION_OF_TEXTS(json_run, NM_JSON_RUN_SQL, NM_JSON_RUN_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(json_run, NM_JSON_RUN_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,12 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_MOMENT_NAMES_SQL \
-    "SELECT EXISTS (SELECT 1 FROM z_named_moment WHERE moment = :moment) AS is_named, EXISTS (SELECT 1 FROM moment " \
-    "WHERE kind = 3 AND name = :moment) AS is_mark, ( SELECT group_concat(name, ', ') FROM (SELECT DISTINCT name " \
-    "FROM moment WHERE kind = 3 LIMIT 8) ) AS mark_names;"
 #define NM_MOMENT_NAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(is_named) FLAG(is_mark) TEXT(mark_names)
 #define NM_MOMENT_NAMES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(moment)
-NM_QUESTION_OF_TEXTS(moment_names, NM_MOMENT_NAMES_SQL, NM_MOMENT_NAMES_COLUMNS, NM_MOMENT_NAMES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(moment_names, NM_MOMENT_NAMES_COLUMNS, NM_MOMENT_NAMES_PARAMETERS)
 
 #endif

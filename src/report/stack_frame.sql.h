@@ -5,11 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_STACK_FRAME_SQL \
-    "SELECT s.parent_id AS parent_id, coalesce(f.label, '?' || '?') AS label FROM stack AS s LEFT JOIN frame AS f " \
-    "ON f.frame_id = s.frame_id WHERE s.stack_id = :stack_id;"
 #define NM_STACK_FRAME_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(parent_id) TEXT(label)
 #define NM_STACK_FRAME_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id)
-NM_QUESTION_OF_TEXTS(stack_frame, NM_STACK_FRAME_SQL, NM_STACK_FRAME_COLUMNS, NM_STACK_FRAME_PARAMETERS)
+NM_QUESTION_OF_TEXTS(stack_frame, NM_STACK_FRAME_COLUMNS, NM_STACK_FRAME_PARAMETERS)
 
 #endif

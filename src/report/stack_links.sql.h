@@ -5,10 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_STACK_LINKS_SQL \
-    "SELECT stack_id, parent_id, frame_id, site_frame_id, is_cut FROM stack ORDER BY stack_id;"
 #define NM_STACK_LINKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) INTEGER(parent_id) INTEGER(frame_id) \
     INTEGER(site_frame_id) FLAG(is_cut)
-NM_QUESTION(stack_links, NM_STACK_LINKS_SQL, NM_STACK_LINKS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(stack_links, NM_STACK_LINKS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

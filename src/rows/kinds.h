@@ -34,7 +34,6 @@ typedef enum nm_column_as {
     NM_AS_LINE,
     NM_AS_TEXT,
     NM_AS_NAME,
-    NM_AS_BYTE_S,
     NM_AS_BYTE_MS,
     NM_AS_POLICY,
     NM_AS_POOL_BYTES,
@@ -103,8 +102,7 @@ typedef enum nm_column_null {
 /* Of sums. A number: that one is not defined was counted with the rows of the sum. */
 #define NM_KIND_OF_SUM(kind) NM_KIND_##kind, .is_of_sum = true
 #define NM_KIND_NAME         uint64_t, .as = NM_AS_NAME /* text by its number in nm_definitions.strings. NULL: 0 */
-#define NM_KIND_BYTE_S       unsigned __int128, .as = NM_AS_BYTE_S  /* bytes times ns; the column has seconds */
-#define NM_KIND_BYTE_MS      unsigned __int128, .as = NM_AS_BYTE_MS /* the same in whole milliseconds */
+#define NM_KIND_BYTE_MS      unsigned __int128, .as = NM_AS_BYTE_MS /* bytes times ns; the column has whole milliseconds */
 #define NM_KIND_STREAM_OF_SUM                                                                                          \
     uint64_t has_stream;                                                                                               \
     uint64_t, .as = NM_AS_STREAM, .is_of_sum = true, NM_BESIDE(has_stream)

@@ -71,13 +71,6 @@ typedef enum nm_out_of_memory_outcome {
     NM_OUTCOME_OPEN = 3,      /* the stream ended first */
 } nm_out_of_memory_outcome;
 
-typedef enum nm_hold_span { /* of a block that serves operators as their workspace */
-                            NM_HOLD_USED = 0,
-                            NM_HOLD_BETWEEN = 1, /* from one use to the next */
-                            NM_HOLD_AFTER = 2,   /* from the last use to the end of the block */
-                            NM_HOLD_AT_END = 3,  /* from the last use to the end of the process or the stream */
-} nm_hold_span;
-
 typedef enum nm_step_source {
     NM_STEP_MARKED = 1,   /* the program said so */
     NM_STEP_INFERRED = 2, /* nm_replay_begin_step */
@@ -143,7 +136,7 @@ typedef enum nm_reserved_source {                           /* where a pool's re
                                   NM_RESERVED_STATED = 2,   /* no segment was ever seen: what the pool states */
 } nm_reserved_source;
 
-/* Why a pool had to grow: the words of table z_miss_cause, whose comment in schema/063_pool.sql is the definition. */
+/* Why a pool had to grow: the words of table z_miss_cause, whose comment in schema/pool_miss.sql is the definition. */
 typedef enum nm_miss_cause {
     NM_MISS_UNKNOWN = 0,
     NM_MISS_COLD = 1,

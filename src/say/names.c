@@ -70,3 +70,11 @@ const char *nm_say_component(nm_language language, const char *component, const 
     snprintf(out, size, "%s", heap_name);
     return out;
 }
+
+const char *nm_heap_level_name(uint64_t level)
+{
+    static const char *const words[] = {"",           "driver", "pool",     "workspace", "pinned",
+                                        "registered", "host",   "physical", "imported"};
+
+    return level < sizeof words / sizeof *words ? words[level] : "";
+}

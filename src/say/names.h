@@ -35,4 +35,7 @@ const char *nm_say_site(nm_language language, const char *site, size_t columns, 
 const char *nm_say_component(nm_language language, const char *component, const char *heap, const char *part,
                              size_t columns, char *out, size_t size);
 
+/* Of nm_heap_level (trace/event.h): "pool"; "" for what is none. */
+const char *nm_heap_level_name(uint64_t level);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "base/text.h"
 #include "screen/bad_ends.sql.h"
 #include "screen/deaths.sql.h"
 #include "screen/groups.h"
@@ -16,13 +17,6 @@
 #define NAME_COLUMNS 32
 #define TEXT_BYTES   512
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
-}
-
 /* The base name of the command's first word; of an interpreter's that of its script. */
 static const char *program_of(const char *command, char out[TEXT_BYTES])
 {
@@ -32,10 +26,10 @@ static const char *program_of(const char *command, char out[TEXT_BYTES])
     nm_human_text(copy, sizeof copy, command, 200);
     const char *first = strtok_r(copy, " ", &rest);
     const char *second = strtok_r(NULL, " ", &rest);
-    const char *name = first == NULL ? "" : base_name(first);
+    const char *name = first == NULL ? "" : nm_path_name(first);
 
     if (second != NULL && second[0] != '-' && strncmp(name, "python", 6) == 0)
-        name = base_name(second);
+        name = nm_path_name(second);
     return nm_human_text(out, TEXT_BYTES, name, NAME_COLUMNS);
 }
 
@@ -193,7 +187,7 @@ static void begin_head(nm_screen *s, const nm_head_line_row *row)
         return;
     head = &s->lines[s->line_count - 1];
     nm_human_text(head->label, sizeof head->label,
-                  base_name(row->has.only_path ? row->only_path : s->names->database_path), 28);
+                  nm_path_name(row->has.only_path ? row->only_path : s->names->database_path), 28);
     if (row->input_count > 1)
         nm_screen_say(s, NM_SAY_HEAD_INPUTS, NM_WORDS({"n", nm_human_count(number, row->input_count)}));
     if (program_of(row->command, program)[0] != 0)

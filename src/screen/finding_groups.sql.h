@@ -5,13 +5,9 @@
 
 #include "store/question.h"
 
-#define NM_FINDING_GROUPS_SQL \
-    "SELECT finding_group_id, severity, site, sentence, count(*) OVER () AS all_count FROM finding_group WHERE " \
-    "CASE WHEN :kind IS NULL THEN kind NOT IN ('leak', 'misuse', 'out of memory') ELSE kind = :kind END ORDER BY " \
-    "finding_group_id LIMIT :most_count;"
 #define NM_FINDING_GROUPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(finding_group_id) TEXT(severity) TEXT(site) \
     TEXT(sentence) INTEGER(all_count)
 #define NM_FINDING_GROUPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) INTEGER(most_count)
-NM_QUESTION_OF_TEXTS(finding_groups, NM_FINDING_GROUPS_SQL, NM_FINDING_GROUPS_COLUMNS, NM_FINDING_GROUPS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(finding_groups, NM_FINDING_GROUPS_COLUMNS, NM_FINDING_GROUPS_PARAMETERS)
 
 #endif

@@ -5,10 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_FLAWS_SQL \
-    "SELECT (SELECT count(*) FROM completeness WHERE verdict <> 'complete') + ( SELECT count(*) FROM process WHERE " \
-    "end_kind = 'signal' OR (end_kind = 'exit' AND end_status <> 0) ) AS flaw_count;"
 #define NM_FLAWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(flaw_count)
-NM_QUESTION(flaws, NM_FLAWS_SQL, NM_FLAWS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(flaws, NM_FLAWS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,13 +5,9 @@
 
 #include "store/question.h"
 
-#define NM_HEAP_SITES_SQL \
-    "SELECT site, live_bytes FROM peak_by_site WHERE rank IS :rank AND pid IS :pid AND device IS :device AND host " \
-    "IS :host AND heap IS :heap AND level IS :level AND live_bytes > 0 ORDER BY live_bytes DESC, site LIMIT " \
-    ":most_count;"
 #define NM_HEAP_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(site) INTEGER(live_bytes)
 #define NM_HEAP_SITES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(host) \
     TEXT(heap) TEXT(level) INTEGER(most_count)
-NM_QUESTION_OF_TEXTS(heap_sites, NM_HEAP_SITES_SQL, NM_HEAP_SITES_COLUMNS, NM_HEAP_SITES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(heap_sites, NM_HEAP_SITES_COLUMNS, NM_HEAP_SITES_PARAMETERS)
 
 #endif

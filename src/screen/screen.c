@@ -12,6 +12,7 @@
 #include "base/cells.h"
 #include "base/human.h"
 #include "base/shown.h"
+#include "base/text.h"
 #include "report/rank_list.h"
 #include "screen/groups.h"
 #include "screen/screen_facts.sql.h"
@@ -395,8 +396,7 @@ nm_status nm_screen_write(sqlite3 *db, const nm_screen_names *names, const nm_sc
 
 nm_status nm_screen_append(sqlite3 *db, const char *database_path, nm_language language, nm_buffer *out, nm_error *err)
 {
-    const char *slash = strrchr(database_path, '/');
-    const nm_screen_names names = {.database_path = slash == NULL ? database_path : slash + 1};
+    const nm_screen_names names = {.database_path = nm_path_name(database_path)};
     const nm_screen_options look = {.language = language};
     char *text = NULL;
     size_t len = 0;

@@ -5,13 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_SEEN_INPUTS_SQL \
-    "SELECT coalesce(sum(events_seen > events_ingested OR bytes_cut > 0 OR state NOT IN ('ended', 'recovered')), " \
-    "0) AS cut_count, coalesce(sum(events_ingested), 0) AS event_count, coalesce(min(kind = 'trace'), 0) AND NOT " \
-    "EXISTS (SELECT 1 FROM heap) AS is_untouched, coalesce(max(peak_basis <> 'none'), 1) AS is_peak_told FROM " \
-    "input;"
 #define NM_SEEN_INPUTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(cut_count) INTEGER(event_count) FLAG(is_untouched) \
     FLAG(is_peak_told)
-NM_QUESTION(seen_inputs, NM_SEEN_INPUTS_SQL, NM_SEEN_INPUTS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(seen_inputs, NM_SEEN_INPUTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,13 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_SOURCE_BASES_SQL \
-    "SELECT kind, leak_basis, peak_basis, fragmentation_basis, hit_basis, device_basis, failure_basis, " \
-    "misuse_basis FROM input WHERE leak_basis || peak_basis || fragmentation_basis || hit_basis || device_basis || " \
-    "failure_basis || misuse_basis <> 'exactexactexactexactexactexactexact' GROUP BY kind, leak_basis, peak_basis, " \
-    "fragmentation_basis, hit_basis, device_basis, failure_basis, misuse_basis ORDER BY min(input_id);"
 #define NM_SOURCE_BASES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) TEXT(leak_basis) TEXT(peak_basis) \
     TEXT(fragmentation_basis) TEXT(hit_basis) TEXT(device_basis) TEXT(failure_basis) TEXT(misuse_basis)
-NM_QUESTION_OF_TEXTS(source_bases, NM_SOURCE_BASES_SQL, NM_SOURCE_BASES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(source_bases, NM_SOURCE_BASES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/human.h"
+#include "base/text.h"
 #include "screen/cut_modules.sql.h"
 #include "screen/stack_facts.sql.h"
 
@@ -18,13 +19,6 @@ static void begin_note(nm_screen *s)
 {
     nm_screen_begin(s, NM_SAY_LABEL_NOTE, NM_LINE_PLAIN, NM_RANK_NOTE, "peak_by_site");
     nm_screen_rows(s, 2);
-}
-
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
 }
 
 /* ", most in libtorch_npu.so" */
@@ -38,7 +32,7 @@ static nm_status say_cut_module(nm_screen *s, int64_t cut_bytes, nm_error *err)
     if (status == NM_OK && nm_cut_modules_next(rows, &row) && row.bytes > cut_bytes / 2)
         nm_screen_say(
             s, NM_SAY_STACKS_CUT_IN,
-            NM_WORDS({"library", nm_human_text(module, sizeof module, file_name(row.module), MODULE_COLUMNS)}));
+            NM_WORDS({"library", nm_human_text(module, sizeof module, nm_path_name(row.module), MODULE_COLUMNS)}));
     return nm_question_end(rows, status, err);
 }
 

@@ -5,12 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_UNJUDGED_FINDINGS_SQL \
-    "SELECT kind, sentence, evidence FROM finding WHERE severity = 'not judged' AND kind <> 'suspect' GROUP BY " \
-    "kind, sentence, evidence, reason ORDER BY evidence IS NOT NULL, CASE kind WHEN 'leak' THEN 0 WHEN " \
-    "'out of memory' THEN 1 WHEN 'misuse' THEN 2 ELSE 3 END, reason = 'stack cut', reason <> " \
-    "'not all was recorded', reason, kind;"
 #define NM_UNJUDGED_FINDINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) TEXT(sentence) TEXT(evidence)
-NM_QUESTION_OF_TEXTS(unjudged_findings, NM_UNJUDGED_FINDINGS_SQL, NM_UNJUDGED_FINDINGS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(unjudged_findings, NM_UNJUDGED_FINDINGS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "sites/site.h"
 
 /* What calls main, the functions of threads and what libraries run when they are loaded. */
@@ -40,10 +41,7 @@ static bool matches(const char *text, const char *const *patterns, size_t count)
 
 static const char *module_name(const nm_definitions *definitions, const nm_definition *frame)
 {
-    const char *path = (const char *)nm_definitions_text(definitions, frame->frame.module).data;
-    const char *slash = path == NULL ? NULL : strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
+    return nm_path_name((const char *)nm_definitions_text(definitions, frame->frame.module).data);
 }
 
 bool nm_cut_is_entry(const nm_definitions *definitions, const nm_definition *frame)

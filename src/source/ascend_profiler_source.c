@@ -10,7 +10,6 @@
 
 #include "base/checksum.h"
 #include "base/io.h"
-#include "base/spoken.h"
 #include "source/ascend_profiler.h"
 #include "source/input.h"
 #include "source/source.h"

@@ -245,11 +245,6 @@ void nm_csv_rows_close(nm_csv_rows *rows)
     free(rows);
 }
 
-bool nm_csv_rows_has(const nm_csv_rows *rows, size_t column)
-{
-    return rows->places[column] != SIZE_MAX;
-}
-
 uint64_t nm_csv_rows_line(const nm_csv_rows *rows)
 {
     return rows->line;

@@ -31,8 +31,6 @@ nm_status nm_csv_rows_open(nm_input *input, const char *const *columns, size_t c
                            nm_error *err);
 void nm_csv_rows_close(nm_csv_rows *rows); /* NULL is fine */
 
-bool nm_csv_rows_has(const nm_csv_rows *rows, size_t column);
-
 /* *cells: as many as were asked for, borrowed until the next call. Rows without any text are passed over. NM_ERR_LIMIT: a row longer than
  * NM_CSV_ROW_BYTES_MAX. Errors name the line and have its offset. */
 nm_status nm_csv_rows_next(nm_csv_rows *rows, const nm_cell **cells, nm_error *err);

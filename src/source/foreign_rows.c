@@ -424,11 +424,6 @@ void nm_foreign_rows_close(nm_foreign_rows *rows)
     free(rows);
 }
 
-bool nm_foreign_rows_has(const nm_foreign_rows *rows, size_t column)
-{
-    return rows->has[column];
-}
-
 static nm_cell cell_of(sqlite3_stmt *row, int column)
 {
     nm_cell cell = {.kind = NM_CELL_NONE};

@@ -39,8 +39,6 @@ nm_status nm_foreign_rows_open(nm_foreign_tables *tables, const char *table, con
                                size_t column_count, nm_foreign_rows **out, nm_error *err);
 void nm_foreign_rows_close(nm_foreign_rows *rows); /* NULL is fine; before its tables */
 
-bool nm_foreign_rows_has(const nm_foreign_rows *rows, size_t column);
-
 /* *cells: as many as were asked for, borrowed until the next call. */
 nm_status nm_foreign_rows_next(nm_foreign_rows *rows, const nm_cell **cells, nm_error *err);
 

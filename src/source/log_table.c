@@ -8,8 +8,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/number.h"
-
 #define WORDS_MAX    12
 #define DIGITS_MAX   12
 #define MIB          (UINT64_C(1) << 20)

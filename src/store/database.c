@@ -286,6 +286,13 @@ const char *nm_db_text(sqlite3_stmt *row, int column)
     return text == NULL ? "" : text;
 }
 
+const char *nm_db_value_text(sqlite3_value *value)
+{
+    const char *text = (const char *)sqlite3_value_text(value);
+
+    return text == NULL ? "" : text;
+}
+
 nm_status nm_insert_open(sqlite3 *db, const nm_columns *columns, bool is_known, nm_insert *out, nm_error *err)
 {
     char sql[INSERT_SQL_BYTES];

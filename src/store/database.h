@@ -58,6 +58,7 @@ nm_status nm_db_get_text(sqlite3 *db, const char *sql, char **text, nm_error *er
 /* A column of the row at hand: is it NULL, and its text, "" for NULL (borrowed until the next step). */
 bool nm_db_is_null(sqlite3_stmt *row, int column);
 const char *nm_db_text(sqlite3_stmt *row, int column);
+const char *nm_db_value_text(sqlite3_value *value); /* the same of what a function is called with */
 
 /*
  * A row on its way into a table: values in the order of the columns.

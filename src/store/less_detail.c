@@ -119,7 +119,7 @@ static nm_status keep_by_rule(const live_rows *live, nm_error *err)
 static nm_status keep_live(sqlite3 *db, const nm_live_ids *known, nm_error *err)
 {
     live_rows live = {.db = db};
-    nm_status status = nm_db_prepare(db, NM_LESS_DETAIL_KEEP_SQL, &live.keep, err);
+    nm_status status = nm_db_prepare(db, nm_less_detail_keep_sql, &live.keep, err);
 
     if (status == NM_OK && known == NULL)
         status = keep_by_rule(&live, err);

@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_LESS_DETAIL_KEEP_SQL \
-    "INSERT OR IGNORE INTO less_kept VALUES (:allocation_id);"
 #define NM_LESS_DETAIL_KEEP_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(allocation_id)
-NM_QUESTION_RUN(less_detail_keep, NM_LESS_DETAIL_KEEP_SQL, NM_LESS_DETAIL_KEEP_PARAMETERS)
+NM_QUESTION_RUN(less_detail_keep, NM_LESS_DETAIL_KEEP_PARAMETERS)
 
 #endif

@@ -5,11 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_LESS_DETAIL_LIVES_SQL \
-    "SELECT allocation_id, heap_id, end_kind AS end_code, alloc_seq, free_seq FROM source.allocation ORDER BY " \
-    "allocation_id;"
 #define NM_LESS_DETAIL_LIVES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(allocation_id) INTEGER(heap_id) \
     INTEGER(end_code) INTEGER(alloc_seq) INTEGER(free_seq)
-NM_QUESTION(less_detail_lives, NM_LESS_DETAIL_LIVES_SQL, NM_LESS_DETAIL_LIVES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(less_detail_lives, NM_LESS_DETAIL_LIVES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

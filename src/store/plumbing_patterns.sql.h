@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_PLUMBING_PATTERNS_SQL \
-    "SELECT target, pattern, origin FROM plumbing ORDER BY plumbing_id;"
 #define NM_PLUMBING_PATTERNS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(target) TEXT(pattern) TEXT(origin)
-NM_QUESTION_OF_TEXTS(plumbing_patterns, NM_PLUMBING_PATTERNS_SQL, NM_PLUMBING_PATTERNS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(plumbing_patterns, NM_PLUMBING_PATTERNS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

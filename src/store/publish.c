@@ -19,6 +19,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "base/text.h"
 #include "base/trust.h"
 #include "store/cleanup.h"
 
@@ -162,13 +163,6 @@ void nm_output_sweep(const char *path)
 
 /* ---- A draft -------------------------------------------------------------------------------------------------------- */
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
-}
-
 static nm_status name_draft(const char *path, nm_draft *out, nm_error *err)
 {
     const char *name;
@@ -198,7 +192,7 @@ static nm_status forget_draft(nm_draft *draft, nm_status status)
 nm_status nm_draft_begin(const char *path, nm_draft *out, nm_error *err)
 {
     nm_status status = name_draft(path, out, err);
-    const char *name = out->temporary_path == NULL ? NULL : name_of(out->temporary_path);
+    const char *name = out->temporary_path == NULL ? NULL : nm_path_name(out->temporary_path);
 
     if (status == NM_OK)
         status = nm_cleanup_add(out->folder, name, -1, err);
@@ -217,7 +211,7 @@ nm_status nm_draft_begin(const char *path, nm_draft *out, nm_error *err)
 nm_status nm_draft_begin_folder(const char *path, nm_draft *out, nm_error *err)
 {
     nm_status status = name_draft(path, out, err);
-    const char *name = out->temporary_path == NULL ? NULL : name_of(out->temporary_path);
+    const char *name = out->temporary_path == NULL ? NULL : nm_path_name(out->temporary_path);
 
     out->is_folder = true;
     if (status == NM_OK)
@@ -290,7 +284,7 @@ static nm_status check_same(const nm_draft *draft, const char *name, nm_error *e
 /* Looked at before and after: what is between them cannot be prevented, but it is not taken for ours. */
 nm_status nm_draft_publish(nm_draft *draft, bool is_forced, nm_error *err)
 {
-    const char *temporary = name_of(draft->temporary_path), *name = name_of(draft->path);
+    const char *temporary = nm_path_name(draft->temporary_path), *name = nm_path_name(draft->path);
     nm_status status = nm_io_sync(draft->fd, err);
 
     if (status == NM_OK)
@@ -307,7 +301,7 @@ nm_status nm_draft_publish(nm_draft *draft, bool is_forced, nm_error *err)
 
 nm_status nm_draft_publish_files(nm_draft *draft, char *const *names, size_t count, nm_error *err)
 {
-    const char *name = name_of(draft->path);
+    const char *name = nm_path_name(draft->path);
     int to = -1;
 
     if (nm_door_make_folder_at(draft->folder, name, 0777) != 0 && errno != EEXIST)
@@ -323,7 +317,7 @@ nm_status nm_draft_publish_files(nm_draft *draft, char *const *names, size_t cou
 void nm_draft_end(nm_draft *draft)
 {
     if (draft->temporary_path != NULL)
-        nm_cleanup_remove(draft->folder, name_of(draft->temporary_path));
+        nm_cleanup_remove(draft->folder, nm_path_name(draft->temporary_path));
     if (draft->path != NULL) {
         if (draft->mark_fd != draft->fd)
             nm_io_close(draft->mark_fd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A question is one SQL statement in a file of its own, NAME.sql beside the C that asks it, with a header NAME.sql.h that is made
- * of it (sql_header.c): its text, a struct with a member for each column, and functions that ask it and read its rows. So a
- * column is named where it is read, and its type follows from its name:
+ * of it (sql_header.c): a struct with a member for each column, and functions that ask it and read its rows. So a column is
+ * named where it is read, and its type follows from its name; the text is nm_NAME_sql, built in (cmake/Questions.cmake):
  *
  *     nm_cases_row row;
  *     sqlite3_stmt *rows = NULL;
@@ -128,12 +128,13 @@ const char *nm_named_text(sqlite3_stmt *rows, const char *name); /* borrowed unt
     }
 
 /* Of a statement with rows: asks it. */
-#define NM_QUESTION_ASK(name, sql, PARAMETERS)                                                                         \
+#define NM_QUESTION_ASK(name, PARAMETERS)                                                                              \
+    extern const char nm_##name##_sql[];                                                                               \
     NM_QUESTION_BIND(name, PARAMETERS)                                                                                 \
     static inline nm_status nm_##name##_ask(sqlite3 *db NM_QUESTION_TAKEN(PARAMETERS), sqlite3_stmt **rows,            \
                                             nm_error *err)                                                             \
     {                                                                                                                  \
-        nm_status status = nm_db_prepare(db, sql, rows, err);                                                          \
+        nm_status status = nm_db_prepare(db, nm_##name##_sql, rows, err);                                              \
         if (status == NM_OK)                                                                                           \
             nm_##name##_bind(*rows NM_QUESTION_GIVEN(PARAMETERS));                                                     \
         return status;                                                                                                 \
@@ -152,30 +153,32 @@ const char *nm_named_text(sqlite3_stmt *rows, const char *name); /* borrowed unt
     }
 
 /* All three; without texts, and with them. */
-#define NM_QUESTION(name, sql, COLUMNS, PARAMETERS)                                                                    \
-    NM_QUESTION_OF_TEXTS(name, sql, COLUMNS, PARAMETERS)                                                               \
+#define NM_QUESTION(name, COLUMNS, PARAMETERS)                                                                         \
+    NM_QUESTION_OF_TEXTS(name, COLUMNS, PARAMETERS)                                                                    \
     NM_QUESTION_GET(name, PARAMETERS)
-#define NM_QUESTION_OF_TEXTS(name, sql, COLUMNS, PARAMETERS)                                                           \
+#define NM_QUESTION_OF_TEXTS(name, COLUMNS, PARAMETERS)                                                                \
     NM_QUESTION_ROW(name, COLUMNS)                                                                                     \
-    NM_QUESTION_ASK(name, sql, PARAMETERS)
+    NM_QUESTION_ASK(name, PARAMETERS)
 
 /* Of one without rows: runs it. */
-#define NM_QUESTION_RUN(name, sql, PARAMETERS)                                                                         \
+#define NM_QUESTION_RUN(name, PARAMETERS)                                                                              \
+    extern const char nm_##name##_sql[];                                                                               \
     NM_QUESTION_BIND(name, PARAMETERS)                                                                                 \
     static inline nm_status nm_##name##_run(sqlite3 *db NM_QUESTION_TAKEN(PARAMETERS), nm_error *err)                  \
     {                                                                                                                  \
         sqlite3_stmt *rows = NULL;                                                                                     \
-        nm_status status = nm_db_prepare(db, sql, &rows, err);                                                         \
+        nm_status status = nm_db_prepare(db, nm_##name##_sql, &rows, err);                                             \
         if (status == NM_OK)                                                                                           \
             nm_##name##_bind(rows NM_QUESTION_GIVEN(PARAMETERS));                                                      \
         return nm_question_run(rows, status, err);                                                                     \
     }
 
 /* Of several without rows and parameters: runs them. */
-#define NM_QUESTION_SCRIPT(name, sql)                                                                                  \
+#define NM_QUESTION_SCRIPT(name)                                                                                       \
+    extern const char nm_##name##_sql[];                                                                               \
     static inline nm_status nm_##name##_run(sqlite3 *db, nm_error *err)                                                \
     {                                                                                                                  \
-        return nm_db_exec(db, sql, err);                                                                               \
+        return nm_db_exec(db, nm_##name##_sql, err);                                                                   \
     }
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "store/database.h"
 #include "store/redact_text.h"
 
@@ -83,10 +84,9 @@ static void sql_redact(sqlite3_context *context, int count, sqlite3_value **valu
 static void sql_base_name(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const char *text = (const char *)sqlite3_value_text(values[0]);
-    const char *slash = text == NULL ? NULL : strrchr(text, '/');
 
     (void)count;
-    sqlite3_result_text(context, slash == NULL ? text : slash + 1, -1, SQLITE_TRANSIENT);
+    sqlite3_result_text(context, nm_path_name(text), -1, SQLITE_TRANSIENT);
 }
 
 static nm_status run_on_all(sqlite3 *db, const char *form, nm_error *err)

@@ -5,13 +5,9 @@
 
 #include "store/question.h"
 
-#define NM_REPEAT_ADD_SQL \
-    "INSERT OR IGNORE INTO temp.repeat_input ( number, input_id, recording_id, known, ingested, is_complete, " \
-    "detail, is_redacted, beside, name, is_out ) VALUES ( :number, :input_id, :recording, :ingested_count + " \
-    ":unkept_count, :ingested_count, :is_complete, :detail_code, :redacted_count, :beside_count, :name, 0 );"
 #define NM_REPEAT_ADD_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(number) INTEGER(input_id) TEXT(recording) \
     INTEGER(ingested_count) INTEGER(unkept_count) FLAG(is_complete) INTEGER(detail_code) INTEGER(redacted_count) \
     INTEGER(beside_count) TEXT(name)
-NM_QUESTION_RUN(repeat_add, NM_REPEAT_ADD_SQL, NM_REPEAT_ADD_PARAMETERS)
+NM_QUESTION_RUN(repeat_add, NM_REPEAT_ADD_PARAMETERS)
 
 #endif

@@ -5,11 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_REPEAT_COUNTS_SQL \
-    "SELECT ( SELECT count(*) FROM temp.repeat_input WHERE kept_id = id AND number IN (SELECT number FROM " \
-    "temp.repeat_begin) ) AS kept_count, EXISTS ( SELECT 1 FROM temp.repeat_input WHERE kept_id <> id AND is_out = " \
-    "0 AND number IN (SELECT number FROM temp.repeat_begin) ) AS has_repeats;"
 #define NM_REPEAT_COUNTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(kept_count) FLAG(has_repeats)
-NM_QUESTION(repeat_counts, NM_REPEAT_COUNTS_SQL, NM_REPEAT_COUNTS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(repeat_counts, NM_REPEAT_COUNTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

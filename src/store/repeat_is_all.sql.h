@@ -5,10 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_REPEAT_IS_ALL_SQL \
-    "SELECT NOT EXISTS (SELECT 1 FROM temp.repeat_input WHERE number = :number AND kept_id = id) AS is_all;"
 #define NM_REPEAT_IS_ALL_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(is_all)
 #define NM_REPEAT_IS_ALL_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(number)
-NM_QUESTION(repeat_is_all, NM_REPEAT_IS_ALL_SQL, NM_REPEAT_IS_ALL_COLUMNS, NM_REPEAT_IS_ALL_PARAMETERS)
+NM_QUESTION(repeat_is_all, NM_REPEAT_IS_ALL_COLUMNS, NM_REPEAT_IS_ALL_PARAMETERS)
 
 #endif

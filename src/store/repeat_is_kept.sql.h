@@ -5,11 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_REPEAT_IS_KEPT_SQL \
-    "SELECT EXISTS ( SELECT 1 FROM temp.repeat_input WHERE number = :number AND input_id = :input_id AND kept_id = " \
-    "id ) AS is_kept;"
 #define NM_REPEAT_IS_KEPT_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(is_kept)
 #define NM_REPEAT_IS_KEPT_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(number) INTEGER(input_id)
-NM_QUESTION(repeat_is_kept, NM_REPEAT_IS_KEPT_SQL, NM_REPEAT_IS_KEPT_COLUMNS, NM_REPEAT_IS_KEPT_PARAMETERS)
+NM_QUESTION(repeat_is_kept, NM_REPEAT_IS_KEPT_COLUMNS, NM_REPEAT_IS_KEPT_PARAMETERS)
 
 #endif

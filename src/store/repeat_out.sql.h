@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_REPEAT_OUT_SQL \
-    "UPDATE temp.repeat_input SET is_out = 1 WHERE number = :number;"
 #define NM_REPEAT_OUT_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(number)
-NM_QUESTION_RUN(repeat_out, NM_REPEAT_OUT_SQL, NM_REPEAT_OUT_PARAMETERS)
+NM_QUESTION_RUN(repeat_out, NM_REPEAT_OUT_PARAMETERS)
 
 #endif

@@ -5,14 +5,9 @@
 
 #include "store/question.h"
 
-#define NM_REPEAT_PAIRS_SQL \
-    "SELECT r.number AS number, k.number AS kept_number, count(*) AS repeated_count, (SELECT count(*) FROM " \
-    "temp.repeat_input AS a WHERE a.number = r.number) AS input_count FROM temp.repeat_input AS r JOIN " \
-    "temp.repeat_input AS k ON k.id = r.kept_id WHERE r.kept_id <> r.id AND r.is_out = 0 AND r.number <= " \
-    ":last_number GROUP BY r.number, k.number ORDER BY r.number, k.number;"
 #define NM_REPEAT_PAIRS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(number) INTEGER(kept_number) \
     INTEGER(repeated_count) INTEGER(input_count)
 #define NM_REPEAT_PAIRS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(last_number)
-NM_QUESTION(repeat_pairs, NM_REPEAT_PAIRS_SQL, NM_REPEAT_PAIRS_COLUMNS, NM_REPEAT_PAIRS_PARAMETERS)
+NM_QUESTION(repeat_pairs, NM_REPEAT_PAIRS_COLUMNS, NM_REPEAT_PAIRS_PARAMETERS)
 
 #endif

@@ -5,11 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_REPEAT_TOUCHED_SQL \
-    "SELECT number, NOT EXISTS (SELECT 1 FROM temp.repeat_input AS s WHERE s.number = i.number AND s.kept_id = " \
-    "s.id) AS is_all FROM temp.repeat_input AS i WHERE kept_id <> id AND is_out = 0 AND number IN (SELECT number " \
-    "FROM temp.repeat_begin) GROUP BY number ORDER BY number;"
 #define NM_REPEAT_TOUCHED_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(number) FLAG(is_all)
-NM_QUESTION(repeat_touched, NM_REPEAT_TOUCHED_SQL, NM_REPEAT_TOUCHED_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(repeat_touched, NM_REPEAT_TOUCHED_COLUMNS, NM_QUESTION_NONE)
 
 #endif

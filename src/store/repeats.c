@@ -112,7 +112,7 @@ nm_status nm_repeats_add(sqlite3 *db, const nm_merge_origin *origin, sqlite3 *fr
 
     sqlite3_free(sql);
     if (status == NM_OK)
-        status = nm_db_prepare(db, NM_REPEAT_ADD_SQL, &insert, err);
+        status = nm_db_prepare(db, nm_repeat_add_sql, &insert, err);
     while (status == NM_OK && sqlite3_step(rows) == SQLITE_ROW)
         status = add_input(origin, insert, rows, err);
     return nm_question_end(insert, nm_question_end(rows, status, err), err);

@@ -72,8 +72,7 @@ static void take_column(sqlite3_stmt *from, int at, const nm_row_column *column,
     case NM_AS_STRING: /* what is in the table is no number any more; */
     case NM_AS_LITERAL:
     case NM_AS_NAME:
-    case NM_AS_BYTE_S: /* or less than there was */
-    case NM_AS_BYTE_MS:
+    case NM_AS_BYTE_MS: /* or less than there was */
     case NM_AS_COMPUTED:
         break;
     case NM_AS_RATIO:

@@ -173,9 +173,6 @@ static bool put_other(const nm_loader *loader, const nm_row_column *column, cons
     case NM_AS_RATIO:
         nm_insert_real(out, at == NULL || *(const double *)at < 0 ? NAN : *(const double *)at);
         return true;
-    case NM_AS_BYTE_S:
-        nm_insert_real(out, at == NULL ? NAN : (double)*(const unsigned __int128 *)at / 1e9);
-        return true;
     case NM_AS_STRING:
         nm_insert_bytes(out, nm_loader_text(loader, at == NULL ? 0 : *(const uint64_t *)at));
         return true;

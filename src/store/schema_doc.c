@@ -111,13 +111,14 @@ static void take_lines(schema_page *page, const char *sql)
     }
 }
 
-static int write_pages(sqlite3 *db, const char *type, const char *order, nm_error *err)
+static int write_pages(sqlite3 *db, const char *type, nm_error *err)
 {
     char sql[256];
     sqlite3_stmt *rows = NULL;
     int fault_count = 0;
 
-    snprintf(sql, sizeof sql, "SELECT name, sql FROM sqlite_master WHERE type = '%s' ORDER BY %s", type, order);
+    snprintf(sql, sizeof sql, "SELECT name, sql FROM sqlite_master WHERE type = '%s' ORDER BY name GLOB 'z_*', name",
+             type);
     if (nm_db_prepare(db, sql, &rows, err) != NM_OK)
         return 1;
     while (sqlite3_step(rows) == SQLITE_ROW) {
@@ -164,9 +165,9 @@ int main(int argc, char **argv)
         return 1;
     }
     printf("\n## Views\n");
-    fault_count += write_pages(db, "view", "rowid", &err);
+    fault_count += write_pages(db, "view", &err);
     printf("\n## Tables\n");
-    fault_count += write_pages(db, "table", "rowid", &err);
+    fault_count += write_pages(db, "table", &err);
     sqlite3_close(db);
     return fault_count == 0 ? 0 : 1;
 }

@@ -256,66 +256,20 @@ static void put_guard(nm_buffer *out, const statement *from)
     put(out, "_SQL_H");
 }
 
-/* Words of a macro or of a text, in lines of at most LINE_COLUMNS. */
+/* Words of a macro, in lines of at most LINE_COLUMNS. */
 typedef struct filler {
     nm_buffer *out;
-    const char *begin, *end; /* of a line */
-    size_t columns;          /* of the line so far; 0: none has begun */
+    size_t columns; /* of the line so far */
 } filler;
 
-static void fill(filler *f, const char *word, size_t len)
+static void fill(filler *f, const char *word)
 {
-    if (f->columns != 0 && f->columns + len + strlen(f->end) + 2 > LINE_COLUMNS) {
-        put(f->out, f->end);
-        put(f->out, " \\\n");
-        f->columns = 0;
+    if (f->columns + strlen(word) + 2 > LINE_COLUMNS) {
+        put(f->out, " \\\n   ");
+        f->columns = strlen("   ");
     }
-    if (f->columns == 0) {
-        put(f->out, f->begin);
-        f->columns = strlen(f->begin);
-    }
-    nm_buffer_append(f->out, word, len, NULL);
-    f->columns += len;
-}
-
-/* The next word of a statement with the space behind it, in `word`: comments and what is blank become one space. Text between
- * quotes is of one word. */
-static const char *next_word(const char *at, nm_buffer *word)
-{
-    char quote = 0;
-
-    word->len = 0;
-    for (; *at != 0; at++) {
-        if (quote == 0 && strncmp(at, "--", 2) == 0)
-            at += strcspn(at, "\n");
-        if (quote == 0 && (*at == 0 || isspace((unsigned char)*at)))
-            break;
-        if (quote == 0 ? *at == '\'' || *at == '"' : *at == quote)
-            quote = quote == 0 ? *at : 0;
-        if (*at == '"' || *at == '\\')
-            put(word, "\\");
-        nm_buffer_append(word, at, 1, NULL);
-    }
-    while (isspace((unsigned char)*at) || strncmp(at, "--", 2) == 0)
-        at += *at == '-' ? strcspn(at, "\n") : 1;
-    if (*at != 0 && word->len > 0)
-        put(word, " ");
-    return at;
-}
-
-static void put_text(nm_buffer *out, const statement *from)
-{
-    filler f = {.out = out, .begin = "    \"", .end = "\""};
-    nm_buffer word = {0};
-
-    put(out, " \\\n");
-    for (const char *at = from->text; *at != 0;) {
-        at = next_word(at, &word);
-        if (word.len > 0)
-            fill(&f, (const char *)word.data, word.len);
-    }
-    put(out, "\"\n");
-    nm_buffer_free(&word);
+    put(f->out, word);
+    f->columns += strlen(word);
 }
 
 static int check_columns(const statement *from, int count)
@@ -346,7 +300,7 @@ static const char *parameter_name(sqlite3_stmt *prepared, int at)
 static int put_list(nm_buffer *out, const statement *from, const char *end, int count, name_of *name_at)
 {
     static const char *const macros[] = {"INTEGER", "FLAG", "REAL", "TEXT"};
-    filler f = {.out = out, .begin = "   ", .end = ""};
+    filler f = {.out = out};
     size_t begin = out->len;
 
     put(out, "#define NM_");
@@ -361,7 +315,7 @@ static int put_list(nm_buffer *out, const statement *from, const char *end, int 
         if (name == NULL)
             return fault(from, "a parameter has no name (:name)", "");
         snprintf(word, sizeof word, " %s(%s)", macros[type_of(name)], name);
-        fill(&f, word, strlen(word));
+        fill(&f, word);
     }
     put(out, "\n");
     return 0;
@@ -375,7 +329,7 @@ static bool has_texts(const statement *from)
     return false;
 }
 
-/* NM_QUESTION_VERB(name, NM_NAME_SQL, NM_NAME_COLUMNS, NM_NAME_PARAMETERS), as far as they are there. */
+/* NM_QUESTION_VERB(name, NM_NAME_COLUMNS, NM_NAME_PARAMETERS), as far as they are there. */
 static void put_macro(nm_buffer *out, const statement *from, const char *verb, const char *const *ends)
 {
     put(out, "NM_QUESTION");
@@ -402,7 +356,7 @@ static int put_functions(nm_buffer *out, const statement *from)
     bool has_own = column_count > 0 && strstr(from->text, rows_as) == NULL;
 
     if (from->is_script) {
-        put_macro(out, from, "_SCRIPT", (const char *const[]){"_SQL", NULL});
+        put_macro(out, from, "_SCRIPT", (const char *const[]){NULL});
         return 0;
     }
 
@@ -411,10 +365,9 @@ static int put_functions(nm_buffer *out, const statement *from)
     if (faults == 0 && parameter_count > 0)
         faults = put_list(out, from, "_PARAMETERS", parameter_count, parameter_name);
     if (faults == 0 && has_own)
-        put_macro(out, from, has_texts(from) ? "_OF_TEXTS" : "",
-                  (const char *const[]){"_SQL", "_COLUMNS", parameters, NULL});
+        put_macro(out, from, has_texts(from) ? "_OF_TEXTS" : "", (const char *const[]){"_COLUMNS", parameters, NULL});
     else if (faults == 0)
-        put_macro(out, from, column_count > 0 ? "_ASK" : "_RUN", (const char *const[]){"_SQL", parameters, NULL});
+        put_macro(out, from, column_count > 0 ? "_ASK" : "_RUN", (const char *const[]){parameters, NULL});
     return faults;
 }
 
@@ -428,10 +381,7 @@ static int make(const statement *from, nm_buffer *out)
     put_guard(out, from);
     put(out, "\n#define ");
     put_guard(out, from);
-    put(out, "\n\n#include \"store/question.h\"\n\n#define NM_");
-    put_upper(out, from->name);
-    put(out, "_SQL");
-    put_text(out, from);
+    put(out, "\n\n#include \"store/question.h\"\n\n");
     faults += put_functions(out, from);
     put(out, "\n#endif\n");
     return faults;

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "store/findings/findings.h"
 #include "store/loader.h"
 #include "store/own_file.h"
@@ -23,7 +22,6 @@
 #include "store/question.h"
 #include "store/redact.h"
 #include "store/schema.h"
-#include "store/validate.h"
 #include "store/verdicts/verdicts.h"
 
 struct nm_store {

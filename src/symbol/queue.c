@@ -12,7 +12,6 @@
 
 #include "base/buffer.h"
 #include "base/door.h"
-#include "base/map.h"
 #include "base/strings.h"
 #include "symbol/symbol.h"
 

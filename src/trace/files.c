@@ -20,6 +20,7 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/spoken.h"
+#include "base/text.h"
 #include "trace/block.h"
 
 #define NUMBER_DIGITS_MIN 3
@@ -38,13 +39,6 @@ bool nm_trace_files_is_single(const char *path)
     struct stat info;
 
     return nm_door_look(path, &info) && !S_ISDIR(info.st_mode);
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
 }
 
 /* ---- Recognising --------------------------------------------------------------------------------------------------- */
@@ -243,7 +237,7 @@ size_t nm_trace_files_visit(const char *name, void (*visit)(void *context, int f
     const char *entry;
     size_t count = 0;
 
-    while (stream != NULL && (entry = next_file(stream, base_name(name))) != NULL)
+    while (stream != NULL && (entry = next_file(stream, nm_path_name(name))) != NULL)
         if (is_begun_trace(dirfd(stream), entry)) {
             count++;
             if (visit != NULL)
@@ -260,7 +254,7 @@ static nm_status add_numbered(nm_trace_files *files, const char *path, int flags
     char *folder = folder_of(path);
     size_t before = files->count;
     nm_status status = folder == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                                      : add_folder(files, folder, base_name(path), flags, NULL);
+                                      : add_folder(files, folder, nm_path_name(path), flags, NULL);
 
     free(folder);
     if (status == NM_OK && files->count > before)
@@ -305,7 +299,7 @@ static nm_status refuse_several(const nm_trace_files *files, nm_error *err)
     size_t len = 0;
 
     for (size_t i = 0; i < files->count; i++) {
-        const char *name = base_name(files->items[i].path);
+        const char *name = nm_path_name(files->items[i].path);
         bool is_new = true;
 
         for (size_t j = 0; j < i; j++)

@@ -7,7 +7,6 @@
 #include "watch/watch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/passes.h"
 #include "watch/state.h"

@@ -16,7 +16,7 @@ zstd -qdc "$kept" >kept.db
 
 tables() {
     sqlite3 "$1" 'SELECT m.name, c.name, c.type, c."notnull", c.pk FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
-        WHERE m.type = '\''table'\'' ORDER BY m.rowid, c.cid'
+        WHERE m.type = '\''table'\'' ORDER BY m.name, c.cid'
 }
 tables run.db >now.txt
 tables kept.db >then.txt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What operations do to heaps, and workspaces that are held, against slow walks over the events of random traces: threads
+ * What operations do to heaps, against slow walks over the events of random traces: threads
  * that free each other's blocks, ranges in ranges, and ranges that end before those within them. And the causes that the
  * views are for, planted.
  */
@@ -34,10 +34,6 @@ typedef struct event {
     int block;        /* of a workspace: index of its ACT_ALLOC; -1: none */
     int64_t ns;
 } event;
-
-typedef struct span_sums {
-    int64_t block_count, use_count, reuse_count, used, between, after;
-} span_sums;
 
 static event events[EVENTS];
 static int event_count;
@@ -294,96 +290,6 @@ static void compare_step_rises(sqlite3 *db)
     }
 }
 
-static bool is_open_at(int run, int at)
-{
-    return run <= at && end_of(run) > at;
-}
-
-/* Is an operator at work in the block right after event `at`? */
-static bool is_used_at(int block, int at)
-{
-    for (int run = block; run <= at; run++)
-        if (events[run].act == ACT_BEGIN && events[run].block == block && is_open_at(run, at))
-            return true;
-    return false;
-}
-
-static int free_of(int block)
-{
-    for (int i = block; i < event_count; i++)
-        if (events[i].act == ACT_FREE && events[i].block == block)
-            return i;
-    return event_count - 1;
-}
-
-static bool is_used_later(int block, int at)
-{
-    for (int run = at + 1; run < event_count; run++)
-        if (events[run].act == ACT_BEGIN && events[run].block == block)
-            return true;
-    return false;
-}
-
-/* The life of one block, event by event. */
-static void walk_block(int block, span_sums sums[STREAMS + 1])
-{
-    int stream = 0;
-
-    for (int at = block; at < free_of(block); at++) {
-        bool begins = events[at].act == ACT_BEGIN && events[at].block == block;
-        int64_t byte_ns = (events[at + 1].ns - events[at].ns) * events[block].bytes;
-
-        if (begins && !is_used_at(block, at - 1)) {
-            if (stream != 0)
-                sums[stream].reuse_count++;
-            stream = events[at].stream;
-        }
-        sums[stream].use_count += begins;
-        if (stream == 0)
-            continue;
-        if (is_used_at(block, at))
-            sums[stream].used += byte_ns;
-        else if (is_used_later(block, at))
-            sums[stream].between += byte_ns;
-        else
-            sums[stream].after += byte_ns;
-    }
-    if (events[event_count - 1].act == ACT_BEGIN &&
-        events[event_count - 1].block == block) { /* the last event of all */
-        if (!is_used_at(block, event_count - 2)) {
-            sums[stream].reuse_count += stream != 0;
-            stream = events[event_count - 1].stream;
-        }
-        sums[stream].use_count++;
-    }
-    sums[stream].block_count += stream != 0;
-}
-
-static void compare_holds(sqlite3 *db)
-{
-    span_sums sums[STREAMS + 1] = {{0}};
-
-    for (int i = 0; i < event_count; i++)
-        if (events[i].act == ACT_ALLOC && events[i].heap == WORKSPACES)
-            walk_block(i, sums);
-    for (int stream = 1; stream <= STREAMS; stream++) {
-        char sql[512], expected[256];
-        const span_sums *sum = &sums[stream];
-
-        snprintf(sql, sizeof sql,
-                 "SELECT block_count, use_count, reuse_count, CAST(round(1e9 * held_byte_s) AS INTEGER),"
-                 " CAST(round(1e9 * idle_between_byte_s) AS INTEGER), CAST(round(1e9 * idle_after_byte_s) AS INTEGER)"
-                 " FROM z_workspace_held WHERE stream = %d",
-                 stream);
-        snprintf(expected, sizeof expected, "%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "\n",
-                 sum->block_count, sum->use_count, sum->reuse_count, sum->used + sum->between + sum->after,
-                 sum->between, sum->after);
-        char *row = load_rows(db, sql);
-        ck_assert_str_eq(row, expected);
-        free(row);
-    }
-}
-
 START_TEST(views_equal_slow_walks)
 {
     for (unsigned seed = 1; seed <= RUNS; seed++) {
@@ -396,7 +302,6 @@ START_TEST(views_equal_slow_walks)
         if (load_int(db, "SELECT count(*) FROM step") > 0)
             compare(db, fast_steps, slow_steps);
         compare_step_rises(db);
-        compare_holds(db);
         sqlite3_close(db);
     }
 }
@@ -420,27 +325,6 @@ START_TEST(the_operation_with_the_peak_is_found)
     char *row = load_rows(db, "SELECT operation, peak_over_start_bytes, mean_peak_over_start_bytes, measured_count,"
                               " peak_over_start_seq FROM operation_memory ORDER BY peak_over_start_bytes DESC LIMIT 1");
     ck_assert_str_eq(row, "op1|900100|180100.0|5|52\n");
-    free(row);
-    sqlite3_close(db);
-}
-END_TEST
-
-/* In use for a tenth of its time: not by chance, for times are set. */
-START_TEST(an_idle_workspace_is_found)
-{
-    begin_text();
-    int block = allocate(1, WORKSPACES, 0, 1000000);
-    for (int i = 0; i < 10; i++) {
-        int run = begin_range(1, 0, block, 7);
-
-        now_ns = events[run].ns + 100000 - 1;
-        end_range(run);
-        now_ns = events[run].ns + 1000000 - 1;
-    }
-    release(1, block);
-    sqlite3 *db = end_text();
-    char *row = load_rows(db, "SELECT use_count, reuse_count, round(idle_ratio, 2) FROM z_workspace_held");
-    ck_assert_str_eq(row, "10|9|0.9\n");
     free(row);
     sqlite3_close(db);
 }
@@ -495,7 +379,6 @@ TEST_SUITE(test_operation_oracle)
     tcase_set_timeout(test, 120);
     tcase_add_test(test, views_equal_slow_walks);
     tcase_add_test(test, the_operation_with_the_peak_is_found);
-    tcase_add_test(test, an_idle_workspace_is_found);
     tcase_add_test(test, many_names_have_a_rest);
     tcase_add_test(test, a_loss_claims_nothing);
     return draft_suite("operation", test);

@@ -52,7 +52,6 @@ static const struct {
     {"rank_imbalance", "is_partial", {false, true, true, true}},
     {"step_growth", "is_partial", {false, true, true, false}},
     {"step_total", "is_partial", {false, true, true, true}},
-    {"z_workspace_held", "is_partial", {false, true, true, true}},
     {"zero_copy", "is_partial", {false, true, true, true}},
 };
 
@@ -62,7 +61,6 @@ static const char *const claims[] = {
     "SELECT count(*) FROM zero_copy WHERE is_partial = 1 AND verdict NOT IN ('unknown', 'not applicable')",
     "SELECT count(*) FROM out_of_memory WHERE is_partial = 1 AND verdict <> 'unknown'",
     "SELECT count(*) FROM forecast WHERE is_partial = 1 AND (verdict <> 'none' OR full_step IS NOT NULL)",
-    "SELECT count(*) FROM z_workspace_held WHERE is_partial = 1 AND idle_ratio IS NOT NULL",
     "SELECT count(*) FROM pool_summary WHERE is_partial = 1 AND heap = 'pool'"
     " AND growth_count + after_flush_count + pending_free_count + fragmentation_count > 0",
     "SELECT count(*) FROM fragmentation_blocker WHERE is_doubtful = 1 AND hostage_bytes IS NOT NULL",

@@ -814,13 +814,12 @@ static void compare_calls(sqlite3 *db, uint64_t process, int kind, uint64_t stre
         cost += (int64_t)calls[i].cost_ns;
         errors += calls[i].error_code != 0;
     }
-    snprintf(
-        sql, sizeof sql,
-        "SELECT count(*) FROM z_stream_call_total AS v JOIN z_stream_call_kind AS k ON k.name = v.kind WHERE v.pid = "
-        "%" PRIu64 " AND k.kind = %d AND v.stream IS %s AND call_count = %" PRId64 " AND cost_ns IS %s"
-        " AND error_count = %" PRId64,
-        process, kind, number_or_null(stream_text, stream != 0, (int64_t)stream), count,
-        number_or_null(cost_text, cost != 0, cost), errors);
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM z_stream_call_sum AS v JOIN process AS p USING (process_id) WHERE p.pid = %" PRIu64
+             " AND v.kind = %d AND v.stream IS %s AND call_count = %" PRId64 " AND cost_ns IS %s"
+             " AND error_count = %" PRId64,
+             process, kind, number_or_null(stream_text, stream != 0, (int64_t)stream), count,
+             number_or_null(cost_text, cost != 0, cost), errors);
     ck_assert_msg(load_int(db, sql) == (count > 0), "%s", sql);
 }
 
@@ -838,7 +837,7 @@ static void compare_operations(sqlite3 *db)
             for (uint64_t stream = 0; stream < STREAMS; stream++)
                 compare_calls(db, process, kind, stream);
     }
-    ck_assert_int_eq(load_int(db, "SELECT sum(call_count) FROM z_stream_call_total"), CALLS);
+    ck_assert_int_eq(load_int(db, "SELECT sum(call_count) FROM z_stream_call_sum"), CALLS);
 }
 
 START_TEST(views_equal_slow_sums)

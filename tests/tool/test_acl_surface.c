@@ -33,7 +33,7 @@ static const char *call_sql(const char *group, const char *name, char *sql, size
             "SELECT count(*) FROM allocation JOIN z_heap_place USING (heap_id) WHERE is_exported = 1 AND level = '%s'",
             name);
     else if (strcmp(group, "stream") == 0 && strcmp(name, "failed") == 0)
-        snprintf(sql, room, "SELECT sum(error_count) FROM z_stream_call_total");
+        snprintf(sql, room, "SELECT sum(error_count) FROM z_stream_call_sum");
     else if (strcmp(group, "stream") == 0)
         snprintf(sql, room, "SELECT count(*) FROM z_stream_call WHERE kind = %s", name);
     else
@@ -151,20 +151,22 @@ START_TEST(a_view_has_the_words_for_what_was_asked_for)
         const char *where;
         int count; /* in one round */
     } asked[] = {
-        {"heap = 'device memory' AND kind = 'normal only'", 4},
-        {"heap = 'RUNTIME' AND kind = 'huge first'", 1},
-        {"heap = 'managed memory' AND kind IS NULL", 1},
-        {"level = 'registered' AND kind = 'registered + mapped'", 1},
-        {"level = 'physical' AND kind = 'HBM huge pages'", 7},
-        {"level = 'physical' AND kind = 'HBM normal pages'", 1},
-        {"level = 'driver' AND is_mapped = 1 AND kind = 'HBM huge pages'", 6},
+        {"heap = 'device memory' AND policy = 'normal only'", 4},
+        {"heap = 'RUNTIME' AND policy = 'huge first'", 1},
+        {"heap = 'managed memory' AND policy IS NULL", 1},
+        {"level = 'registered' AND policy = 'registered + mapped'", 1},
+        {"level = 'physical' AND policy = 'HBM huge pages'", 7},
+        {"level = 'physical' AND policy = 'HBM normal pages'", 1},
+        {"allocation_id IN (SELECT m.allocation_id FROM allocation AS m WHERE m.is_mapped = 1) AND policy = 'HBM huge "
+         "pages'",
+         6},
     };
     sqlite3 *db = record_and_ingest("3");
 
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         char sql[256];
 
-        snprintf(sql, sizeof sql, "SELECT sum(allocation_count) FROM z_allocation_kind WHERE %s", asked[i].where);
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM allocation_detail WHERE %s", asked[i].where);
         ck_assert_msg(ask_text(db, sql, "") == 3 * asked[i].count, "%s: %lld", asked[i].where, ask_text(db, sql, ""));
     }
     sqlite3_close(db);

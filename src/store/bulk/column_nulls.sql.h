@@ -5,10 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_COLUMN_NULLS_SQL \
-    "SELECT cid AS place_number, \"notnull\" = 0 AS is_nullable FROM pragma_table_info(:table_name) ORDER BY cid;"
 #define NM_COLUMN_NULLS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(place_number) FLAG(is_nullable)
 #define NM_COLUMN_NULLS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(table_name)
-NM_QUESTION(column_nulls, NM_COLUMN_NULLS_SQL, NM_COLUMN_NULLS_COLUMNS, NM_COLUMN_NULLS_PARAMETERS)
+NM_QUESTION(column_nulls, NM_COLUMN_NULLS_COLUMNS, NM_COLUMN_NULLS_PARAMETERS)
 
 #endif

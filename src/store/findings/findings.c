@@ -22,17 +22,10 @@ static void give(sqlite3_context *call, nm_json *json)
         sqlite3_result_text64(call, (const char *)json->out->data, json->out->len, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-static const char *text_of(sqlite3_value *value)
-{
-    const char *text = (const char *)sqlite3_value_text(value);
-
-    return text == NULL ? "" : text;
-}
-
 /* As it is. */
 static void put_part(nm_json *json, const char *name, sqlite3_value *part)
 {
-    const char *text = text_of(part);
+    const char *text = nm_db_value_text(part);
 
     nm_json_value(json, name, (nm_bytes){(const uint8_t *)text, strlen(text)});
 }
@@ -53,7 +46,7 @@ static void put_value(nm_json *json, const char *name, sqlite3_value *value)
         if (name[0] == '=')
             put_part(json, name + 1, value);
         else
-            nm_json_text(json, name, text_of(value));
+            nm_json_text(json, name, nm_db_value_text(value));
     }
 }
 
@@ -64,11 +57,11 @@ static void run_say(sqlite3_context *call, int count, sqlite3_value **values)
 
     if (count == 0 || sqlite3_value_type(values[0]) == SQLITE_NULL)
         return;
-    nm_json_text(&json, NULL, text_of(values[0]));
+    nm_json_text(&json, NULL, nm_db_value_text(values[0]));
     if (count > 2)
         nm_json_begin(&json, NULL, '{');
     for (int i = 1; i + 1 < count; i += 2)
-        put_value(&json, text_of(values[i]), values[i + 1]);
+        put_value(&json, nm_db_value_text(values[i]), values[i + 1]);
     if (count > 2)
         nm_json_end(&json, '}');
     give(call, &json);
@@ -108,7 +101,7 @@ static void run_said_line(sqlite3_context *call, int count, sqlite3_value **valu
 
     nm_json_begin(&json, NULL, '{');
     if (count > 0 && sqlite3_value_type(values[0]) != SQLITE_NULL)
-        nm_json_text(&json, "label", text_of(values[0]));
+        nm_json_text(&json, "label", nm_db_value_text(values[0]));
     put_parts(&json, "said", values, 1, count);
     nm_json_end(&json, '}');
     give(call, &json);
@@ -120,7 +113,7 @@ static void run_command(sqlite3_context *call, int count, sqlite3_value **values
     char text[NM_SENTENCE_BYTES];
     nm_sentence code;
 
-    if (count != 1 || !nm_sentence_of(text_of(values[0]), &code))
+    if (count != 1 || !nm_sentence_of(nm_db_value_text(values[0]), &code))
         return;
     nm_sentence_put(code, NM_ENGLISH, NM_WORDS({"database", NM_COMMAND_DATABASE}, {"input", NM_COMMAND_INPUT}), text,
                     sizeof text);

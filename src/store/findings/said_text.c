@@ -20,13 +20,6 @@ typedef struct speech {
     const char *json;
 } speech;
 
-static const char *text_of(sqlite3_value *value)
-{
-    const char *text = (const char *)sqlite3_value_text(value);
-
-    return text == NULL ? "" : text;
-}
-
 static bool has(sqlite3_value *value)
 {
     return sqlite3_value_type(value) != SQLITE_NULL;
@@ -35,13 +28,13 @@ static bool has(sqlite3_value *value)
 static speech read_speech(sqlite3_value **values)
 {
     return (speech){
-        .json = text_of(values[1]),
+        .json = nm_db_value_text(values[1]),
         .to = {sqlite3_value_int(values[0]) == 1 ? NM_CHINESE : NM_ENGLISH, sqlite3_value_int(values[6]) != 0, COLUMNS,
                COLUMNS},
         .of = {{has(values[2]), has(values[3]), has(values[4]), sqlite3_value_int64(values[2]),
-                sqlite3_value_int64(values[3]), sqlite3_value_int64(values[4]), text_of(values[5])},
-               text_of(values[7]),
-               text_of(values[8])},
+                sqlite3_value_int64(values[3]), sqlite3_value_int64(values[4]), nm_db_value_text(values[5])},
+               nm_db_value_text(values[7]),
+               nm_db_value_text(values[8])},
     };
 }
 

@@ -5,11 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_JUDGED_PARTS_SQL \
-    "INSERT INTO judged_part SELECT process_id, max(generation), CASE WHEN max(generation) < :many_count THEN 1 " \
-    "ELSE max(generation) - 1 - CAST(:late_ratio * (max(generation) - 1) + 0.5 AS INTEGER) END FROM step WHERE " \
-    "process_id IS NOT NULL GROUP BY process_id;"
 #define NM_JUDGED_PARTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(many_count) REAL(late_ratio)
-NM_QUESTION_RUN(judged_parts, NM_JUDGED_PARTS_SQL, NM_JUDGED_PARTS_PARAMETERS)
+NM_QUESTION_RUN(judged_parts, NM_JUDGED_PARTS_PARAMETERS)
 
 #endif

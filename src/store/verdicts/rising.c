@@ -148,9 +148,9 @@ nm_status nm_rising_write(sqlite3 *db, const nm_verdict_settings *settings, nm_e
     if (status == NM_OK)
         status = nm_rising_floors_ask(db, &from.floors, err);
     if (status == NM_OK)
-        status = nm_db_prepare(db, NM_RISING_LOADS_SQL, &from.loads, err);
+        status = nm_db_prepare(db, nm_rising_loads_sql, &from.loads, err);
     if (status == NM_OK)
-        status = nm_db_prepare(db, NM_RISING_SAY_SQL, &from.say, err);
+        status = nm_db_prepare(db, nm_rising_say_sql, &from.say, err);
     if (status == NM_OK)
         from.has_row = nm_rising_floors_next(from.floors, &from.row);
     while (status == NM_OK && from.has_row) {

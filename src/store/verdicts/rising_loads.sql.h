@@ -5,12 +5,9 @@
 
 #include "store/question.h"
 
-#define NM_RISING_LOADS_SQL \
-    "SELECT max_live_bytes, live_bytes, (SELECT max(max_live_bytes) FROM usage WHERE heap_id = :heap_id) AS " \
-    "peak_bytes FROM usage WHERE heap_id = :heap_id ORDER BY last_seq;"
 #define NM_RISING_LOADS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(max_live_bytes) INTEGER(live_bytes) \
     INTEGER(peak_bytes)
 #define NM_RISING_LOADS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id)
-NM_QUESTION(rising_loads, NM_RISING_LOADS_SQL, NM_RISING_LOADS_COLUMNS, NM_RISING_LOADS_PARAMETERS)
+NM_QUESTION(rising_loads, NM_RISING_LOADS_COLUMNS, NM_RISING_LOADS_PARAMETERS)
 
 #endif

@@ -5,10 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_RISING_SAY_SQL \
-    "UPDATE z_site_verdict SET verdict = 'rising', reason = 'it rises', hourly_bytes = :hourly_value WHERE rowid = " \
-    ":verdict_id;"
 #define NM_RISING_SAY_PARAMETERS(INTEGER, FLAG, REAL, TEXT) REAL(hourly_value) INTEGER(verdict_id)
-NM_QUESTION_RUN(rising_say, NM_RISING_SAY_SQL, NM_RISING_SAY_PARAMETERS)
+NM_QUESTION_RUN(rising_say, NM_RISING_SAY_PARAMETERS)
 
 #endif

@@ -242,7 +242,7 @@ nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, 
     if (status == NM_OK)
         status = turn_to_sites(db, settings->step_changes, &order, err);
     if (status == NM_OK)
-        status = nm_db_prepare(db, NM_STEP_SPAN_SQL, &to.span, err);
+        status = nm_db_prepare(db, nm_step_span_sql, &to.span, err);
     if (status == NM_OK)
         status = nm_insert_open(db, &steps, false, &to.steps, err);
     if (status == NM_OK)

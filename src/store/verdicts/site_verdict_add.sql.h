@@ -5,11 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_SITE_VERDICT_ADD_SQL \
-    "INSERT INTO z_site_verdict (heap_id, site_frame_id, verdict, reason, growth_bytes) VALUES (:heap_id, " \
-    ":site_frame_id, :verdict, :reason, :growth_value);"
 #define NM_SITE_VERDICT_ADD_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(site_frame_id) \
     TEXT(verdict) TEXT(reason) REAL(growth_value)
-NM_QUESTION_RUN(site_verdict_add, NM_SITE_VERDICT_ADD_SQL, NM_SITE_VERDICT_ADD_PARAMETERS)
+NM_QUESTION_RUN(site_verdict_add, NM_SITE_VERDICT_ADD_PARAMETERS)
 
 #endif

@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_SITES_OF_STACKS_SQL \
-    "SELECT stack_id, site_frame_id FROM stack WHERE site_frame_id IS NOT NULL ORDER BY stack_id;"
 #define NM_SITES_OF_STACKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id) INTEGER(site_frame_id)
-NM_QUESTION(sites_of_stacks, NM_SITES_OF_STACKS_SQL, NM_SITES_OF_STACKS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(sites_of_stacks, NM_SITES_OF_STACKS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,10 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_STEP_SPAN_SQL \
-    "SELECT first_generation, step_count FROM temp.step_span WHERE heap_id = :heap_id;"
 #define NM_STEP_SPAN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(first_generation) INTEGER(step_count)
 #define NM_STEP_SPAN_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id)
-NM_QUESTION(step_span, NM_STEP_SPAN_SQL, NM_STEP_SPAN_COLUMNS, NM_STEP_SPAN_PARAMETERS)
+NM_QUESTION(step_span, NM_STEP_SPAN_COLUMNS, NM_STEP_SPAN_PARAMETERS)
 
 #endif

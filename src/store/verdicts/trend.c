@@ -552,9 +552,9 @@ nm_status nm_trend_write(sqlite3 *db, const nm_verdict_settings *settings, nm_er
     struct {
         const char *text;
         sqlite3_stmt **statement;
-    } all[] = {{NM_TREND_PROCESSES_SQL, &sql.processes}, {NM_TREND_VALUES_SQL, &sql.values},
-               {NM_TREND_ADD_SQL, &sql.insert},          {NM_TREND_OTHERS_SQL, &sql.others},
-               {NM_TREND_STEPS_SQL, &sql.steps},         {NM_TREND_FOREIGN_SQL, &sql.foreign}};
+    } all[] = {{nm_trend_processes_sql, &sql.processes}, {nm_trend_values_sql, &sql.values},
+               {nm_trend_add_sql, &sql.insert},          {nm_trend_others_sql, &sql.others},
+               {nm_trend_steps_sql, &sql.steps},         {nm_trend_foreign_sql, &sql.foreign}};
     nm_status status = nm_trend_shared_run(db, err);
 
     (void)settings;

@@ -5,15 +5,10 @@
 
 #include "store/question.h"
 
-#define NM_TREND_ADD_SQL \
-    "INSERT INTO z_step_trend ( device_id, heap_id, measure, step_count, fitted_count, growth_bytes, line_bytes, " \
-    "scatter_bytes, t_value, t_needed, verdict, reason, limit_bytes, steps_left, full_step, full_ns ) VALUES ( " \
-    ":device_id, :heap_id, :measure, :step_count, :fitted_count, :growth_value, :line_bytes, :scatter_bytes, " \
-    ":t_value, :t_needed_value, :verdict, :reason, :limit_bytes, :left_step_count, :full_step, :full_ns );"
 #define NM_TREND_ADD_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id) INTEGER(heap_id) TEXT(measure) \
     INTEGER(step_count) INTEGER(fitted_count) REAL(growth_value) INTEGER(line_bytes) INTEGER(scatter_bytes) \
     REAL(t_value) REAL(t_needed_value) TEXT(verdict) TEXT(reason) INTEGER(limit_bytes) INTEGER(left_step_count) \
     INTEGER(full_step) INTEGER(full_ns)
-NM_QUESTION_RUN(trend_add, NM_TREND_ADD_SQL, NM_TREND_ADD_PARAMETERS)
+NM_QUESTION_RUN(trend_add, NM_TREND_ADD_PARAMETERS)
 
 #endif

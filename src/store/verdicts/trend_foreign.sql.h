@@ -5,12 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_TREND_FOREIGN_SQL \
-    "SELECT max(0, total_bytes - free_bytes - sample_recorded_bytes) AS foreign_bytes, total_bytes FROM " \
-    "z_device_sample WHERE device_id = :device_id AND sample_recorded_bytes IS NOT NULL ORDER BY sample_seq DESC " \
-    "LIMIT 1;"
 #define NM_TREND_FOREIGN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(foreign_bytes) INTEGER(total_bytes)
 #define NM_TREND_FOREIGN_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id)
-NM_QUESTION(trend_foreign, NM_TREND_FOREIGN_SQL, NM_TREND_FOREIGN_COLUMNS, NM_TREND_FOREIGN_PARAMETERS)
+NM_QUESTION(trend_foreign, NM_TREND_FOREIGN_COLUMNS, NM_TREND_FOREIGN_PARAMETERS)
 
 #endif

@@ -5,11 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_TREND_OTHERS_SQL \
-    "SELECT c.seq AS seq, c.change AS change_bytes FROM shared_device AS s JOIN hardware_change AS c ON c.hardware " \
-    "= s.hardware AND c.process_id <> s.process_id WHERE s.device_id = :device_id ORDER BY c.seq;"
 #define NM_TREND_OTHERS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(seq) INTEGER(change_bytes)
 #define NM_TREND_OTHERS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id)
-NM_QUESTION(trend_others, NM_TREND_OTHERS_SQL, NM_TREND_OTHERS_COLUMNS, NM_TREND_OTHERS_PARAMETERS)
+NM_QUESTION(trend_others, NM_TREND_OTHERS_COLUMNS, NM_TREND_OTHERS_PARAMETERS)
 
 #endif

@@ -5,12 +5,9 @@
 
 #include "store/question.h"
 
-#define NM_TREND_STEPS_SQL \
-    "SELECT generation, end_seq, number, begin_ns FROM step WHERE process_id = :process_id AND end_seq IS NOT NULL " \
-    "ORDER BY generation;"
 #define NM_TREND_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(generation) INTEGER(end_seq) INTEGER(number) \
     INTEGER(begin_ns)
 #define NM_TREND_STEPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id)
-NM_QUESTION(trend_steps, NM_TREND_STEPS_SQL, NM_TREND_STEPS_COLUMNS, NM_TREND_STEPS_PARAMETERS)
+NM_QUESTION(trend_steps, NM_TREND_STEPS_COLUMNS, NM_TREND_STEPS_PARAMETERS)
 
 #endif

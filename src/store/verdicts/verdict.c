@@ -520,7 +520,7 @@ nm_status nm_verdict_write(sqlite3 *db, const nm_verdict_settings *settings, nm_
     if (status == NM_OK)
         status = nm_site_levels_ask(db, &from.levels, err);
     if (status == NM_OK)
-        status = nm_db_prepare(db, NM_SITE_VERDICT_ADD_SQL, &from.insert, err);
+        status = nm_db_prepare(db, nm_site_verdict_add_sql, &from.insert, err);
     if (status == NM_OK) {
         from.has_level = nm_site_levels_next(from.levels, &from.level);
         from.has_birth = nm_site_births_next(from.births, &from.birth);

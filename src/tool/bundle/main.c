@@ -44,17 +44,6 @@ typedef struct bundle {
     int database_fd;
 } bundle;
 
-/* "runs/a.db" -> "runs/a.bundle.tar.zst" */
-static char *name_beside(const char *database)
-{
-    const char *slash = strrchr(database, '/'), *base = slash == NULL ? database : slash + 1;
-    const char *dot = strrchr(base, '.');
-    int kept = (int)(dot == NULL || dot == base ? strlen(database) : (size_t)(dot - database));
-    char *name = NULL;
-
-    return asprintf(&name, "%.*s" SUFFIX, kept, database) < 0 ? NULL : name;
-}
-
 static bool ends_in(const char *text, const char *end)
 {
     size_t len = strlen(text), end_len = strlen(end);
@@ -254,7 +243,7 @@ static void say(const char *output, bool is_redacted)
 static int answer_bundle(const bundle_options *options)
 {
     bool is_stream = options->output_path != NULL && strcmp(options->output_path, "-") == 0;
-    char *beside = options->output_path == NULL ? name_beside(options->database) : NULL;
+    char *beside = options->output_path == NULL ? answer_beside(options->database, SUFFIX) : NULL;
     const char *output = options->output_path == NULL ? beside : options->output_path;
     const char *inputs[] = {options->database, options->selfcheck_path};
     int result;

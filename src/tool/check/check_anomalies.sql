@@ -1,4 +1,5 @@
--- check_anomalies.sql: calls that are wrong. Rows as: check_peaks.sql
+-- check_anomalies.sql: calls that are wrong: one by one, for findings count them by process, and :heap asks for those of a heap.
+-- Rows as: check_peaks.sql
 SELECT
     host,
     rank,

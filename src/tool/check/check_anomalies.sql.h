@@ -5,13 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_CHECK_ANOMALIES_SQL \
-    "SELECT host, rank, pid, device, heap, level, 1 AS measured_value, NULL AS limit_value, kind || ', ' || site " \
-    "AS note FROM misuse WHERE kind <> 'stream never destroyed' AND (:rank IS NULL OR rank IS :rank) AND (:heap IS " \
-    "NULL OR heap IS :heap OR level IS :heap);"
-#define NM_CHECK_ANOMALIES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) \
-    TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
 #define NM_CHECK_ANOMALIES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)
-NM_QUESTION_OF_TEXTS(check_anomalies, NM_CHECK_ANOMALIES_SQL, NM_CHECK_ANOMALIES_COLUMNS, NM_CHECK_ANOMALIES_PARAMETERS)
+NM_QUESTION_ASK(check_anomalies, NM_CHECK_ANOMALIES_PARAMETERS)
 
 #endif

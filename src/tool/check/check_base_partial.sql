@@ -1,4 +1,5 @@
--- check_base_partial.sql: what of the recording the baseline does not hold. Rows as: check_partial.sql
+-- check_base_partial.sql: what of the recording the baseline does not hold.
+-- Rows as: check_partial.sql
 -- begin partial base
 SELECT
     count(*) AS input_count,

@@ -1,5 +1,6 @@
 -- check_baseline.sql: peaks of device memory by rank and heap, against those of the same name in the other database;
--- what is attached has no views. Rows as: check_peaks.sql
+-- what is attached has no views.
+-- Rows as: check_peaks.sql
 WITH
     place (host, rank, pid, device, heap, level, size_basis, peak_bytes, is_base) AS (
         SELECT

@@ -5,11 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_CHECK_CHOSEN_SQL \
-    "SELECT coalesce(sum((:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap)), " \
-    "0) AS heap_count, count(*) AS all_count FROM z_heap_place;"
 #define NM_CHECK_CHOSEN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_count) INTEGER(all_count)
 #define NM_CHECK_CHOSEN_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)
-NM_QUESTION(check_chosen, NM_CHECK_CHOSEN_SQL, NM_CHECK_CHOSEN_COLUMNS, NM_CHECK_CHOSEN_PARAMETERS)
+NM_QUESTION(check_chosen, NM_CHECK_CHOSEN_COLUMNS, NM_CHECK_CHOSEN_PARAMETERS)
 
 #endif

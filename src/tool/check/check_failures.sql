@@ -1,4 +1,5 @@
--- check_failures.sql: requests that failed for good. Rows as: check_peaks.sql
+-- check_failures.sql: requests that failed for good.
+-- Rows as: check_peaks.sql
 SELECT
     host,
     rank,

@@ -5,13 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_CHECK_FAILURES_SQL \
-    "SELECT host, rank, pid, device, heap, level, 1 AS measured_value, NULL AS limit_value, verdict || ', ' || " \
-    "site AS note FROM finding WHERE kind = 'out of memory' AND severity = 'fault' AND (:rank IS NULL OR rank IS " \
-    ":rank) AND (:heap IS NULL OR heap IS :heap OR level IS :heap);"
-#define NM_CHECK_FAILURES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) \
-    TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
 #define NM_CHECK_FAILURES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) TEXT(heap)
-NM_QUESTION_OF_TEXTS(check_failures, NM_CHECK_FAILURES_SQL, NM_CHECK_FAILURES_COLUMNS, NM_CHECK_FAILURES_PARAMETERS)
+NM_QUESTION_ASK(check_failures, NM_CHECK_FAILURES_PARAMETERS)
 
 #endif

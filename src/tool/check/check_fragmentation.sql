@@ -1,5 +1,6 @@
 -- check_fragmentation.sql: fragmentation where it hurt most, at the peak, a growth or a failure, and as much as is sure. Below a floor that is set it
--- passes whatever the limit is. Rows as: check_peaks.sql
+-- passes whatever the limit is. The finding has another figure: what is at most where that is good, of reserve too.
+-- Rows as: check_peaks.sql
 SELECT
     host,
     rank,

@@ -5,10 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_CHECK_GAPS_SQL \
-    "SELECT (SELECT count(DISTINCT process_id) FROM main.z_pause WHERE is_memory_told IS NOT 1) AS paused_count, " \
-    "(SELECT total(events_unkept) FROM main.input) AS unkept_count;"
 #define NM_CHECK_GAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(paused_count) INTEGER(unkept_count)
-NM_QUESTION(check_gaps, NM_CHECK_GAPS_SQL, NM_CHECK_GAPS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(check_gaps, NM_CHECK_GAPS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

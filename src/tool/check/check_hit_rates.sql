@@ -1,4 +1,5 @@
--- check_hit_rates.sql: shares of requests that pools served by themselves after the warm-up. Rows as: check_peaks.sql
+-- check_hit_rates.sql: shares of requests that pools served by themselves after the warm-up.
+-- Rows as: check_peaks.sql
 SELECT
     host,
     rank,

@@ -1,5 +1,6 @@
 -- check_host_growth.sql: how fast the anonymous host memory of each process grew in the end, by the hour: of any heap that a filter names,
--- for it is of none. Rows as: check_peaks.sql
+-- for it is of none.
+-- Rows as: check_peaks.sql
 SELECT
     host,
     rank,

@@ -5,13 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_CHECK_HOST_GROWTH_SQL \
-    "SELECT host, rank, pid, device, heap, 'host memory' AS level, growth_bytes_per_hour AS measured_value, NULL " \
-    "AS limit_value, printf('over the last %.3g s', window_ns / 1e9) AS note FROM host_growth WHERE :rank IS NULL " \
-    "OR rank IS :rank ORDER BY growth_bytes_per_hour DESC, host, rank, pid;"
-#define NM_CHECK_HOST_GROWTH_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(host) INTEGER(rank) INTEGER(pid) \
-    INTEGER(device) TEXT(heap) TEXT(level) REAL(measured_value) REAL(limit_value) TEXT(note)
 #define NM_CHECK_HOST_GROWTH_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank)
-NM_QUESTION_OF_TEXTS(check_host_growth, NM_CHECK_HOST_GROWTH_SQL, NM_CHECK_HOST_GROWTH_COLUMNS, NM_CHECK_HOST_GROWTH_PARAMETERS)
+NM_QUESTION_ASK(check_host_growth, NM_CHECK_HOST_GROWTH_PARAMETERS)
 
 #endif

@@ -5,12 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_CHECK_LEAKS_SQL \
-    "SELECT host, rank, pid, device, heap, level, CASE :verdict WHEN 'rising' THEN value ELSE bytes END AS " \
-    "measured_value, NULL AS limit_value, site AS note FROM finding WHERE kind = 'leak' AND severity = 'fault' AND " \
-    "(:verdict IS NULL OR verdict = :verdict) AND (:rank IS NULL OR rank IS :rank) AND (:heap IS NULL OR heap IS " \
-    ":heap OR level IS :heap);"
 #define NM_CHECK_LEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(verdict) INTEGER(rank) TEXT(heap)
-NM_QUESTION_ASK(check_leaks, NM_CHECK_LEAKS_SQL, NM_CHECK_LEAKS_PARAMETERS)
+NM_QUESTION_ASK(check_leaks, NM_CHECK_LEAKS_PARAMETERS)
 
 #endif

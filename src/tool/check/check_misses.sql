@@ -1,5 +1,6 @@
 -- check_misses.sql: misses of the worst step after the warm-up, of pools whose misses are known. Joined steps of a long
--- recording count as so many. Rows as: check_peaks.sql
+-- recording count as so many.
+-- Rows as: check_peaks.sql
 SELECT
     p.host AS host,
     p.rank AS rank,

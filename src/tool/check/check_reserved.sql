@@ -1,4 +1,5 @@
--- check_reserved.sql: what pools held at most. Rows as: check_peaks.sql
+-- check_reserved.sql: what pools held at most.
+-- Rows as: check_peaks.sql
 SELECT
     host,
     rank,

@@ -46,27 +46,27 @@ static const struct {
     const char *part;    /* :part of check_basis.sql; NULL: its findings say how far inputs go, or none does */
 } questions[CHECK_KIND_COUNT] = {
     [CHECK_COMPLETE] = {"complete", .unit = CHECK_COUNT, .is_count = true},
-    [CHECK_MAX_PEAK] = {"max-peak", NM_CHECK_PEAKS_SQL, .unit = CHECK_BYTES, .has_limit = true,
+    [CHECK_MAX_PEAK] = {"max-peak", nm_check_peaks_sql, .unit = CHECK_BYTES, .has_limit = true,
                         .nothing = "no device memory was recorded", .part = "peak"},
-    [CHECK_MAX_RESERVED] = {"max-reserved", NM_CHECK_RESERVED_SQL, .unit = CHECK_BYTES, .has_limit = true,
+    [CHECK_MAX_RESERVED] = {"max-reserved", nm_check_reserved_sql, .unit = CHECK_BYTES, .has_limit = true,
                             .nothing = "no pool is known to hold anything", .part = "reserved"},
-    [CHECK_MAX_FRAGMENTATION] = {"max-fragmentation", NM_CHECK_FRAGMENTATION_SQL, .unit = CHECK_RATIO,
+    [CHECK_MAX_FRAGMENTATION] = {"max-fragmentation", nm_check_fragmentation_sql, .unit = CHECK_RATIO,
                                  .has_limit = true, .nothing = "no pool is known to hold anything",
                                  .part = "fragmentation"},
-    [CHECK_MIN_HIT_RATE] = {"min-hit-rate", NM_CHECK_HIT_RATES_SQL, .unit = CHECK_RATIO, .is_minimum = true,
+    [CHECK_MIN_HIT_RATE] = {"min-hit-rate", nm_check_hit_rates_sql, .unit = CHECK_RATIO, .is_minimum = true,
                             .has_limit = true, .nothing = "no pool served anything after the warm-up", .part = "hits"},
-    [CHECK_MAX_MISSES_PER_STEP] = {"max-misses-per-step", NM_CHECK_MISSES_SQL, .unit = CHECK_COUNT, .has_limit = true,
+    [CHECK_MAX_MISSES_PER_STEP] = {"max-misses-per-step", nm_check_misses_sql, .unit = CHECK_COUNT, .has_limit = true,
                                    .nothing = "no step after the warm-up is known of a process with a pool",
                                    .part = "hits"},
-    [CHECK_MAX_HOST_GROWTH] = {"max-host-growth", NM_CHECK_HOST_GROWTH_SQL, .unit = CHECK_BYTES_PER_HOUR,
+    [CHECK_MAX_HOST_GROWTH] = {"max-host-growth", nm_check_host_growth_sql, .unit = CHECK_BYTES_PER_HOUR,
                                .has_limit = true,
                                .nothing = "no host memory was recorded: npumem-record --sample-interval"},
-    [CHECK_NO_GROWTH] = {"no-growth", NM_CHECK_LEAKS_SQL, "growing", "leak", CHECK_BYTES, .is_count = true},
-    [CHECK_NO_RISING] = {"no-rising", NM_CHECK_LEAKS_SQL, "rising", "leak", CHECK_BYTES, .is_count = true},
-    [CHECK_NO_LEAK] = {"no-leak", NM_CHECK_LEAKS_SQL, NULL, "leak", CHECK_BYTES, .is_count = true},
-    [CHECK_NO_ANOMALY] = {"no-anomaly", NM_CHECK_ANOMALIES_SQL, NULL, "misuse", CHECK_COUNT, .is_count = true},
-    [CHECK_NO_OOM] = {"no-oom", NM_CHECK_FAILURES_SQL, NULL, "out of memory", CHECK_COUNT, .is_count = true},
-    [CHECK_BASELINE] = {"baseline", NM_CHECK_BASELINE_SQL, .unit = CHECK_BYTES, .has_limit = true,
+    [CHECK_NO_GROWTH] = {"no-growth", nm_check_leaks_sql, "growing", "leak", CHECK_BYTES, .is_count = true},
+    [CHECK_NO_RISING] = {"no-rising", nm_check_leaks_sql, "rising", "leak", CHECK_BYTES, .is_count = true},
+    [CHECK_NO_LEAK] = {"no-leak", nm_check_leaks_sql, NULL, "leak", CHECK_BYTES, .is_count = true},
+    [CHECK_NO_ANOMALY] = {"no-anomaly", nm_check_anomalies_sql, NULL, "misuse", CHECK_COUNT, .is_count = true},
+    [CHECK_NO_OOM] = {"no-oom", nm_check_failures_sql, NULL, "out of memory", CHECK_COUNT, .is_count = true},
+    [CHECK_BASELINE] = {"baseline", nm_check_baseline_sql, .unit = CHECK_BYTES, .has_limit = true,
                         .nothing = "no device memory was recorded"},
 };
 
@@ -218,7 +218,7 @@ static nm_status say_partial(sqlite3 *db, const char *sql, check_result *out, nm
 static nm_status measure_complete(sqlite3 *db, const check_filter *filter, check_result *out, nm_error *err)
 {
     nm_check_gaps_row gaps = {0};
-    nm_status status = say_partial(db, NM_CHECK_PARTIAL_SQL, out, err);
+    nm_status status = say_partial(db, nm_check_partial_sql, out, err);
 
     out->has_value = true;
     out->is_ok = out->note[0] == 0 || filter->allows_partial;
@@ -249,7 +249,7 @@ static nm_status measure_baseline(const check_rule *rule, const check_filter *fi
     *subject = rule->baseline;
     status = nm_foreign_attach(both, rule->baseline, "base", false, err);
     if (status == NM_OK)
-        status = say_partial(nm_foreign_db(both), NM_CHECK_BASE_PARTIAL_SQL, &partial, err);
+        status = say_partial(nm_foreign_db(both), nm_check_base_partial_sql, &partial, err);
     if (status == NM_OK)
         status = walk(nm_foreign_db(both), rule, filter, out, err);
     nm_foreign_close(both);
@@ -284,10 +284,10 @@ static nm_status say_unjudged(sqlite3 *db, const check_rule *rule, const check_f
     nm_check_unjudged_row unjudged = {0};
     nm_check_gaps_row gaps = {0};
     check_result partial = {0};
-    nm_status status = say_partial(db, NM_CHECK_PARTIAL_SQL, &partial, err);
+    nm_status status = say_partial(db, nm_check_partial_sql, &partial, err);
 
     if (status == NM_OK)
-        status = nm_db_prepare(db, NM_CHECK_UNJUDGED_SQL, &rows, err);
+        status = nm_db_prepare(db, nm_check_unjudged_sql, &rows, err);
     if (status != NM_OK)
         return status;
     nm_question_bind_integer(rows, ":rank", rank_of(filter));

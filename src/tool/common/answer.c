@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "base/shown.h"
+#include "base/text.h"
 #include "store/cleanup.h"
 #include "store/publish.h"
 #include "tool/common/quiet.h"
@@ -24,6 +25,15 @@ static const char *name = "standard output";
 const char *answer_name(void)
 {
     return name;
+}
+
+char *answer_beside(const char *database, const char *suffix)
+{
+    const char *base = nm_path_name(database), *dot = strrchr(base, '.');
+    int kept = (int)(dot == NULL || dot == base ? strlen(database) : (size_t)(dot - database));
+    char *beside = NULL;
+
+    return asprintf(&beside, "%.*s%s", kept, database, suffix) < 0 ? NULL : beside;
 }
 
 const char *answer_written(const char *path)

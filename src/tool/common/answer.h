@@ -36,6 +36,9 @@ nm_status answer_check_output(const answer_request *request, const char *path, n
  */
 char *answer_scratch(const char *path, const char *scratch_name);
 
+/* The answer of a database beside it: "runs/a.db" with ".html" -> "runs/a.html". To be freed; NULL: out of memory. */
+char *answer_beside(const char *database, const char *suffix);
+
 /* Where that is, as an error that it cannot be written names it: `path`, or the temporary folder. */
 const char *answer_written(const char *path);
 

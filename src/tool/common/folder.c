@@ -16,6 +16,7 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/spoken.h"
+#include "base/text.h"
 
 static nm_status walk(tool_folder *out, int folder, const char *path, unsigned depth, nm_error *err);
 
@@ -65,7 +66,7 @@ static nm_status visit(tool_folder *out, int folder, const char *name, const cha
 static bool is_of_run(const char *path)
 {
     static const char suffix[] = "_ascend_pt";
-    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    const char *name = nm_path_name(path);
     size_t len = strlen(name);
 
     return strcmp(name, "ASCEND_PROFILER_OUTPUT") == 0 || strncmp(name, "PROF_", 5) == 0 ||

@@ -22,6 +22,7 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "base/text.h"
 #include "source/ascend_profiler.h"
 #include "source/input.h"
 #include "tool/common/folder.h"
@@ -702,7 +703,7 @@ static bool attempt_rank(const char *name, const char *begin, const char *end, i
 
 bool tool_input_rank(const char *name, int64_t *rank)
 {
-    const char *slash = strrchr(name, '/'), *begin = slash == NULL ? name : slash + 1, *end = begin;
+    const char *begin = nm_path_name(name), *end = begin;
 
     if (rank_in(begin, begin + strlen(begin), false, rank))
         return true;

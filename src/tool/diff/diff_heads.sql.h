@@ -5,13 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_DIFF_HEADS_SQL \
-    "SELECT CASE WHEN count(*) = 1 THEN min(path) ELSE count(*) || ' inputs' END AS name, (SELECT count(*) FROM " \
-    "process) AS process_count, (SELECT count(DISTINCT rank) FROM process) AS rank_count, (SELECT max(generation) " \
-    "FROM step) AS step_count, sum(is_complete = 0 OR baseline = 'unknown') AS partial_count, sum(baseline = " \
-    "'known' AND peak_basis <> 'none') AS midway_count FROM input;"
 #define NM_DIFF_HEADS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(name) INTEGER(process_count) INTEGER(rank_count) \
     INTEGER(step_count) INTEGER(partial_count) INTEGER(midway_count)
-NM_QUESTION_OF_TEXTS(diff_heads, NM_DIFF_HEADS_SQL, NM_DIFF_HEADS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(diff_heads, NM_DIFF_HEADS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

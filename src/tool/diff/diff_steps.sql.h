@@ -5,11 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_DIFF_STEPS_SQL \
-    "SELECT EXISTS (SELECT 1 FROM step WHERE number = :step_number AND begin_seq IS NOT NULL) AS has_step, (SELECT " \
-    "min(number) || ' to ' || max(number) FROM step) AS numbers;"
 #define NM_DIFF_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(has_step) TEXT(numbers)
 #define NM_DIFF_STEPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(step_number)
-NM_QUESTION_OF_TEXTS(diff_steps, NM_DIFF_STEPS_SQL, NM_DIFF_STEPS_COLUMNS, NM_DIFF_STEPS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(diff_steps, NM_DIFF_STEPS_COLUMNS, NM_DIFF_STEPS_PARAMETERS)
 
 #endif

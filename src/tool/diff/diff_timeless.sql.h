@@ -5,10 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_DIFF_TIMELESS_SQL \
-    "SELECT EXISTS ( SELECT 1 FROM allocation WHERE (alloc_seq IS NOT NULL AND alloc_ns IS NULL) OR (free_seq IS " \
-    "NOT NULL AND free_ns IS NULL) ) AS is_timeless;"
 #define NM_DIFF_TIMELESS_COLUMNS(INTEGER, FLAG, REAL, TEXT) FLAG(is_timeless)
-NM_QUESTION(diff_timeless, NM_DIFF_TIMELESS_SQL, NM_DIFF_TIMELESS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(diff_timeless, NM_DIFF_TIMELESS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

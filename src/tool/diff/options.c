@@ -5,7 +5,6 @@
 #include "tool/diff/options.h"
 
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/door.h"
@@ -98,14 +97,6 @@ static char *cut_moment(char *operand)
     return NULL;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-
-    return nm_door_look(a, &first) && nm_door_look(b, &second) && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 options_outcome diff_options_read(int argc, char **argv, diff_options *options)
 {
     char **operands;
@@ -118,7 +109,7 @@ options_outcome diff_options_read(int argc, char **argv, diff_options *options)
     options->choice.from = cut_moment(operands[0]);
     options->choice.to = cut_moment(operands[1]);
     if ((options->choice.from == NULL) != (options->choice.to == NULL) ||
-        (options->choice.from != NULL && !is_same_file(operands[0], operands[1])))
+        (options->choice.from != NULL && !nm_door_is_same(operands[0], operands[1])))
         return options_refuse(&program, "two moments are of one database: RUN.db@FROM RUN.db@TO");
     if (options->choice.from != NULL && options->choice.at != NULL)
         return options_refuse(&program, "--at is a moment of two databases");

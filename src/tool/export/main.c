@@ -19,6 +19,7 @@
 #include "say/spoken.h"
 #include "store/cleanup.h"
 #include "store/publish.h"
+#include "tool/common/answer.h"
 #include "tool/common/busy.h"
 #include "tool/export/load.h"
 #include "tool/export/options.h"
@@ -34,17 +35,6 @@ typedef struct export_run {
     nm_busy busy;
 } export_run;
 
-/* "runs/a.db" -> "runs/a.folded" */
-static char *name_beside(const char *database, const char *suffix)
-{
-    const char *slash = strrchr(database, '/'), *base = slash == NULL ? database : slash + 1;
-    const char *dot = strrchr(base, '.');
-    int kept = (int)(dot == NULL || dot == base ? strlen(database) : (size_t)(dot - database));
-    char *name = NULL;
-
-    return asprintf(&name, "%.*s%s", kept, database, suffix) < 0 ? NULL : name;
-}
-
 /* May the output stand where it is to stand? */
 static nm_status check_output(export_run *run, nm_error *err)
 {
@@ -55,7 +45,7 @@ static nm_status check_output(export_run *run, nm_error *err)
     if (options->output != NULL && strcmp(options->output, "-") == 0)
         return NM_OK;
     run->output =
-        options->output == NULL ? name_beside(options->database, options->format->suffix) : strdup(options->output);
+        options->output == NULL ? answer_beside(options->database, options->format->suffix) : strdup(options->output);
     if (run->output == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (strcmp(options->database, "-") != 0) {

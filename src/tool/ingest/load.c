@@ -22,7 +22,6 @@
 #include "drain/recover.h"
 #include "tool/common/steps.h"
 #include "tool/common/trace_map.h"
-#include "trace/block.h"
 
 #define EVENTS_BETWEEN_PROGRESS 4096
 

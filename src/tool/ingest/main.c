@@ -18,6 +18,7 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "base/text.h"
 #include "report/findings_json.h"
 #include "say/spoken.h"
 #include "screen/screen.h"
@@ -34,8 +35,7 @@
 /* "runs/a.zst" -> "runs/a.db" */
 static char *default_output(const char *input_name, bool is_foreign)
 {
-    const char *slash = strrchr(input_name, '/');
-    const char *name = slash == NULL ? input_name : slash + 1;
+    const char *name = nm_path_name(input_name);
     const char *dot = nm_door_leads_to(input_name, S_IFDIR) ? NULL : strrchr(name, '.');
     size_t kept = dot == NULL || dot == name ? strlen(input_name) : (size_t)(dot - input_name);
     char *path = NULL;

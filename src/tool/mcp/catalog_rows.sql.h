@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_CATALOG_ROWS_SQL \
-    "SELECT name, question, rows, is_large FROM catalog;"
 #define NM_CATALOG_ROWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(name) TEXT(question) TEXT(rows) FLAG(is_large)
-NM_QUESTION_OF_TEXTS(catalog_rows, NM_CATALOG_ROWS_SQL, NM_CATALOG_ROWS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(catalog_rows, NM_CATALOG_ROWS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

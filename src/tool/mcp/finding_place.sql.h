@@ -5,10 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_FINDING_PLACE_SQL \
-    "SELECT site, stack_id, source_view FROM finding WHERE finding_id = :finding_id;"
 #define NM_FINDING_PLACE_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(site) INTEGER(stack_id) TEXT(source_view)
 #define NM_FINDING_PLACE_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(finding_id)
-NM_QUESTION_OF_TEXTS(finding_place, NM_FINDING_PLACE_SQL, NM_FINDING_PLACE_COLUMNS, NM_FINDING_PLACE_PARAMETERS)
+NM_QUESTION_OF_TEXTS(finding_place, NM_FINDING_PLACE_COLUMNS, NM_FINDING_PLACE_PARAMETERS)
 
 #endif

@@ -5,18 +5,11 @@
 
 #include "store/question.h"
 
-#define NM_LISTED_FINDINGS_SQL \
-    "SELECT finding_id, substr(sentence, 3, instr(substr(sentence, 3), '\"') - 1) AS code, severity, kind, text, " \
-    "host, rank, pid, device, heap, level, site, verdict, CASE basis WHEN 'estimate' THEN 'estimate' ELSE " \
-    "'recorded' END AS basis, CASE basis WHEN 'bound' THEN 1 END AS is_bound, value, unit, bytes, count, " \
-    "source_view FROM finding WHERE severity <> 'not judged' AND (severity = 'good') = :is_good AND (:kind IS NULL " \
-    "OR kind = :kind) AND (:severity IS NULL OR severity = :severity) AND (:rank IS NULL OR rank = :rank) ORDER BY " \
-    "CASE severity WHEN 'fault' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, finding_id;"
 #define NM_LISTED_FINDINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(finding_id) TEXT(code) TEXT(severity) \
     TEXT(kind) TEXT(text) TEXT(host) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) TEXT(level) TEXT(site) \
     TEXT(verdict) TEXT(basis) FLAG(is_bound) TEXT(value) TEXT(unit) INTEGER(bytes) INTEGER(count) TEXT(source_view)
 #define NM_LISTED_FINDINGS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_good) TEXT(kind) TEXT(severity) \
     INTEGER(rank)
-NM_QUESTION_OF_TEXTS(listed_findings, NM_LISTED_FINDINGS_SQL, NM_LISTED_FINDINGS_COLUMNS, NM_LISTED_FINDINGS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(listed_findings, NM_LISTED_FINDINGS_COLUMNS, NM_LISTED_FINDINGS_PARAMETERS)
 
 #endif

@@ -5,14 +5,10 @@
 
 #include "store/question.h"
 
-#define NM_LISTED_GROUPS_SQL \
-    "SELECT finding_group_id, substr(sentence, 3, instr(substr(sentence, 3), '\"') - 1) AS code, severity, kind, " \
-    "text, site, verdict, holder_count, all_count, total_bytes, total_count, worst_rank FROM finding_group WHERE " \
-    "(:kind IS NULL OR kind = :kind) AND (:severity IS NULL OR severity = :severity) ORDER BY finding_group_id;"
 #define NM_LISTED_GROUPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(finding_group_id) TEXT(code) TEXT(severity) \
     TEXT(kind) TEXT(text) TEXT(site) TEXT(verdict) INTEGER(holder_count) INTEGER(all_count) INTEGER(total_bytes) \
     INTEGER(total_count) TEXT(worst_rank)
 #define NM_LISTED_GROUPS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(kind) TEXT(severity)
-NM_QUESTION_OF_TEXTS(listed_groups, NM_LISTED_GROUPS_SQL, NM_LISTED_GROUPS_COLUMNS, NM_LISTED_GROUPS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(listed_groups, NM_LISTED_GROUPS_COLUMNS, NM_LISTED_GROUPS_PARAMETERS)
 
 #endif

@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_MADE_OF_SQL \
-    "SELECT recording_id AS recording FROM input WHERE (SELECT count(*) FROM input) = 1;"
 #define NM_MADE_OF_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(recording)
-NM_QUESTION_OF_TEXTS(made_of, NM_MADE_OF_SQL, NM_MADE_OF_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(made_of, NM_MADE_OF_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "base/text.h"
 #include "drain/state.h"
 #include "source/source.h"
 #include "tool/mcp/made_of.sql.h"
@@ -21,13 +22,6 @@
 #define SEARCH_BYTES ((size_t)1 << 20) /* in which a trace has a block */
 
 /* ---- A database that is there already ------------------------------------------------------------------------------------ */
-
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
-}
 
 /* Of a trace; "": it is none. */
 static void read_recording_id(const char *path, char id[NM_RECORDING_ID_BYTES])
@@ -85,7 +79,7 @@ static bool find_made(const mcp_places *places, const char *path, int held, char
     char beside[PATH_MAX];
     int database = -1;
 
-    if (dot == NULL || dot < name_of(path) || strcmp(dot, ".db") == 0 ||
+    if (dot == NULL || dot < nm_path_name(path) || strcmp(dot, ".db") == 0 ||
         snprintf(beside, sizeof beside, "%.*s.db", (int)(dot - path), path) >= PATH_MAX)
         return false;
     bool is_found = mcp_places_hold(places, beside, made, &database, NULL) == NM_OK && is_made(held, database);

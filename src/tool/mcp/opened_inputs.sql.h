@@ -5,11 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_OPENED_INPUTS_SQL \
-    "SELECT path, kind, verdict, events_ingested, events_dropped, note_count FROM completeness ORDER BY path, " \
-    "events_ingested, events_dropped;"
 #define NM_OPENED_INPUTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(path) TEXT(kind) TEXT(verdict) \
     TEXT(events_ingested) TEXT(events_dropped) INTEGER(note_count)
-NM_QUESTION_OF_TEXTS(opened_inputs, NM_OPENED_INPUTS_SQL, NM_OPENED_INPUTS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(opened_inputs, NM_OPENED_INPUTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,14 +5,10 @@
 
 #include "store/question.h"
 
-#define NM_SITE_LEAKS_SQL \
-    "SELECT rank, pid, device, heap, site, verdict, leak_count, leak_bytes, bytes_per_step, evidence, top_stack_id " \
-    "FROM leak_by_site WHERE instr(site, :site) > 0 AND (:rank IS NULL OR rank = :rank) ORDER BY leak_bytes DESC, " \
-    "site, heap, rank, pid, verdict;"
 #define NM_SITE_LEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) \
     TEXT(site) TEXT(verdict) INTEGER(leak_count) INTEGER(leak_bytes) REAL(bytes_per_step) TEXT(evidence) \
     INTEGER(top_stack_id)
 #define NM_SITE_LEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(site) INTEGER(rank)
-NM_QUESTION_OF_TEXTS(site_leaks, NM_SITE_LEAKS_SQL, NM_SITE_LEAKS_COLUMNS, NM_SITE_LEAKS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(site_leaks, NM_SITE_LEAKS_COLUMNS, NM_SITE_LEAKS_PARAMETERS)
 
 #endif

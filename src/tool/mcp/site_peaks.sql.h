@@ -5,12 +5,9 @@
 
 #include "store/question.h"
 
-#define NM_SITE_PEAKS_SQL \
-    "SELECT rank, pid, device, heap, site, live_count, live_bytes, top_stack_id FROM peak_by_site WHERE " \
-    "instr(site, :site) > 0 AND (:rank IS NULL OR rank = :rank) ORDER BY live_bytes DESC, site, heap, rank, pid;"
 #define NM_SITE_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(rank) INTEGER(pid) INTEGER(device) TEXT(heap) \
     TEXT(site) INTEGER(live_count) INTEGER(live_bytes) INTEGER(top_stack_id)
 #define NM_SITE_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(site) INTEGER(rank)
-NM_QUESTION_OF_TEXTS(site_peaks, NM_SITE_PEAKS_SQL, NM_SITE_PEAKS_COLUMNS, NM_SITE_PEAKS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(site_peaks, NM_SITE_PEAKS_COLUMNS, NM_SITE_PEAKS_PARAMETERS)
 
 #endif

@@ -5,10 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_STACK_LINES_SQL \
-    "SELECT depth AS frame_count, text FROM stack_text WHERE stack_id = :stack_id;"
 #define NM_STACK_LINES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(frame_count) TEXT(text)
 #define NM_STACK_LINES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id)
-NM_QUESTION_OF_TEXTS(stack_lines, NM_STACK_LINES_SQL, NM_STACK_LINES_COLUMNS, NM_STACK_LINES_PARAMETERS)
+NM_QUESTION_OF_TEXTS(stack_lines, NM_STACK_LINES_COLUMNS, NM_STACK_LINES_PARAMETERS)
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "say/names.h"
 
 static nm_status append(nm_buffer *out, nm_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -77,14 +78,6 @@ typedef struct heap_list {
     bool has_one;
 } heap_list;
 
-static const char *level_word(uint64_t level)
-{
-    static const char *const words[] = {"",           "driver", "pool",     "workspace", "pinned",
-                                        "registered", "host",   "physical", "imported"};
-
-    return level < sizeof words / sizeof *words ? words[level] : "";
-}
-
 static void append_heap(void *context, const nm_watch_heap *heap)
 {
     heap_list *list = context;
@@ -100,7 +93,7 @@ static void append_heap(void *context, const nm_watch_heap *heap)
                            ? append(list->out, list->err, "null")
                            : append(list->out, list->err, "%" PRId64, heap->device_number);
     if (list->status == NM_OK)
-        list->status = append(list->out, list->err, ",\"level\":\"%s\",\"heap\":", level_word(now->level));
+        list->status = append(list->out, list->err, ",\"level\":\"%s\",\"heap\":", nm_heap_level_name(now->level));
     if (list->status == NM_OK)
         list->status = append_quoted(list->out, heap->name, list->err);
     if (list->status == NM_OK)

@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/door.h"
@@ -88,11 +87,6 @@ static uint64_t process_count(const recording *work)
     return report.process_count;
 }
 
-static void pause_for(int64_t ns)
-{
-    nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
-}
-
 /* ---- For npumem_start ---------------------------------------------------------------------------------------------- */
 
 int record_attach(const record_options *options)
@@ -109,7 +103,7 @@ int record_attach(const record_options *options)
         bool is_joined = process_count(&work) > 0;
         if (is_joined ? nm_drain_live_count(work.drain) == 0 : nm_clock_monotonic_ns() > give_up_at_ns)
             break;
-        pause_for(pause_ns);
+        nm_clock_pause(pause_ns);
     }
     finish(&work);
     return 0;
@@ -174,7 +168,7 @@ static void record_while_used(recording *work)
         if (now_ns - used_ns >= (count == 0 ? JOIN_GRACE_NS : work->options->linger_ns) &&
             nm_drain_close_idle(work->drain))
             return;
-        pause_for(pause_ns);
+        nm_clock_pause(pause_ns);
     }
 }
 

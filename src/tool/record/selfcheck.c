@@ -25,7 +25,6 @@
 #include "tool/record/output.h"
 #include "tool/record/output_name.h"
 #include "tool/selfcheck/exports.h"
-#include "tool/selfcheck/selfcheck_program.h"
 #include "tool/selfcheck/text.h"
 #include "tool/selfcheck/torch.h"
 

@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "base/text.h"
 #include "page/write.h"
 #include "report/compare.h"
 #include "screen/screen.h"
@@ -23,24 +24,6 @@
 #include "tool/report/join.h"
 #include "tool/report/options.h"
 #include "tool/report/settings.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
-}
-
-/* "runs/a.db" -> "runs/a.html" */
-static char *name_beside(const char *database)
-{
-    const char *base = base_name(database);
-    const char *dot = strrchr(base, '.');
-    int kept = (int)(dot == NULL || dot == base ? strlen(database) : (size_t)(dot - database));
-    char *name = NULL;
-
-    return asprintf(&name, "%.*s.html", kept, database) < 0 ? NULL : name;
-}
 
 static int say(const char *subject, const nm_error *err)
 {
@@ -71,7 +54,7 @@ static nm_status open_other(sources *from, const report_options *options, nm_err
     }
     if (status != NM_OK)
         return status;
-    from->against = (nm_page_against){nm_foreign_db(from->other), base_name(options->against)};
+    from->against = (nm_page_against){nm_foreign_db(from->other), nm_path_name(options->against)};
     from->subject = options->against;
     return nm_compare_check(from->against.db, &(nm_compare_choice){0}, NULL, err);
 }
@@ -200,7 +183,7 @@ static int write_answer(const report_options *options, const char *path)
 
 static int run_report(const report_options *options)
 {
-    char *beside = options->output == NULL ? name_beside(options->databases[0]) : NULL;
+    char *beside = options->output == NULL ? answer_beside(options->databases[0], ".html") : NULL;
     int result = EXIT_NO;
 
     if (options->output == NULL && beside == NULL)

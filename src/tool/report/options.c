@@ -4,8 +4,6 @@
  */
 #include "tool/report/options.h"
 
-#include <sys/stat.h>
-
 #include "base/door.h"
 #include "page/write.h"
 
@@ -65,19 +63,11 @@ static const options_program program = {
     OPTIONS_ROWS(rows),
 };
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-
-    return nm_door_look(a, &first) && nm_door_look(b, &second) && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 /* The first of the databases before that one which is the same file; NULL: there is none. */
 static const char *same_before(char *const *operands, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (is_same_file(operands[i], operands[index]))
+        if (nm_door_is_same(operands[i], operands[index]))
             return operands[i];
     return NULL;
 }
@@ -89,7 +79,7 @@ static options_outcome check_operands(char *const *operands, const report_option
             return options_refuse(&program, "no database");
         if (same_before(operands, i) != NULL)
             return options_refuse(&program, "%.60s is given twice", operands[i]);
-        if (options->against != NULL && is_same_file(operands[i], options->against))
+        if (options->against != NULL && nm_door_is_same(operands[i], options->against))
             return options_refuse(&program, "%.60s cannot be compared with itself", operands[i]);
     }
     if (options->database_count == 0)

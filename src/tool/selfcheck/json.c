@@ -9,10 +9,7 @@
 
 static void put_number(nm_json *json, const char *name, uint64_t number)
 {
-    if (number == SELFCHECK_UNKNOWN)
-        nm_json_null(json, name);
-    else
-        nm_json_int(json, name, number > INT64_MAX ? INT64_MAX : (int64_t)number);
+    nm_json_known(json, name, number != SELFCHECK_UNKNOWN, number > INT64_MAX ? INT64_MAX : (int64_t)number);
 }
 
 static void put_line(nm_json *json, const selfcheck_line *line)

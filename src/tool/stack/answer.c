@@ -73,18 +73,10 @@ static void print_head(const nm_asked_stacks_row *row)
         printf(nm_spoken("; stack %" PRId64 "%s\n"), row->stack_id, place);
 }
 
-static void write_int(nm_json *json, const char *name, bool has, int64_t value)
-{
-    if (has)
-        nm_json_int(json, name, value);
-    else
-        nm_json_null(json, name);
-}
-
 static void begin_stack(nm_json *json, const nm_asked_stacks_row *row)
 {
     nm_json_begin(json, NULL, '{');
-    write_int(json, "stack_id", row->has.stack_id, row->stack_id);
+    nm_json_known(json, "stack_id", row->has.stack_id, row->stack_id);
     nm_json_begin(json, "sums", '[');
 }
 
@@ -96,17 +88,17 @@ static void write_figure(nm_json *json, const nm_asked_stacks_row *row, nm_figur
     nm_figure_json_begin(json, &figure);
     if (!row->has.source) {
         nm_json_text(json, "host", NM_TEXT_OF(row, host));
-        write_int(json, "rank", row->has.rank, row->rank);
-        write_int(json, "pid", row->has.pid, row->pid);
-        write_int(json, "device", row->has.device, row->device);
+        nm_json_known(json, "rank", row->has.rank, row->rank);
+        nm_json_known(json, "pid", row->has.pid, row->pid);
+        nm_json_known(json, "device", row->has.device, row->device);
         nm_json_text(json, "heap", NM_TEXT_OF(row, heap_name));
         nm_json_text(json, "level", NM_TEXT_OF(row, level));
-        write_int(json, "heap_id", row->has.heap_id, row->heap_id);
-        write_int(json, "stack_id", row->has.stack_id, row->stack_id);
+        nm_json_known(json, "heap_id", row->has.heap_id, row->heap_id);
+        nm_json_known(json, "stack_id", row->has.stack_id, row->stack_id);
         nm_json_text(json, "what", row->what);
         nm_json_text(json, "verdict", NM_TEXT_OF(row, verdict));
     }
-    write_int(json, "out_of_memory_id", row->has.out_of_memory_id, row->out_of_memory_id);
+    nm_json_known(json, "out_of_memory_id", row->has.out_of_memory_id, row->out_of_memory_id);
     nm_figure_json_end(json);
 }
 
@@ -127,12 +119,12 @@ static void write_head(nm_json *json, const nm_asked_stacks_row *row)
     nm_json_begin(json, NULL, '{');
     nm_json_text(json, "what", row->words);
     nm_json_text(json, "what_text", nm_spoken_said(row->words, said, sizeof said));
-    write_int(json, "bytes", row->has.bytes, row->bytes);
+    nm_json_known(json, "bytes", row->has.bytes, row->bytes);
     nm_json_text(json, "text", row->has.bytes ? nm_human_bytes(text, row->bytes) : NULL);
-    write_int(json, "allocation_count", row->has.allocation_count, row->allocation_count);
-    write_int(json, "rank", row->has.rank, row->rank);
-    write_int(json, "pid", row->has.pid, row->pid);
-    write_int(json, "device", row->has.device, row->device);
+    nm_json_known(json, "allocation_count", row->has.allocation_count, row->allocation_count);
+    nm_json_known(json, "rank", row->has.rank, row->rank);
+    nm_json_known(json, "pid", row->has.pid, row->pid);
+    nm_json_known(json, "device", row->has.device, row->device);
     nm_json_text(json, "heap", NM_TEXT_OF(row, heap));
     write_figures(json, row);
     nm_json_end(json, '}');

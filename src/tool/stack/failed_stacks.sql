@@ -1,5 +1,5 @@
--- failed_stacks.sql: the requests that failed, in their order, then what was held before the first of them. Rows as:
--- asked_stacks.sql
+-- failed_stacks.sql: the requests that failed, in their order, then what was held before the first of them.
+-- Rows as: asked_stacks.sql
 SELECT
     stack_id,
     bytes,

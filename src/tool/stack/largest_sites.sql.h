@@ -5,10 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_LARGEST_SITES_SQL \
-    "SELECT site AS site FROM peak_by_site WHERE site NOT LIKE '(%' GROUP BY site ORDER BY max(live_bytes) DESC, " \
-    "site LIMIT 3;"
 #define NM_LARGEST_SITES_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(site)
-NM_QUESTION_OF_TEXTS(largest_sites, NM_LARGEST_SITES_SQL, NM_LARGEST_SITES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(largest_sites, NM_LARGEST_SITES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

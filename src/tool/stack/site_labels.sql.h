@@ -5,11 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_SITE_LABELS_SQL \
-    "SELECT x.label AS label FROM stack AS s JOIN frame AS x ON x.frame_id = s.site_frame_id AND x.is_cut = 0 " \
-    "WHERE s.stack_id = :stack_id;"
 #define NM_SITE_LABELS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(label)
 #define NM_SITE_LABELS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(stack_id)
-NM_QUESTION_OF_TEXTS(site_labels, NM_SITE_LABELS_SQL, NM_SITE_LABELS_COLUMNS, NM_SITE_LABELS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(site_labels, NM_SITE_LABELS_COLUMNS, NM_SITE_LABELS_PARAMETERS)
 
 #endif

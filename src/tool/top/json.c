@@ -6,15 +6,13 @@
 
 #include "base/spoken.h"
 #include "say/answer.h"
+#include "say/names.h"
 #include "say/spoken.h"
 #include "tool/top/show.h"
 
 static void put_number(nm_json *json, const char *name, int64_t value)
 {
-    if (value == NM_UNKNOWN_NUMBER)
-        nm_json_null(json, name);
-    else
-        nm_json_int(json, name, value);
+    nm_json_known(json, name, value != NM_UNKNOWN_NUMBER, value);
 }
 
 static void put_count(nm_json *json, const char *name, uint64_t count)
@@ -53,7 +51,7 @@ static void put_heap(nm_json *json, const top_heap *heap)
     put_number(json, "pid", heap->heap.pid);
     put_number(json, "device", heap->heap.device_number);
     nm_json_bytes(json, "heap", heap->heap.name);
-    nm_json_text(json, "level", show_level(now->level));
+    nm_json_text(json, "level", nm_heap_level_name(now->level));
     nm_json_bool(json, "is_over", heap->is_over);
     put_count(json, "live_bytes", now->live_bytes);
     put_count(json, "live_count", now->live_count);
@@ -90,7 +88,7 @@ static void put_sites(nm_json *json, const show_frame *frame, show_order order)
     for (size_t i = 0; i < count && i < frame->site_count && json->status == NM_OK; i++) {
         nm_json_begin(json, NULL, '{');
         nm_json_bytes(json, "site", sites[i].name);
-        nm_json_text(json, "level", show_level(sites[i].level));
+        nm_json_text(json, "level", nm_heap_level_name(sites[i].level));
         put_count(json, "live_bytes", sites[i].live_bytes);
         put_count(json, "live_count", sites[i].live_count);
         nm_json_int(json, "growth_bytes", sites[i].growth_bytes);

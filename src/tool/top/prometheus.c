@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "say/names.h"
 #include "store/publish.h"
 
 typedef struct sample { /* of one heap */
@@ -56,7 +57,7 @@ static nm_status make_labels(const char *trace, const top_heap *heap, char **lab
 {
     size_t len = 0;
     FILE *out = open_memstream(labels, &len);
-    const char *level = show_level(heap->heap.now.level);
+    const char *level = nm_heap_level_name(heap->heap.now.level);
 
     if (out == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");

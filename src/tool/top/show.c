@@ -25,14 +25,6 @@
 #define PARTS_MAX  3 /* of a pool, and the rest */
 #define PART_CELLS 24
 
-const char *show_level(uint64_t level)
-{
-    static const char *const words[] = {"",           "driver", "pool",     "workspace", "pinned",
-                                        "registered", "host",   "physical", "imported"};
-
-    return level < sizeof words / sizeof *words ? words[level] : "";
-}
-
 const char *show_part(nm_gauge_part part)
 {
     static const char *const words[] = {"used", "pending", "new", "private", "empty", "small", "pinned"};
@@ -262,7 +254,7 @@ static void put_heap(text_lines *text, const top_heap *heap)
     put(text, "%11s%11s%11s%12s  %-10s %s%s%s%s%s", nm_human_bytes(live, (int64_t)now->live_bytes),
         now->level == NM_LEVEL_POOL ? nm_human_bytes(reserved, (int64_t)now->reserved_bytes) : "",
         nm_human_bytes(peak, (int64_t)now->peak_bytes), signed_bytes(growth, heap->growth_bytes),
-        show_level(now->level), nm_spoken(name), device, rank, pid,
+        nm_heap_level_name(now->level), nm_spoken(name), device, rank, pid,
         heap->is_over && text->frame->look->over_count < text->frame->look->process_count ? nm_spoken("  (over)") : "");
 }
 
@@ -390,7 +382,7 @@ static void put_sites(text_lines *text, show_order order, size_t most)
     for (size_t i = 0; i < site_count && i < most; i++)
         put(text, "%11s%11s%12s  %-10s %.*s", nm_human_bytes(live, (int64_t)sites[i].live_bytes),
             nm_human_count(count, (int64_t)sites[i].live_count), signed_bytes(growth, sites[i].growth_bytes),
-            show_level(sites[i].level), (int)sites[i].name.len, (const char *)sites[i].name.data);
+            nm_heap_level_name(sites[i].level), (int)sites[i].name.len, (const char *)sites[i].name.data);
     free(sites);
 }
 

@@ -31,9 +31,7 @@ const char *show_state(nm_state state);
 /* The same for people, in English: more where its word alone would not say it. */
 const char *show_state_text(nm_state state);
 
-/* Of nm_heap_level: "pool"; "" for what is none. */
 const char *show_part(nm_gauge_part part); /* as in device_part.part */
-const char *show_level(uint64_t level);
 
 typedef enum show_order { SHOW_LARGEST, SHOW_GROWING } show_order;
 

@@ -6,7 +6,6 @@
 #include "tool/whatif/database.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "store/foreign.h"

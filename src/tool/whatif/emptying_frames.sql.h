@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_EMPTYING_FRAMES_SQL \
-    "SELECT frame_id, function FROM frame WHERE instr(function, 'empty_cache') OR instr(function, 'emptyCache');"
 #define NM_EMPTYING_FRAMES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(frame_id) TEXT(function)
-NM_QUESTION_OF_TEXTS(emptying_frames, NM_EMPTYING_FRAMES_SQL, NM_EMPTYING_FRAMES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(emptying_frames, NM_EMPTYING_FRAMES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -22,10 +22,7 @@ static void write_bytes(nm_json *json, const char *stem, uint64_t bytes)
 
 static void write_count(nm_json *json, const char *name, bool is_known, uint64_t count)
 {
-    if (is_known)
-        nm_json_int(json, name, whole(count));
-    else
-        nm_json_null(json, name);
+    nm_json_known(json, name, is_known, whole(count));
 }
 
 static void write_number(nm_json *json, const char *name, int64_t number)

@@ -17,7 +17,6 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "base/spoken.h"
-#include "store/cleanup.h"
 #include "store/publish.h"
 #include "tool/common/answer.h"
 #include "tool/whatif/json.h"

@@ -5,10 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_WHATIF_DEVICES_SQL \
-    "SELECT device_id, ordinal, physical_ordinal, kind, capacity_bytes FROM device;"
 #define NM_WHATIF_DEVICES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device_id) INTEGER(ordinal) \
     INTEGER(physical_ordinal) TEXT(kind) INTEGER(capacity_bytes)
-NM_QUESTION_OF_TEXTS(whatif_devices, NM_WHATIF_DEVICES_SQL, NM_WHATIF_DEVICES_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(whatif_devices, NM_WHATIF_DEVICES_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,10 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_WHATIF_HEAPS_SQL \
-    "SELECT heap_id, process_id, device_id, level AS level_code, name FROM heap;"
 #define NM_WHATIF_HEAPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(process_id) INTEGER(device_id) \
     INTEGER(level_code) TEXT(name)
-NM_QUESTION_OF_TEXTS(whatif_heaps, NM_WHATIF_HEAPS_SQL, NM_WHATIF_HEAPS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(whatif_heaps, NM_WHATIF_HEAPS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,9 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_WHATIF_SETTINGS_SQL \
-    "SELECT process_id, name, value FROM z_process_environment WHERE source = 'environment';"
 #define NM_WHATIF_SETTINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) TEXT(name) TEXT(value)
-NM_QUESTION_OF_TEXTS(whatif_settings, NM_WHATIF_SETTINGS_SQL, NM_WHATIF_SETTINGS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(whatif_settings, NM_WHATIF_SETTINGS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

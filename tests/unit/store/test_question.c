@@ -9,33 +9,32 @@
 #include "store/question.h"
 #include "support/suites.h"
 
-#define THINGS_SQL                                                                                                     \
-    "SELECT thing_id, is_new, cost_ratio, name FROM thing WHERE :name IS NULL OR name = :name ORDER BY thing_id "      \
-    "LIMIT "                                                                                                           \
-    ":most_count"
 #define THINGS_COLUMNS(INTEGER, FLAG, REAL, TEXT)    INTEGER(thing_id) FLAG(is_new) REAL(cost_ratio) TEXT(name)
 #define THINGS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(name) INTEGER(most_count)
-NM_QUESTION_OF_TEXTS(things, THINGS_SQL, THINGS_COLUMNS, THINGS_PARAMETERS)
+NM_QUESTION_OF_TEXTS(things, THINGS_COLUMNS, THINGS_PARAMETERS)
+const char nm_things_sql[] = "SELECT thing_id, is_new, cost_ratio, name FROM thing WHERE :name IS NULL OR name = :name "
+                             "ORDER BY thing_id LIMIT :most_count";
 
-#define COUNTS_SQL                                   "SELECT count(*) AS thing_count FROM thing WHERE is_new = :is_new"
 #define COUNTS_COLUMNS(INTEGER, FLAG, REAL, TEXT)    INTEGER(thing_count)
 #define COUNTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_new)
-NM_QUESTION(counts, COUNTS_SQL, COUNTS_COLUMNS, COUNTS_PARAMETERS)
+NM_QUESTION(counts, COUNTS_COLUMNS, COUNTS_PARAMETERS)
+const char nm_counts_sql[] = "SELECT count(*) AS thing_count FROM thing WHERE is_new = :is_new";
 
-#define COSTS_SQL                                   "UPDATE thing SET cost_ratio = :cost_ratio WHERE thing_id = :thing_id"
 #define COSTS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) REAL(cost_ratio) INTEGER(thing_id)
-NM_QUESTION_RUN(costs, COSTS_SQL, COSTS_PARAMETERS)
+NM_QUESTION_RUN(costs, COSTS_PARAMETERS)
+const char nm_costs_sql[] = "UPDATE thing SET cost_ratio = :cost_ratio WHERE thing_id = :thing_id";
 
-#define BROKEN_SQL                                "SELECT abs(thing_id) AS size_bytes FROM thing ORDER BY thing_id"
 #define BROKEN_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(size_bytes)
 NM_QUESTION_ROW(broken, BROKEN_COLUMNS)
-NM_QUESTION_ASK(broken, BROKEN_SQL, NM_QUESTION_NONE)
+NM_QUESTION_ASK(broken, NM_QUESTION_NONE)
+const char nm_broken_sql[] = "SELECT abs(thing_id) AS size_bytes FROM thing ORDER BY thing_id";
 
-#define NAMES_SQL                                   "UPDATE thing SET name = :name WHERE thing_id = :thing_id"
 #define NAMES_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(name) INTEGER(thing_id)
-NM_QUESTION_RUN(names, NAMES_SQL, NAMES_PARAMETERS)
+NM_QUESTION_RUN(names, NAMES_PARAMETERS)
+const char nm_names_sql[] = "UPDATE thing SET name = :name WHERE thing_id = :thing_id";
 
-NM_QUESTION_SCRIPT(fewer, "CREATE TEMP TABLE few (id); DELETE FROM thing WHERE thing_id > 1;")
+NM_QUESTION_SCRIPT(fewer)
+const char nm_fewer_sql[] = "CREATE TEMP TABLE few (id); DELETE FROM thing WHERE thing_id > 1;";
 
 static sqlite3 *db;
 static nm_error err;
@@ -122,7 +121,7 @@ START_TEST(one_without_rows_is_run_again_and_a_text_has_its_length)
     sqlite3_stmt *names = NULL;
     int64_t count = 0;
 
-    ck_assert_int_eq(nm_db_prepare(db, NAMES_SQL, &names, &err), NM_OK);
+    ck_assert_int_eq(nm_db_prepare(db, nm_names_sql, &names, &err), NM_OK);
     for (int64_t id = 1; id <= 2; id++) {
         nm_names_bind(names, "", id);
         nm_question_bind_bytes(names, ":name", (nm_bytes){(const uint8_t *)"twice", 2});

@@ -39,8 +39,8 @@ static nm_strings texts;                /* of the rows */
 static bool is_told(const nm_row_column *column)
 {
     static const nm_column_as not_told[] = {NM_AS_STRING, /* its number is another one */
-                                            NM_AS_LITERAL, NM_AS_NAME,     NM_AS_BYTE_S,
-                                            NM_AS_BYTE_MS, NM_AS_COMPUTED, NM_AS_POLICY}; /* of some heaps alone */
+                                            NM_AS_LITERAL,  NM_AS_NAME,  NM_AS_BYTE_MS,
+                                            NM_AS_COMPUTED, NM_AS_POLICY}; /* of some heaps alone */
 
     for (size_t i = 0; i < sizeof not_told / sizeof not_told[0]; i++)
         if (column->kind.as == not_told[i])

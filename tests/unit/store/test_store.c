@@ -247,8 +247,8 @@ START_TEST(the_largest_values_of_operations_and_calls_are_loaded)
     sqlite3 *db = load_open(path);
     ck_assert_int_eq(load_int(db, "SELECT requested_bytes FROM z_operation_sum"), INT64_MAX);
     ck_assert_int_eq(load_int(db, "SELECT duration_ns FROM z_operation_sum"), INT64_MAX);
-    ck_assert_int_eq(load_int(db, "SELECT cost_ns FROM z_stream_call_total"), INT64_MAX);
-    ck_assert_int_eq(load_int(db, "SELECT error_count FROM z_stream_call_total"), 0);
+    ck_assert_int_eq(load_int(db, "SELECT cost_ns FROM z_stream_call_sum"), INT64_MAX);
+    ck_assert_int_eq(load_int(db, "SELECT error_count FROM z_stream_call_sum"), 0);
     ck_assert_int_eq(load_int(db, "SELECT count(*) FROM z_stream_call WHERE error_code IS NULL"), 300);
     ck_assert_int_eq(load_int(db, "SELECT unseen_count FROM z_unseen"), UINT32_MAX);
     ck_assert_int_eq(load_int(db, "SELECT note_count FROM completeness"), 300);

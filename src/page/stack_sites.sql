@@ -1,6 +1,0 @@
--- stack_sites.sql: the site of each stack that has one.
-SELECT
-    stack_id,
-    site_frame_id
-FROM stack
-WHERE site_frame_id IS NOT NULL;
