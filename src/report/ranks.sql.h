@@ -9,7 +9,7 @@
     INTEGER(device) INTEGER(peak_bytes) INTEGER(reserved_bytes) INTEGER(leak_bytes) TEXT(end_kind) \
     INTEGER(end_status) TEXT(failure) TEXT(failure_order) INTEGER(job_number) INTEGER(failed_step) \
     INTEGER(out_of_memory_id) INTEGER(failed_ns) INTEGER(since_first_ns) INTEGER(doubt_ns) TEXT(failed_at) \
-    INTEGER(failed_realtime_ns) INTEGER(input_id) FLAG(is_snapshot)
+    INTEGER(failed_realtime_ns) INTEGER(input_id) FLAG(is_snapshot) FLAG(is_other)
 NM_QUESTION_OF_TEXTS(ranks, NM_RANKS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -7,7 +7,7 @@
 
 #define NM_SITE_BIRTHS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(site_id) INTEGER(generation) \
     INTEGER(born_bytes) INTEGER(born_count) INTEGER(step_count) INTEGER(longest_step_count) FLAG(is_by_births) \
-    FLAG(is_lost) INTEGER(unseen_count) FLAG(is_cut) FLAG(is_served) FLAG(is_anchor)
+    FLAG(is_lost) INTEGER(unseen_count) FLAG(is_cut) FLAG(is_served) FLAG(is_from_middle) FLAG(is_anchor)
 NM_QUESTION(site_births, NM_SITE_BIRTHS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -6,7 +6,8 @@
 #include "store/question.h"
 
 #define NM_WHATIF_PROCESSES_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(process_id) INTEGER(pid) INTEGER(rank) \
-    TEXT(host) FLAG(is_late) FLAG(is_whole) FLAG(is_kept)
+    TEXT(host) FLAG(is_late) FLAG(is_whole) FLAG(is_kept) FLAG(is_hit_estimated) FLAG(is_peak_estimated) \
+    FLAG(is_peak_untold)
 NM_QUESTION_OF_TEXTS(whatif_processes, NM_WHATIF_PROCESSES_COLUMNS, NM_QUESTION_NONE)
 
 #endif
