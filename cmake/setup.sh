@@ -65,6 +65,8 @@ ajv                    8.20.0
 @modelcontextprotocol/sdk 1.32.2
 @modelcontextprotocol/client 2.4.0
 @modelcontextprotocol/conformance 0.1.13
+@duckdb/node-bindings-linux-x64 1.5.6-r.1
+@chdb/lib-linux-x64-gnu 26.7.3-stable.1
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.
