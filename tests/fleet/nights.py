@@ -60,7 +60,7 @@ def definitions(r, world_size):
           f'command="python3 train.py"')
     if r.rank == 0:
         r.say(f'process 2 pid=2000 parent=1000 host={host} begin=0 command="tokenizer"')
-    r.say(f'device 1 process=1 ordinal=0 physical={r.rank % 4} kind=npu name=Ascend910B capacity={15 << 30}')
+    r.say(f'device 1 process=1 ordinal=0 physical={r.rank % 4} kind=npu name=Ascend910B capacity={16200 * MIB}')
     r.say('heap 1 process=1 device=1 level=driver basis=block name="device memory"')
     r.say('heap 2 process=1 device=1 level=pool basis=block name="ptaCaching"')
     r.say('heap 3 process=1 level=pinned basis=requested name="pinned memory"')
@@ -85,7 +85,7 @@ def definitions(r, world_size):
 def begin(r):
     for n in range(4):
         r.alloc(256 * MIB, 1)
-    r.alloc((8 if r.rank == 5 else 1) * 1536 * MIB, 2)
+    r.alloc((8 if r.rank == 5 else 1) * 1600 * MIB, 2)
     r.event('alloc heap=3 address=0x7000000000 requested=65536 stack=4')
     if r.rank == 0:
         r.say('@900000 alloc heap=4 address=0x7100000000 requested=4096 thread=2 stack=4'.replace('@900000', f'@{r.ms * 1000000 + 1}'))
@@ -128,7 +128,7 @@ def make(night, rank):
         if night == 4 and rank == 1 and number == 5:
             cut_up(r)
     if night == 3 and rank == 6:
-        r.event(f'alloc_failed heap=1 requested={12 << 30} stack=3 error=207001 free={8 << 30} total={15 << 30}')
+        r.event(f'alloc_failed heap=1 requested={12 << 30} stack=3 error=207001 free={8 << 30} total={16200 * MIB}')
         r.event(f'alloc_failed heap=2 requested={12 << 30} stack=3 error=207001')
         r.event('process_end process=1 detail=exit error=1')
     else:
