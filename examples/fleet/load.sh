@@ -24,13 +24,18 @@ case ${1:-} in
 esac
 folder=
 [ ! -d "$1" ] || { folder=$1 && shift; }
-[ $# -ge 1 ] && [ -n "$tables$folder" ] || { usage >&2 && exit 2; }
+if [ $# = 0 ] || [ -z "$tables$folder" ]; then usage >&2 && exit 2; fi
 urls=("$@")
 durable='distributed_foreground_insert=1&async_insert=0'
 
-# URL PARAMETERS: the statement on standard input; what the server says is the answer, or why there is none.
+# URL PARAMETERS: the statement, and its rows, on standard input; what the server answers, or on standard error why it does not.
 ask() {
-    curl -sS --netrc-optional --fail-with-body --data-binary @- "${1%/}/?$2"
+    local said
+    said=$(curl -sS --netrc-optional --fail-with-body --data-binary @- "${1%/}/?$2") || {
+        printf 'load.sh: %s: %s\n' "$1" "${said:0:500}" >&2
+        return 1
+    }
+    [ -z "$said" ] || printf '%s\n' "$said"
 }
 
 # FILE: its statements, one a line.

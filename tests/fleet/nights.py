@@ -55,7 +55,7 @@ class Rank:
 
 
 def definitions(r, world_size):
-    host = f'node{r.rank // 4}'
+    host = f'node{int(r.rank > 3)}'
     r.say(f'process 1 pid={1000 + r.rank} host={host} rank={r.rank} local_rank={r.rank % 4} world_size={world_size} begin=0 '
           f'command="python3 train.py"')
     if r.rank == 0:

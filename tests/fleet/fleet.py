@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# fleet.py SOURCE MODULES NPUMEM: the second half of fleet.sh, in its scratch folder. SQLite is asked by the views of the databases; DuckDB
+# and ClickHouse have what was exported of them. What was planted (nights.py) is written down here, by hand, as answers of the views.
+import glob
+import json
+import os
+import re
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+source, modules, npumem = sys.argv[1:]
+sys.path.insert(0, os.path.join(source, 'tests/fleet'))
+from engines import Cluster, Duck, in_order, read_list, statements  # noqa: E402
+
+EXAMPLES = os.path.join(source, 'examples/fleet')
+KEYS, TABLES = read_list(os.path.join(source, 'src/export/fleet.def'))
+TABLES = {name: table for name, table in TABLES.items() if table[1] != 'DETAIL'}
+VIEWS = statements(os.path.join(EXAMPLES, 'views.sql'))
+VIEW_NAMES = re.findall(r'CREATE VIEW (\w+)', '\n'.join(VIEWS))
+DAY_NS, FIRST_NS, MIB = 86400 * 10**9, 1764000000 * 10**9, 1 << 20
+JOB = 'train it'
+failures = []
+
+
+def check(is_so, what):
+    if not is_so:
+        failures.append(what)
+        print('FAIL:', what[:1000], file=sys.stderr)
+
+
+def same(got, expected, what):
+    got, expected = in_order(map(list, got)), in_order(map(list, expected))
+    if got != expected:
+        check(False, f'{what}: {len(expected)} rows expected, {len(got)} there; missing '
+                     f'{[row for row in expected if row not in got][:2]}, too many {[row for row in got if row not in expected][:2]}')
+
+
+def column_list(table):
+    return ', '.join(f'"{name}"' for name, *_ in KEYS + TABLES[table][2])
+
+
+def of_databases():
+    """All that is exported, as views of the databases say it, as tables of one database; a stack is 1."""
+    all_of = sqlite3.connect(':memory:')
+    for table, (_, _, columns) in TABLES.items():
+        kinds = ', '.join(f'"{name}" {"INTEGER" if kind == "STACK" else kind}' for name, kind, *_ in KEYS + columns)
+        all_of.execute(f'CREATE TABLE {table} ({kinds})')
+    for path in sorted(glob.glob('night?.node?.db')):
+        one = sqlite3.connect(f'file:{path}?mode=ro', uri=True)
+        (start_ns,) = one.execute('SELECT min(start_realtime_ns) FROM input').fetchone()
+        for table, (view, _, columns) in TABLES.items():
+            asked = ', '.join(f'CASE WHEN "{of}" IS NOT NULL THEN 1 END' if kind == 'STACK' else f'"{of}"' for _, kind, of in columns)
+            rows = one.execute(f'SELECT {asked} FROM {view}').fetchall()
+            all_of.executemany(f'INSERT INTO {table} VALUES ({", ".join("?" * (len(columns) + 3))})',
+                               [(JOB, path.split('.')[0], start_ns, *row) for row in rows])
+    for view in VIEWS:
+        all_of.execute(view)
+    return all_of
+
+
+def tables_of(ask):
+    """Every exported table; stacks are 1 as in of_databases()."""
+    is_stack = {table: [kind == 'STACK' for _, kind, *_ in KEYS + TABLES[table][2]] for table in TABLES}
+    return {table: [[1 if stack and cell is not None else cell for cell, stack in zip(row, is_stack[table])]
+                    for row in ask(f'SELECT {column_list(table)} FROM {table}')] for table in TABLES}
+
+
+def same_as(ask, expected, what):
+    for table, rows in tables_of(ask).items():
+        same(rows, expected[table], f'{what}: table {table}')
+
+
+def same_answers(ask, answers, what):
+    for name in VIEW_NAMES:
+        same(ask(f'SELECT * FROM {name}'), answers[name], f'{what}: {name}')
+
+
+def check_planted(ask):
+    """By hand, from nights.py."""
+    def first(night):
+        return FIRST_NS + (night - 1) * DAY_NS
+
+    for question, expected in (
+            ('SELECT run, start_ns, previous_run, world_count, rank_count, host_count, failed_count, most_rank FROM fleet_run',
+             [['night1', first(1), '', 8, 8, 2, 0, 5], ['night2', first(2), 'night1', 9, 8, 2, 0, 5],
+              ['night3', first(3), 'night2', 8, 8, 2, 1, 5], ['night4', first(4), 'night3', 8, 8, 2, 0, 5]]),
+            ('SELECT * FROM fleet_leak',
+             [[JOB, 'data.py:41 collate', 2, 4, 'night3', first(3), 'night4', 1, 8, 96 * MIB, MIB]]),
+            ('SELECT run, host, rank, device, capacity_bytes FROM fleet_full',
+             [[f'night{night}', 'node1', 5, 1, 16200 * MIB] for night in (1, 2, 3, 4)]),
+            ('SELECT run, host, rank, device, outcome, tried_bytes, asking_site, holding_site, held_bytes FROM fleet_out_of_memory',
+             [['night3', 'node1', 6, 2, 'fatal', 12 << 30, 'model.py:88 forward', 'model.py:20 embedding', 1600 * MIB]]),
+            ("SELECT run, rank_count, most_rank, most_bytes, mean_bytes FROM fleet_imbalance WHERE site = 'model.py:20 embedding'",
+             [[f'night{night}', 8, 5, 12800 * MIB, 3000.0 * MIB] for night in (1, 2, 3, 4)]),
+            ("SELECT run, measure, previous_value, value FROM fleet_regression WHERE measure IN ('leaked bytes', 'failed ranks')",
+             [['night3', 'failed ranks', 0.0, 1.0], ['night3', 'leaked bytes', 0.0, 96.0 * MIB]]),
+            ('SELECT run, site FROM fleet_new_site', [['night4', 'moe.py:7 route'], ['night4', 'log.py:5 keep']]),
+            ("SELECT name, value, run_count, failed_run_count, leaking_run_count FROM fleet_setting",
+             [['CANN', '8.0.0', 2, 0, 0], ['CANN', '8.1.0', 2, 1, 2]]),
+            ('SELECT host, rank_run_count, failed_count, out_of_memory_count, failed_ratio_of_all FROM fleet_host',
+             [['node0', 16, 0, 0, 1 / 32], ['node1', 16, 1, 1, 1 / 32]]),
+            ('SELECT run, world_count, first_missing, last_missing FROM fleet_missing', [['night2', 9, 4, 4]]),
+            ('SELECT run, state_count, is_whole FROM (SELECT run, SUM(input_count) AS state_count, '
+             "MIN(CASE WHEN verdict = 'complete' THEN 1 ELSE 0 END) AS is_whole FROM fleet_trust GROUP BY run) AS t",
+             [['night1', 8, 0], ['night2', 8, 1], ['night3', 8, 1], ['night4', 8, 1]]),
+            ('SELECT run, kind, place, rank_count, sum_bytes FROM fleet_growth',
+             [['night3', 'leak', 'data.py:41 collate', 8, 96 * MIB], ['night4', 'leak', 'data.py:41 collate', 8, 96 * MIB],
+              ['night4', 'host growth', '', 1, 800 * MIB]]),
+            ("SELECT SUM(run_count), COUNT(*) FROM fleet_hit_rate WHERE bucket = 'all' AND hit_ratio BETWEEN 0.7 AND 0.9", [[4, 2]]),
+            ('SELECT run, most_rank FROM fleet_idle WHERE unused_ratio > 0.05', [['night4', 1]])):
+        same(ask(question), expected, f'planted: {question}')
+
+
+def load(cluster, folder, *options):
+    result = subprocess.run(['bash', os.path.join(EXAMPLES, 'load.sh'), *options, *([folder] if folder else []), *cluster.urls],
+                            capture_output=True, text=True)
+    return result.returncode, result.stdout + result.stderr
+
+
+def load_well(cluster, folder, *options):
+    status, said = load(cluster, folder, *options)
+    check(status == 0, f'load.sh {options} {folder}: {said}')
+    return said
+
+
+def forget_loading(cluster):
+    for node in range(2):
+        cluster.ask('TRUNCATE TABLE npumem_local.loaded', node)
+
+
+def row_counts(cluster):
+    return [cluster.ask(f'SELECT count() FROM npumem_local.{table}', node) for table in TABLES for node in range(2)]
+
+
+def check_loading_again(cluster, expected, folder):
+    counts = row_counts(cluster)
+    check('files' not in load_well(cluster, folder), 'what is in is loaded again')
+    forget_loading(cluster)  # as where it was interrupted before it could say that it was done
+    check('files' in load_well(cluster, folder), 'nothing is loaded again')
+    check(row_counts(cluster) == counts, 'loading again changes rows')
+    same_as(cluster.ask, expected, 'loaded again')
+
+
+def check_replacing(cluster, expected):
+    """A file takes the place of another of its name, and gives it back."""
+    of = f'job={JOB.replace(" ", "%20")}/run=night4'
+    for table in ('leak', 'peak_site', 'finding'):
+        os.makedirs(f'newer/{table}/{of}')
+        shutil.copy(glob.glob(f'fleet/{table}/{of}/node1-*.parquet')[0], f'older.{table}.parquet')
+    subprocess.run([npumem, 'export', '--quiet', '--redact', '--job-name', JOB, '--run-name', 'night4', '-o', 'redacted', 'parquet', 'night4.node1.db'],
+                   check=True)
+    for table in ('leak', 'peak_site', 'finding'):
+        name, = glob.glob(f'redacted/{table}/{of}/*.parquet')
+        shutil.copy(name, f'newer/{table}/{of}/node1-r4-7.parquet')
+    said = load_well(cluster, 'newer')
+    check('3 files' in said, f'replacing says {said}')
+    for table in ('leak', 'peak_site', 'finding'):
+        (count, host_count), = cluster.ask(f"SELECT count(), countIf(host = 'node1') FROM {table} WHERE run = 'night4'")
+        check(count == len([row for row in expected[table] if row[1] == 'night4']), f'{table}: {count} rows after a file was replaced')
+        check(host_count == 0, f'{table}: rows of the file that was replaced are there')
+    load_well(cluster, 'fleet')
+    same_as(cluster.ask, expected, 'replaced and put back')
+
+
+def check_other_order(cluster, expected):
+    """Later nights first, of the tables that views ask; then all of it once more."""
+    for node in range(2):
+        for database in ('npumem', 'npumem_local'):
+            cluster.ask(f'DROP DATABASE {database} SYNC', node, database='default')
+    load_well(cluster, None, '--tables')
+    asked = {table: rows for table, rows in expected.items() if re.search(rf'FROM {table}\b', '\n'.join(VIEWS))}
+    for night in (4, 2, 1, 3):
+        for table in asked:
+            of = f'{table}/job={JOB.replace(" ", "%20")}/run=night{night}'
+            shutil.copytree(f'fleet/{of}', f'part/{of}')
+        load_well(cluster, 'part')
+    same_as(cluster.ask, dict.fromkeys(expected, []) | asked, 'loaded in another order')
+    check_loading_again(cluster, dict.fromkeys(expected, []) | asked, 'part')
+
+
+def received_bytes(cluster, question):
+    def so_far():
+        return cluster.ask("SELECT sum(value) FROM system.events WHERE event = 'NetworkReceiveBytes'")[0][0]
+    idle = -so_far() + so_far()
+    before = so_far()
+    cluster.ask(question)
+    return so_far() - before - idle
+
+
+def check_wire(cluster):
+    for name in VIEW_NAMES:
+        took = received_bytes(cluster, f'SELECT * FROM {name}')
+        check(0 < took < 1000000, f'{name}: {took} bytes came over the wire')
+
+
+def panels():
+    """Each query of the dashboard: (panel, SQL), with what its variables stand for."""
+    board = json.load(open(os.path.join(EXAMPLES, 'grafana/npumem.json'), encoding='utf-8'))
+    variables = {'job': f"'{JOB}'", 'run': "'night1','night2','night3','night4'", 'rank': ','.join(map(str, range(9)))}
+    found = [(f'variable {one["name"]}', one['query']) for one in board['templating']['list']]
+    found += [(panel['title'], target['rawSql']) for panel in board['panels'] for target in panel.get('targets', [])]
+    check({one['name'] for one in board['templating']['list']} == set(variables), 'the dashboard has other variables')
+    for title, sql in found:
+        sql = re.sub(r'\$\{(\w+)(?::\w+)?\}|\$(job|run|rank)\b', lambda match: variables[match[1] or match[2]], sql)
+        check('$' not in sql, f'dashboard, {title}: a variable that nobody knows: {sql}')
+        yield title, sql
+
+
+def check_dashboard(cluster):
+    count = 0
+    for title, sql in panels():
+        count += 1
+        rows = cluster.ask(sql, database='default')
+        check(len(rows) > 0, f'dashboard, {title}: no rows')
+    check(count >= 11, f'the dashboard has {count} queries')
+
+
+def check_dead_node(cluster):
+    cluster.nodes[1].kill()
+    cluster.nodes[1].wait()
+    for name in VIEW_NAMES:
+        try:
+            rows = cluster.ask(f'SELECT * FROM {name}')
+            check(False, f'{name}: an answer of {len(rows)} rows with a node dead')
+        except RuntimeError as error:
+            check('ALL_CONNECTION_TRIES_FAILED' in str(error), f'{name}: with a node dead: {error}')
+    status, said = load(cluster, 'newer')
+    check(status != 0 and 'ALL_CONNECTION_TRIES_FAILED' in said, f'load.sh with a node dead: {status}: {said}')
+
+
+def main():
+    databases = of_databases()
+
+    def of_sqlite(sql):
+        return [list(row) for row in databases.execute(sql)]
+    expected = {table: of_sqlite(f'SELECT * FROM {table}') for table in TABLES}
+    answers = {name: of_sqlite(f'SELECT * FROM {name}') for name in VIEW_NAMES}
+    for table in TABLES:
+        check(table in ('suspect',) or expected[table], f'{table}: no rows to compare')
+    for name in VIEW_NAMES:
+        check(answers[name], f'{name}: no rows to compare')
+    check_planted(of_sqlite)
+
+    scratch = os.getcwd()
+    duck = Duck(os.path.join(modules, '@duckdb/node-bindings-linux-x64/libduckdb.so'))
+    os.chdir('fleet')
+    for statement in statements(os.path.join(EXAMPLES, 'duckdb.sql')) + VIEWS:
+        duck.ask(statement)
+    same_as(duck.ask, expected, 'DuckDB')
+    same_answers(duck.ask, answers, 'DuckDB')
+    os.chdir(scratch)
+
+    cluster = Cluster(os.path.join(modules, '@chdb/lib-linux-x64-gnu/libchdb.so'), scratch)
+    try:
+        load_well(cluster, 'fleet', '--tables')
+        check(all(cluster.ask('SELECT count() FROM npumem_local.rank', node)[0][0] > 0 for node in range(2)), 'a shard is empty')
+        same_as(cluster.ask, expected, 'ClickHouse')
+        same_answers(cluster.ask, answers, 'ClickHouse')
+        check_dashboard(cluster)
+        check_wire(cluster)
+        check_replacing(cluster, expected)
+        check_other_order(cluster, expected)
+        check_dead_node(cluster)
+    finally:
+        cluster.end()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(f'servers and loading took {used.ru_utime + used.ru_stime:.0f} s of processors')
+    sys.exit(1 if failures else 0)
+
+
+main()
