@@ -32,7 +32,7 @@ durable='distributed_foreground_insert=1&async_insert=0'
 ask() {
     local said
     said=$(curl -sS --netrc-optional --fail-with-body --data-binary @- "${1%/}/?$2") || {
-        printf 'load.sh: %s: %s\n' "$1" "${said:0:500}" >&2
+        printf 'load.sh: %s: %s\n' "$1" "$(tr '\n' ' ' <<<"${said:0:2000}")" >&2
         return 1
     }
     [ -z "$said" ] || printf '%s\n' "$said"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# fleet.py SOURCE MODULES NPUMEM: the second half of fleet.sh, in its scratch folder. SQLite is asked by the views of the databases; DuckDB
+# fleet.py SOURCE MODULES NPUMEM TRAIN: the second half of fleet.sh, in its scratch folder. SQLite is asked by the views of the databases; DuckDB
 # and ClickHouse have what was exported of them. What was planted (nights.py) is written down here, by hand, as answers of the views.
 import glob
 import json
@@ -13,7 +13,7 @@ import sqlite3
 import subprocess
 import sys
 
-source, modules, npumem = sys.argv[1:]
+source, modules, npumem, train = sys.argv[1:]
 sys.path.insert(0, os.path.join(source, 'tests/fleet'))
 from engines import Cluster, Duck, in_order, read_list, statements  # noqa: E402
 
@@ -198,10 +198,9 @@ def check_wire(cluster):
         check(0 < took < 1000000, f'{name}: {took} bytes came over the wire')
 
 
-def panels():
-    """Each query of the dashboard: (panel, SQL), with what its variables stand for."""
+def panels(variables):
+    """Each query of the dashboard: (panel, SQL), with VARIABLES in place of their names."""
     board = json.load(open(os.path.join(EXAMPLES, 'grafana/npumem.json'), encoding='utf-8'))
-    variables = {'job': f"'{JOB}'", 'run': "'night1','night2','night3','night4'", 'rank': ','.join(map(str, range(9)))}
     found = [(f'variable {one["name"]}', one['query']) for one in board['templating']['list']]
     found += [(panel['title'], target['rawSql']) for panel in board['panels'] for target in panel.get('targets', [])]
     check({one['name'] for one in board['templating']['list']} == set(variables), 'the dashboard has other variables')
@@ -213,11 +212,34 @@ def panels():
 
 def check_dashboard(cluster):
     count = 0
-    for title, sql in panels():
+    for title, sql in panels({'job': f"'{JOB}'", 'run': "'night1','night2','night3','night4'", 'rank': ','.join(map(str, range(9)))}):
         count += 1
         rows = cluster.ask(sql, database='default')
         check(len(rows) > 0, f'dashboard, {title}: no rows')
     check(count >= 11, f'the dashboard has {count} queries')
+
+
+def check_walk(cluster):
+    """The block of docs/fleet.md, line by line, as it stands there, but for the program and the ports; then the dashboard of that job."""
+    text = open(os.path.join(source, 'docs/fleet.md'), encoding='utf-8').read()
+    lines = re.search(r'## A walk\n.*?```sh\n(.*?)```', text, re.S)[1].splitlines()
+    os.mkdir('walk')
+    os.symlink(os.path.join(source, 'examples'), 'walk/examples')
+    environment = dict(os.environ, PATH=os.path.dirname(npumem) + ':' + os.environ['PATH'])
+    said = []
+    for line in lines:
+        line = line.replace('python3 train.py', f'{train} --steps 30 --leak')
+        line = line.replace('127.0.0.1:8123', f'127.0.0.1:{cluster.http[0]}').replace('127.0.0.1:8124', f'127.0.0.1:{cluster.http[1]}')
+        result = subprocess.run(['bash', '-c', line], cwd='walk', env=environment, capture_output=True, text=True)
+        check(result.returncode == 0, f'walk: {line}: {result.returncode}: {result.stdout[-300:]}{result.stderr[-300:]}')
+        said.append(result.stdout)
+    leaked = sum(map(int, re.findall(r'^leaked_bytes (\d+)$', said[0], re.M)))
+    check(leaked > 0, f'walk: the program leaks {leaked} bytes')
+    check(said[-2] == f'2026-01-31\t8\t0\t{leaked}\n', f'walk: a run with {leaked} bytes leaked is {said[-2]!r}')
+    check(re.fullmatch(r'train_faults\.c:\d+ leak_one_buffer\t1\t2026-01-31\t8\n', said[-1]), f'walk: the leak is {said[-1]!r}')
+    for title, sql in panels({'job': "'nightly'", 'run': "'2026-01-31'", 'rank': '0,1,2,3,4,5,6,7'}):
+        rows = cluster.ask(sql, database='default')
+        check(rows or title not in ('Runs', 'Leaks by site', 'Peak, share of the device', 'Completeness'), f'walk: dashboard, {title}: no rows')
 
 
 def check_dead_node(cluster):
@@ -265,6 +287,7 @@ def main():
         check_wire(cluster)
         check_replacing(cluster, expected)
         check_other_order(cluster, expected)
+        check_walk(cluster)
         check_dead_node(cluster)
     finally:
         cluster.end()

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# fleet.sh BIN TEXT2TRACE MODULES SOURCE SCRATCH: four nights of a job on eight ranks (nights.py), recorded, ingested, merged by host and exported
-# by npumem export parquet, asked as files in DuckDB and as tables of a ClickHouse cluster of two servers (fleet.py). MODULES: where npm put both.
+# fleet.sh BIN TEXT2TRACE TRAIN MODULES SOURCE SCRATCH: four nights of a job on eight ranks (nights.py), recorded, ingested, merged by host and exported
+# by npumem export parquet, asked as files in DuckDB and as tables of a ClickHouse cluster of two servers (fleet.py); then the walk of
+# docs/fleet.md, with TRAIN for the program. MODULES: where npm put both engines.
 set -eu
-bin=$1 text2trace=$2 modules=$3 source=$4 scratch=$5
+bin=$1 text2trace=$2 train=$3 modules=$4 source=$5 scratch=$6
 
 skip() {
     echo "skipped: $*"
@@ -32,4 +33,4 @@ for night in 1 2 3 4; do
         "$bin/npumem" export --quiet --job-name 'train it' --run-name night$night -o fleet parquet night$night.node$node.db || [ $? = 3 ]
     done
 done
-python3 "$source/tests/fleet/fleet.py" "$source" "$modules" "$bin/npumem"
+python3 "$source/tests/fleet/fleet.py" "$source" "$modules" "$bin/npumem" "$train"
