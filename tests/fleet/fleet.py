@@ -233,7 +233,7 @@ def check_walk(cluster):
         result = subprocess.run(['bash', '-c', line], cwd='walk', env=environment, capture_output=True, text=True)
         check(result.returncode == 0, f'walk: {line}: {result.returncode}: {result.stdout[-300:]}{result.stderr[-300:]}')
         said.append(result.stdout)
-    leaked = sum(map(int, re.findall(r'^leaked_bytes (\d+)$', said[0], re.M)))
+    leaked = sum(map(int, re.findall(r'^leak.bytes (\d+)$', said[0], re.M)))
     check(leaked > 0, f'walk: the program leaks {leaked} bytes')
     check(said[-2] == f'2026-01-31\t8\t0\t{leaked}\n', f'walk: a run with {leaked} bytes leaked is {said[-2]!r}')
     check(re.fullmatch(r'train_faults\.c:\d+ leak_one_buffer\t1\t2026-01-31\t8\n', said[-1]), f'walk: the leak is {said[-1]!r}')
