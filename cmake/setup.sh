@@ -66,6 +66,11 @@ ajv                    8.20.0
 @modelcontextprotocol/client 2.4.0
 @modelcontextprotocol/conformance 0.1.13
 '
+case $(uname -m) in # DuckDB: its library, which tests call from Python
+x86_64) npumem_node_modules+='@duckdb/node-bindings-linux-x64 1.5.6-r.1' ;;
+aarch64) npumem_node_modules+='@duckdb/node-bindings-linux-arm64 1.5.6-r.1' ;;
+esac
+
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.
 npumem_aarch64_packages='
