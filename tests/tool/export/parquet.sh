@@ -50,7 +50,7 @@ done
 cp all/heap_place.txt run.txt
 for rank in 0 1 2; do
     sed "s/rank=0 local_rank=0/rank=$rank local_rank=0/; s/host=h1/host=h$((rank / 2))/" run.txt >rank$rank.txt
-    echo "attribute $rank process=1 source=environment name=SLURM_JOB_NAME value=\"night run\"" >>rank$rank.txt
+    echo "attribute 1 process=1 source=environment name=SLURM_JOB_NAME value=\"night run\"" >>rank$rank.txt
     load rank$rank
 done
 "$bin/npumem-ingest" --quiet -o all/ranks.db rank0.db rank1.db rank2.db || fail 'ranks cannot be joined'
@@ -76,10 +76,10 @@ done <counts
 
 # What a folder is called, and a file.
 name() { (cd "$1" && find rank -type f); }
-expect 2 parquet all/long.db -o out <<<'npumem-export: all/long.db: no name of a job was recorded: give --job-name'
-[ ! -e out ] || fail 'a folder was made for nothing'
-expect 0 parquet rank0.db -o out/ </dev/null
-[ "$(name out)" = 'rank/job=night%20run/run=19700101T000000Z/h0-r0.parquet' ] || fail "it is called $(name out)"
+expect 2 parquet all/long.db -o tables <<<'npumem-export: all/long.db: no name of a job was recorded: give --job-name'
+[ ! -e tables ] || fail 'a folder was made for nothing'
+expect 0 parquet rank0.db -o tables/ </dev/null
+[ "$(name tables)" = 'rank/job=night%20run/run=19700101T000000Z/h0-r0.parquet' ] || fail "it is called $(name tables)"
 expect 0 parquet all/ranks.db -o hosts --job-name ../.. --run-name "$(printf 'a/b\\c\n=')" </dev/null
 [ "$(name hosts)" = 'rank/job=..%2F../run=a%2Fb%5Cc%0A%3D/h0+1-r0-2.parquet' ] || fail "it is called $(name hosts)"
 expect 0 parquet all/long.db --job-name j -o own </dev/null
@@ -92,7 +92,7 @@ expect 2 parquet rank0.db -o long --run-name "$(printf '%081d' 0 | tr 0 ' ')" <<
 
 # Of several databases of one run each has its files, and all of them the first one's begin.
 expect 0 parquet rank0.db rank1.zst rank2.db -o three </dev/null
-[ "$(find three/leak -type f -printf '%f ' | tr ' ' '\n' | sort | tr '\n' ' ')" = ' h0-r0.parquet h0-r1.parquet h1-r2.parquet ' ] ||
+[ "$(find three/leak -type f -printf '%f\n' | sort | tr '\n' ' ')" = 'h0-r0.parquet h0-r1.parquet h1-r2.parquet ' ] ||
     fail "three ranks are called $(find three/leak -type f)"
 expect 2 parquet rank0.db rank1.db rank0.zst -o twice <<<'npumem-export: rank0.zst: is of the same hosts and ranks as rank0.db: one run at a time'
 sed 's/night run/day run/; s/rank=1/rank=3/' rank1.txt >day.txt
@@ -101,26 +101,26 @@ expect 2 parquet rank0.db day.db -o twice <<<'npumem-export: day.db: is of anoth
 [ ! -e twice ] || fail 'a folder was made for nothing'
 
 # A file that is there stays, or is replaced; what comes in between is not left behind.
-expect 1 parquet rank0.db -o out <<<'npumem-export: out: h0-r0.parquet of this run is already there (--force replaces it)'
-cp -r out kept
-echo old >"out/$(name out)"
-rm -r out/peak
-expect 0 parquet rank0.db -o out --force </dev/null
-diff -r kept out || fail '--force writes other files'
+expect 1 parquet rank0.db -o tables <<<'npumem-export: tables: h0-r0.parquet of this run is already there (--force replaces it)'
+cp -r tables kept
+echo old >"tables/$(name tables)"
+rm -r tables/peak
+expect 0 parquet rank0.db -o tables --force </dev/null
+diff -r kept tables || fail '--force writes other files'
 [ -z "$(find . -name '*.tmp')" ] || fail 'something is left behind'
-mv out/leak out/leak.was && ln -s "$scratch/kept/leak" out/leak
-expect 1 parquet rank0.db -o out --force <<<'npumem-export: out: cannot write: Too many levels of symbolic links'
-rm out/leak && mv out/leak.was out/leak
+mv tables/leak tables/leak.was && ln -s "$scratch/kept/leak" tables/leak
+expect 1 parquet rank0.db -o tables --force <<<'npumem-export: tables: cannot write: Not a directory'
+rm tables/leak && mv tables/leak.was tables/leak
 expect 1 parquet rank0.db -o rank0.db <<<'npumem-export: rank0.db: cannot write: Not a directory'
 expect 1 parquet rank0.db -o none/of/these <<<'npumem-export: none/of/these: cannot write: No such file or directory'
 expect 1 parquet none.db -o none <<<'npumem-export: none.db: cannot open: no such file'
 [ ! -e none ] || fail 'a folder was made for nothing'
 
 # Options.
-expect 2 parquet -o out <<<'npumem-export: no database (--help says more)'
+expect 2 parquet -o tables <<<'npumem-export: no database (--help says more)'
 expect 2 parquet rank0.db <<<'npumem-export: parquet is a folder of files: give -o DIR (--help says more)'
 expect 2 parquet rank0.db -o - <<<'npumem-export: parquet is a folder of files: give -o DIR (--help says more)'
-expect 2 parquet rank0.db -o out --job-name '' <<<'npumem-export: the name of a job or run is empty (--help says more)'
+expect 2 parquet rank0.db -o tables --job-name '' <<<'npumem-export: the name of a job or run is empty (--help says more)'
 for option in '--job-name j' '--run-name r' --allocations --all-steps --redact; do
     # shellcheck disable=SC2086 # an option and its value
     expect 2 folded rank0.db $option <<<"npumem-export: ${option%% *}: goes with parquet alone (--help says more)"
@@ -144,7 +144,7 @@ for path in sorted(glob.glob(sys.argv[2] + "/*/*/*/*.parquet")):
     for row in parquet_file.read(path).rows:
         print(*[value.decode() for value in row if isinstance(value, bytes)], sep="\n")
 END
-python3 words.py "$source" plain >plain.words && grep -q plantedhost plain.words && grep -q plantedproject plain.words ||
+python3 words.py "$source" plain >plain.words && grep -q plantedhost plain.words && grep -q planteduser plain.words ||
     fail 'what is planted is not in the plain tables'
 python3 words.py "$source" redacted >redacted.words || fail 'redacted tables cannot be read'
 ! grep -i planted redacted.words || fail 'what is planted is in redacted tables'
