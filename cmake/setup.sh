@@ -68,6 +68,7 @@ ajv                    8.20.0
 @modelcontextprotocol/client 2.4.0
 @modelcontextprotocol/conformance 0.1.13
 @duckdb/node-bindings-linux-x64 1.5.6-r.1 x86_64
+@duckdb/node-bindings-linux-arm64 1.5.6-r.1 aarch64
 @chdb/lib-linux-x64-gnu 26.7.3-stable.1 x86_64
 '
 

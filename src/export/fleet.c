@@ -23,9 +23,9 @@
 #include "store/schema.h"
 
 #define COLUMNS_MAX      64
-#define CURVE_POINTS     500
-#define LAST_STEPS       1000 /* that all stay; of those before no more than as many do */
-#define FOLDER_BYTES_MAX 240  /* of a folder's name, which has 255 on most file systems */
+#define CURVE_POINTS     250 /* of a heap */
+#define LAST_STEPS       250 /* of a heap: all stay, and of those before no more than as many */
+#define FOLDER_BYTES_MAX 240 /* of a folder's name, which has 255 on most file systems */
 
 typedef enum extent { WHOLE, CURVE, STEP, DETAIL } extent;
 typedef enum type { INTEGER, REAL, TEXT, STACK } type;
@@ -163,7 +163,7 @@ nm_status nm_fleet_folder_name(const char *key, const char *name, nm_buffer *out
         status = add_text(out, text, err);
     }
     if (status == NM_OK && out->len - begin > FOLDER_BYTES_MAX)
-        status = nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "the name of a job or run is too long");
+        status = nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "the name of a job or run is too long");
     return status;
 }
 

@@ -26,7 +26,7 @@ typedef struct nm_fleet_facts { /* of a database */
 nm_status nm_fleet_look(sqlite3 *db, const char *other_host, nm_fleet_facts *facts, nm_error *err);
 void nm_fleet_facts_free(nm_fleet_facts *facts);
 
-/* The name with each byte but letters, digits, '.', '_' and '-' as %XX, as Hive names folders; behind what is in *out. NM_ERR_LIMIT: it
+/* The name with each byte but letters, digits, '.', '_' and '-' as %XX, as Hive names folders; behind what is in *out. NM_ERR_USAGE: it
  * is too long for a folder's name. */
 nm_status nm_fleet_folder_name(const char *key, const char *name, nm_buffer *out, nm_error *err);
 

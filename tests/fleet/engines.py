@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the tests of a fleet ask: SQLite, DuckDB (npm's libduckdb.so) and a ClickHouse cluster of server processes on loopback (node.py).
-# Each gives rows as lists of None, int, float and str.
-import ctypes
+# What the tests of a fleet share: the list of tables, files of SQL, and a ClickHouse cluster of server processes on loopback (node.py),
+# which gives rows as lists of None, int, float and str.
 import json
 import os
 import re
@@ -32,55 +31,6 @@ def statements(path):
     """Those of a file of SQL, without lines that are comments."""
     text = ''.join(line for line in open(path, encoding='utf-8') if not line.lstrip().startswith('--'))
     return [one.strip() for one in text.split(';\n') if one.strip()]
-
-
-class Duck:
-    """DuckDB by its C interface; the working folder is where its views look for files."""
-
-    class Result(ctypes.Structure):
-        _fields_ = [('column_count', ctypes.c_uint64), ('row_count', ctypes.c_uint64), ('rows_changed', ctypes.c_uint64),
-                    ('columns', ctypes.c_void_p), ('message', ctypes.c_char_p), ('internal', ctypes.c_void_p)]
-
-    DOUBLE, VARCHAR = (10, 11), (17,)
-
-    def __init__(self, library):
-        self.lib = ctypes.CDLL(library)
-        number, pointer = ctypes.c_uint64, ctypes.POINTER(self.Result)
-        for name, result, arguments in (('duckdb_value_varchar', ctypes.c_void_p, [pointer, number, number]),
-                                        ('duckdb_value_double', ctypes.c_double, [pointer, number, number]),
-                                        ('duckdb_value_is_null', ctypes.c_bool, [pointer, number, number]),
-                                        ('duckdb_column_type', ctypes.c_int, [pointer, number]),
-                                        ('duckdb_column_count', number, [pointer]), ('duckdb_row_count', number, [pointer]),
-                                        ('duckdb_result_error', ctypes.c_char_p, [pointer]),
-                                        ('duckdb_destroy_result', None, [pointer]), ('duckdb_free', None, [ctypes.c_void_p])):
-            getattr(self.lib, name).restype, getattr(self.lib, name).argtypes = result, arguments
-        database = ctypes.c_void_p()
-        self.connection = ctypes.c_void_p()
-        assert self.lib.duckdb_open(None, ctypes.byref(database)) == 0
-        assert self.lib.duckdb_connect(database, ctypes.byref(self.connection)) == 0
-
-    def ask(self, sql):
-        lib, result = self.lib, self.Result()
-        state = lib.duckdb_query(self.connection, sql.encode(), ctypes.byref(result))
-        try:
-            if state != 0:
-                raise RuntimeError(f'DuckDB: {lib.duckdb_result_error(ctypes.byref(result)).decode()}: {sql}')
-            columns = range(lib.duckdb_column_count(ctypes.byref(result)))
-            kinds = [lib.duckdb_column_type(ctypes.byref(result), column) for column in columns]
-            return [[self.cell(result, column, row, kinds[column]) for column in columns]
-                    for row in range(lib.duckdb_row_count(ctypes.byref(result)))]
-        finally:
-            lib.duckdb_destroy_result(ctypes.byref(result))
-
-    def cell(self, result, column, row, kind):
-        if self.lib.duckdb_value_is_null(ctypes.byref(result), column, row):
-            return None
-        if kind in self.DOUBLE:
-            return self.lib.duckdb_value_double(ctypes.byref(result), column, row)
-        text = self.lib.duckdb_value_varchar(ctypes.byref(result), column, row)
-        value = ctypes.string_at(text).decode()
-        self.lib.duckdb_free(text)
-        return value if kind in self.VARCHAR else int(value)
 
 
 class Cluster:

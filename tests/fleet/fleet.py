@@ -3,6 +3,7 @@
 #
 # fleet.py SOURCE MODULES NPUMEM TRAIN: the second half of fleet.sh, in its scratch folder. SQLite is asked by the views of the databases; DuckDB
 # and ClickHouse have what was exported of them. What was planted (nights.py) is written down here, by hand, as answers of the views.
+import functools
 import glob
 import json
 import os
@@ -15,7 +16,10 @@ import sys
 
 source, modules, npumem, train = sys.argv[1:]
 sys.path.insert(0, os.path.join(source, 'tests/fleet'))
-from engines import Cluster, Duck, in_order, read_list, statements  # noqa: E402
+sys.path.insert(0, os.path.join(source, 'tests/support'))
+import duckdb_library  # noqa: E402
+from xxh64 import xxh64  # noqa: E402
+from engines import Cluster, in_order, read_list, statements  # noqa: E402
 
 EXAMPLES = os.path.join(source, 'examples/fleet')
 KEYS, TABLES = read_list(os.path.join(source, 'src/export/fleet.def'))
@@ -40,21 +44,27 @@ def same(got, expected, what):
                      f'{[row for row in expected if row not in got][:2]}, too many {[row for row in got if row not in expected][:2]}')
 
 
+def signed(value):
+    return value - (value >> 63 << 64)
+
+
 def column_list(table):
     return ', '.join(f'"{name}"' for name, *_ in KEYS + TABLES[table][2])
 
 
 def of_databases():
-    """All that is exported, as views of the databases say it, as tables of one database; a stack is 1."""
+    """All that is exported, as views of the databases say it, as tables of one database."""
     all_of = sqlite3.connect(':memory:')
     for table, (_, _, columns) in TABLES.items():
         kinds = ', '.join(f'"{name}" {"INTEGER" if kind == "STACK" else kind}' for name, kind, *_ in KEYS + columns)
         all_of.execute(f'CREATE TABLE {table} ({kinds})')
     for path in sorted(glob.glob('night?.node?.db')):
         one = sqlite3.connect(f'file:{path}?mode=ro', uri=True)
+        stacks = dict(one.execute('SELECT stack_id, text FROM stack_text'))
+        one.create_function('hash_of', 1, lambda stack_id, stacks=stacks: stack_id and signed(xxh64(stacks[stack_id].encode())))
         (start_ns,) = one.execute('SELECT min(start_realtime_ns) FROM input').fetchone()
         for table, (view, _, columns) in TABLES.items():
-            asked = ', '.join(f'CASE WHEN "{of}" IS NOT NULL THEN 1 END' if kind == 'STACK' else f'"{of}"' for _, kind, of in columns)
+            asked = ', '.join(f'hash_of("{of}")' if kind == 'STACK' else f'"{of}"' for _, kind, of in columns)
             rows = one.execute(f'SELECT {asked} FROM {view}').fetchall()
             all_of.executemany(f'INSERT INTO {table} VALUES ({", ".join("?" * (len(columns) + 3))})',
                                [(JOB, path.split('.')[0], start_ns, *row) for row in rows])
@@ -63,16 +73,9 @@ def of_databases():
     return all_of
 
 
-def tables_of(ask):
-    """Every exported table; stacks are 1 as in of_databases()."""
-    is_stack = {table: [kind == 'STACK' for _, kind, *_ in KEYS + TABLES[table][2]] for table in TABLES}
-    return {table: [[1 if stack and cell is not None else cell for cell, stack in zip(row, is_stack[table])]
-                    for row in ask(f'SELECT {column_list(table)} FROM {table}')] for table in TABLES}
-
-
 def same_as(ask, expected, what):
-    for table, rows in tables_of(ask).items():
-        same(rows, expected[table], f'{what}: table {table}')
+    for table in TABLES:
+        same(ask(f'SELECT {column_list(table)} FROM {table}'), expected[table], f'{what}: table {table}')
 
 
 def same_answers(ask, answers, what):
@@ -269,12 +272,12 @@ def main():
     check_planted(of_sqlite)
 
     scratch = os.getcwd()
-    duck = Duck(os.path.join(modules, '@duckdb/node-bindings-linux-x64/libduckdb.so'))
+    ask_files = functools.partial(duckdb_library.open(os.path.dirname(modules)), is_typed=True)
     os.chdir('fleet')
     for statement in statements(os.path.join(EXAMPLES, 'duckdb.sql')) + VIEWS:
-        duck.ask(statement)
-    same_as(duck.ask, expected, 'DuckDB')
-    same_answers(duck.ask, answers, 'DuckDB')
+        ask_files(statement)
+    same_as(ask_files, expected, 'DuckDB')
+    same_answers(ask_files, answers, 'DuckDB')
     os.chdir(scratch)
 
     cluster = Cluster(os.path.join(modules, '@chdb/lib-linux-x64-gnu/libchdb.so'), scratch)

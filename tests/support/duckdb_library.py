@@ -3,6 +3,7 @@
 
     ask = duckdb_library.open("build/node")     None: it is not here
     ask("SELECT ...")                           rows of texts; None for NULL
+    ask("SELECT ...", is_typed=True)            rows of numbers and texts
 """
 import ctypes
 import glob
@@ -19,10 +20,11 @@ def open(folder):
         return None
     lib = ctypes.CDLL(found[0])
     for name, kind in (("value_varchar", ctypes.c_void_p), ("result_error", ctypes.c_char_p), ("row_count", ctypes.c_uint64),
-                       ("column_count", ctypes.c_uint64), ("value_is_null", ctypes.c_bool)):
+                       ("column_count", ctypes.c_uint64), ("value_is_null", ctypes.c_bool), ("column_type", ctypes.c_int)):
         getattr(lib, "duckdb_" + name).restype = kind
     for name in ("value_varchar", "value_is_null"):
         getattr(lib, "duckdb_" + name).argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
+    lib.duckdb_column_type.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
     lib.duckdb_free.argtypes = [ctypes.c_void_p]
     database, connection = ctypes.c_void_p(), ctypes.c_void_p()
     if lib.duckdb_open(None, ctypes.byref(database)) or lib.duckdb_connect(database, ctypes.byref(connection)):
@@ -36,7 +38,7 @@ def open(folder):
         lib.duckdb_free(value)
         return got
 
-    def ask(sql):
+    def ask(sql, is_typed=False):
         result = Result()
         at = ctypes.byref(result)
         if lib.duckdb_query(connection, sql.encode(), at):
@@ -45,7 +47,10 @@ def open(folder):
             raise RuntimeError(error)
         columns = lib.duckdb_column_count(at)
         rows = [[text(at, column, row) for column in range(columns)] for row in range(lib.duckdb_row_count(at))]
+        kinds = [{10: float, 11: float, 17: str}.get(lib.duckdb_column_type(at, column), int) for column in range(columns)]
         lib.duckdb_destroy_result(at)
+        if is_typed:
+            rows = [[kind(cell) if cell is not None else None for kind, cell in zip(kinds, row)] for row in rows]
         return rows
 
     return ask

@@ -244,3 +244,19 @@ class Table:
 def read(path):
     with open(path, "rb") as file:
         return Table(file.read())
+
+
+def as_utf8(text):
+    """What a text is to be in a file: U+FFFD for each byte that is no part of a character, found byte by byte."""
+    out, at = "", 0
+    while at < len(text):
+        for length in (1, 2, 3, 4):
+            try:
+                out += text[at : at + length].decode()
+                break
+            except UnicodeDecodeError:
+                pass
+        else:
+            out, length = out + "\ufffd", 1
+        at += length
+    return out
