@@ -312,7 +312,8 @@ FROM (
 
 DROP VIEW IF EXISTS fleet_setting;
 CREATE VIEW fleet_setting AS
--- Does it follow a version or a setting? Of all that differs between the runs of a job, or within one: how the runs with it went.
+-- Does it follow a version or a setting? Of all that differs between the runs of a job, or within one, but for what only says which
+-- rank, device or run it is: how the runs with it went.
 SELECT
     e.job AS job,
     e.source AS source,
@@ -332,6 +333,11 @@ JOIN fleet_run AS r ON r.job = e.job AND r.run = e.run
 JOIN (
     SELECT job, source, name, COUNT(DISTINCT COALESCE(value, '')) AS value_count
     FROM environment
+    WHERE name NOT IN (
+        'RANK', 'LOCAL_RANK', 'RANK_ID', 'PMI_RANK', 'SLURM_PROCID', 'SLURM_LOCALID', 'SLURM_JOB_ID', 'TORCHELASTIC_RUN_ID',
+        'OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_LOCAL_RANK', 'OMPI_COMM_WORLD_NODE_RANK', 'ASCEND_RT_VISIBLE_DEVICES',
+        'CUDA_VISIBLE_DEVICES'
+    )
     GROUP BY job, source, name
 ) AS n
     ON n.job = e.job AND n.source = e.source AND n.name = e.name

@@ -70,6 +70,7 @@ def definitions(r, world_size):
         r.say('thread 2 process=2 tid=2000')
     r.say(f'attribute 1 process=1 source=version name=CANN value={"8.0.0" if r.night < 3 else "8.1.0"}')
     r.say('attribute 2 process=1 source=environment name=PYTORCH_NPU_ALLOC_CONF value="expandable_segments:False"')
+    r.say(f'attribute 3 process=1 source=environment name=RANK value={r.rank}')
     for number, text in ((1, '/src/model.py:10:weights < /src/train.py:5:main'),
                          (2, '/src/model.py:20:embedding < /src/train.py:5:main'),
                          (3, '/src/model.py:88:forward < /src/train.py:9:main'),
