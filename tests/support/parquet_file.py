@@ -4,10 +4,13 @@ least and greatest value that the file states is compared with what is found. It
 DOUBLE and BYTE_ARRAY, and shares nothing with what writes them.
 
     table = parquet_file.read(path)     table.names, table.types, table.rows (tuples), table.facts, table.groups (rows of each)
+
+    parquet_file.py FILE...             prints all texts that are in them, a line each
 """
 import ctypes
 import math
 import struct
+import sys
 
 LIB = ctypes.CDLL("libzstd.so.1")
 LIB.ZSTD_decompress.restype = ctypes.c_size_t
@@ -260,3 +263,11 @@ def as_utf8(text):
             out, length = out + "\ufffd", 1
         at += length
     return out
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        for row in read(name).rows:
+            for value in row:
+                if isinstance(value, bytes):
+                    print(as_utf8(value))

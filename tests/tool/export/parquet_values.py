@@ -116,6 +116,14 @@ for is_long in (False, True):
                chance.choice(reals), b"word %d" % chance.randrange(40) if chance.random() < 0.7 else None)
         rows += [row] * chance.choice((1, 1, 2, 7, 8, 9, 15, 16, 17, 40))
     check("runs_" + word, is_long, kinds, rows)
+    # A step of each width, at each place of what is packed by 32, among steps of nothing.
+    at, rows = 0, [(0,)]
+    for width in range(64):
+        for place in range(32):
+            for i in range(32):
+                at += 1 << width if i == place else 0
+                rows.append(((at + (1 << 63)) % (1 << 64) - (1 << 63),))
+    check("widths_" + word, is_long, ["INTEGER"], rows)
     check("nan_" + word, is_long, ["REAL"], [(math.nan,)] * 3)
     # Pages and a dictionary that grows too large on the way; then one that is worth nothing from the first; one that begins late.
     rows = [(i * i, None if i < 40000 else b"late %d" % (i % 3), b"%d" % (i % 9) if i < 33000 else b"%d%s" % (i, b"-" * 40), b"only %d" % i)
