@@ -68,7 +68,8 @@ class Cluster:
         raise RuntimeError('no ClickHouse: ' + open(os.path.join(folder, f'node{n}.log')).read()[-500:])
 
     def ask(self, sql, node=0, database='npumem', **settings):
-        settings = dict(settings, database=database, default_format='JSONCompactEachRowWithNamesAndTypes',
+        # An answer that fails when its first rows are out would be one of status 200, cut off.
+        settings = dict(settings, database=database, wait_end_of_query=1, default_format='JSONCompactEachRowWithNamesAndTypes',
                         output_format_json_quote_64bit_integers=0, output_format_json_quote_denormals=1)
         request = urllib.request.Request(self.urls[node] + '/?' + urllib.parse.urlencode(settings), data=sql.encode())
         try:

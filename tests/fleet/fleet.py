@@ -22,8 +22,8 @@ from xxh64 import xxh64  # noqa: E402
 from engines import Cluster, in_order, read_list, statements  # noqa: E402
 
 EXAMPLES = os.path.join(source, 'examples/fleet')
-KEYS, TABLES = read_list(os.path.join(source, 'src/export/fleet.def'))
-TABLES = {name: table for name, table in TABLES.items() if table[1] != 'DETAIL'}
+KEYS, ALL_TABLES = read_list(os.path.join(source, 'src/export/fleet.def'))
+TABLES = {name: table for name, table in ALL_TABLES.items() if table[1] != 'DETAIL'}
 VIEWS = statements(os.path.join(EXAMPLES, 'views.sql'))
 VIEW_NAMES = re.findall(r'CREATE VIEW (\w+)', '\n'.join(VIEWS))
 DAY_NS, FIRST_NS, MIB = 86400 * 10**9, 1764000000 * 10**9, 1 << 20
@@ -49,27 +49,25 @@ def signed(value):
 
 
 def column_list(table):
-    return ', '.join(f'"{name}"' for name, *_ in KEYS + TABLES[table][2])
+    return ', '.join(f'"{name}"' for name, *_ in KEYS + ALL_TABLES[table][2])
 
 
-def of_databases():
+def of_databases(paths, tables):
     """All that is exported, as views of the databases say it, as tables of one database."""
     all_of = sqlite3.connect(':memory:')
-    for table, (_, _, columns) in TABLES.items():
+    for table, (_, _, columns) in tables.items():
         kinds = ', '.join(f'"{name}" {"INTEGER" if kind == "STACK" else kind}' for name, kind, *_ in KEYS + columns)
         all_of.execute(f'CREATE TABLE {table} ({kinds})')
-    for path in sorted(glob.glob('night?.node?.db')):
+    for path in paths:
         one = sqlite3.connect(f'file:{path}?mode=ro', uri=True)
         stacks = dict(one.execute('SELECT stack_id, text FROM stack_text'))
         one.create_function('hash_of', 1, lambda stack_id, stacks=stacks: stack_id and signed(xxh64(stacks[stack_id].encode())))
         (start_ns,) = one.execute('SELECT min(start_realtime_ns) FROM input').fetchone()
-        for table, (view, _, columns) in TABLES.items():
+        for table, (view, _, columns) in tables.items():
             asked = ', '.join(f'hash_of("{of}")' if kind == 'STACK' else f'"{of}"' for _, kind, of in columns)
             rows = one.execute(f'SELECT {asked} FROM {view}').fetchall()
             all_of.executemany(f'INSERT INTO {table} VALUES ({", ".join("?" * (len(columns) + 3))})',
                                [(JOB, path.split('.')[0], start_ns, *row) for row in rows])
-    for view in VIEWS:
-        all_of.execute(view)
     return all_of
 
 
@@ -170,6 +168,20 @@ def check_replacing(cluster, expected):
     same_as(cluster.ask, expected, 'replaced and put back')
 
 
+def check_detail(cluster):
+    """Single allocations and stacks come as files beside those that are in; the others are the same to the byte."""
+    subprocess.run([npumem, 'export', '--quiet', '--allocations', '--job-name', JOB, '--run-name', 'night4', '-o', 'detail', 'parquet',
+                    'night4.node1.db'], check=True)
+    said = load_well(cluster, 'detail')
+    check('2 files' in said, f'loading single allocations says {said}')
+    detail = {name: table for name, table in ALL_TABLES.items() if table[1] == 'DETAIL'}
+    expected = of_databases(['night4.node1.db'], detail)
+    for table in detail:
+        rows = expected.execute(f'SELECT * FROM {table}').fetchall()
+        check(rows, f'{table}: no rows to compare')
+        same(cluster.ask(f'SELECT {column_list(table)} FROM {table}'), rows, f'ClickHouse: table {table}')
+
+
 def check_other_order(cluster, expected):
     """Later nights first, of the tables that views ask; then all of it once more."""
     for node in range(2):
@@ -259,7 +271,9 @@ def check_dead_node(cluster):
 
 
 def main():
-    databases = of_databases()
+    databases = of_databases(sorted(glob.glob('night?.node?.db')), TABLES)
+    for view in VIEWS:
+        databases.execute(view)
 
     def of_sqlite(sql):
         return [list(row) for row in databases.execute(sql)]
@@ -289,6 +303,7 @@ def main():
         check_dashboard(cluster)
         check_wire(cluster)
         check_replacing(cluster, expected)
+        check_detail(cluster)
         check_other_order(cluster, expected)
         check_walk(cluster)
         check_dead_node(cluster)
