@@ -140,7 +140,7 @@ void nm_parquet_integer(nm_parquet *parquet, int64_t value)
     add_value(parquet, to, value);
 }
 
-/* What is no number has no place in a range. */
+/* What is no number has no place in a range: it is less and greater than nothing. */
 void nm_parquet_real(nm_parquet *parquet, double value)
 {
     column *to = next_column(parquet, true);
@@ -150,9 +150,9 @@ void nm_parquet_real(nm_parquet *parquet, double value)
         return;
     assert(to->is->type == NM_PARQUET_REAL);
     memcpy(&bits, &value, sizeof bits);
-    if (!isnan(value) && (!to->has_range || value < to->least.real))
+    if (!to->has_range || value < to->least.real)
         to->least.real = value;
-    if (!isnan(value) && (!to->has_range || value > to->greatest.real))
+    if (!to->has_range || value > to->greatest.real)
         to->greatest.real = value;
     to->has_range = to->has_range || !isnan(value);
     add_value(parquet, to, bits);
