@@ -52,6 +52,7 @@ install(FILES python/npumem.py DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/pytho
 install(FILES docs/skill/SKILL.md DESTINATION ${CMAKE_INSTALL_DATADIR}/npumem/skill)
 install(FILES examples/README.md examples/own_pool.c examples/own_pool.cpp examples/own_pool.py examples/pool.rules
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(DIRECTORY examples/fleet DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples USE_SOURCE_PERMISSIONS)
 install(FILES README.md README.zh-CN.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 set(NPUMEM_LICENSE_NAME LICENSE)
 if(NPUMEM_PORTABLE AND NPUMEM_PACKAGE STREQUAL DEB)

@@ -53,10 +53,12 @@ firefox-esr            firefox-esr            firefox
 go                     golang-go              golang
 zsh                    zsh                    zsh
 fish                   fish                   fish
+curl                   curl                   curl
 '
 
-# For tests of pages, of exports, of JSON and of npumem mcp, from npm: what drives browsers, a validator of JSON Schema, and the protocol's own
-# clients. The newest that run on Node.js 18, which Debian 12 has; but for the last, whose part of a test is skipped there.
+# For tests of pages, of exports, of JSON, of npumem mcp and of a fleet, from npm: what drives browsers, a validator of JSON Schema, the protocol's
+# own clients, and ClickHouse and DuckDB as libraries for one kind of machine. The newest that run on Node.js 18, which Debian 12 has; but
+# for that of conformance, whose part of a test is skipped there.
 npumem_node_modules='
 playwright-core        1.61.0
 axe-core               4.14.1
@@ -65,6 +67,9 @@ ajv                    8.20.0
 @modelcontextprotocol/sdk 1.32.2
 @modelcontextprotocol/client 2.4.0
 @modelcontextprotocol/conformance 0.1.13
+@duckdb/node-bindings-linux-x64 1.5.6-r.1 x86_64
+@duckdb/node-bindings-linux-arm64 1.5.6-r.1 aarch64
+@chdb/lib-linux-x64-gnu 26.7.3-stable.1 x86_64
 '
 
 # For ./test.sh --aarch64, Debian and Ubuntu only.
@@ -171,11 +176,11 @@ setup_test_packages() {
 
 # What tests need of npm, into build/node. All at once: npm removes what it is not told of.
 setup_browser() {
-    local module version all='' is_missing=
+    local module version machine all='' is_missing=
     command -v apt-get >/dev/null && { (install_debian fonts-wqy-zenhei) || true; } # for pictures of pages in Chinese
     command -v npm >/dev/null || return 0
-    while read -r module version; do
-        [ -n "$module" ] || continue
+    while read -r module version machine; do
+        [ -n "$module" ] && [ "${machine:-$(uname -m)}" = "$(uname -m)" ] || continue
         all="$all $module@$version"
         grep -qs "\"version\": \"$version\"" "build/node/node_modules/$module/package.json" || is_missing=yes
     done <<<"$npumem_node_modules"

@@ -42,6 +42,9 @@ static const char *const names[] = {
     "SLURM_LOCALID",
     "SLURM_NTASKS",
     "SLURM_JOB_ID",
+    "SLURM_JOB_NAME",
+    "VC_JOB_NAME",
+    "TORCHELASTIC_RUN_ID",
     "MEGATRON_LM_PP_DEGREE",
 };
 

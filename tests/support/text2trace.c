@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * text2trace IN.txt OUT.zst [EVENTS_PER_BLOCK [STACK_DEPTH]]: writes a text trace (text_trace.h) as a trace file, so that
+ * text2trace IN.txt OUT.zst [EVENTS_PER_BLOCK [STACK_DEPTH [START_NS]]]: writes a text trace (text_trace.h) as a trace file, so that
  * tests can give npumem-ingest an input whose every event can be read in the test. The file is finished; it has no rings.
- * With STACK_DEPTH its stacks are said to be native ones, walked as deep as that.
+ * With STACK_DEPTH its stacks are said to be native ones, walked as deep as that (0: not known); time 0 is START_NS, nanoseconds since 1970.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,9 +45,12 @@ static nm_status write_records(nm_text_trace *text, nm_trace_writer *writer, uin
 }
 
 static nm_status convert(const char *in_path, const char *out_path, uint32_t block_events, uint32_t stack_depth,
-                         nm_error *err)
+                         int64_t start_ns, nm_error *err)
 {
-    nm_session session = {.host = "host", .tool_version = NPUMEM_PROJECT_VERSION, .stack_depth = stack_depth};
+    nm_session session = {.host = "host",
+                          .tool_version = NPUMEM_PROJECT_VERSION,
+                          .stack_depth = stack_depth,
+                          .start_realtime_ns = start_ns};
     nm_buffer buffer = {0};
     nm_text_trace *text = NULL;
     nm_trace_writer *writer = NULL;
@@ -87,12 +90,13 @@ int main(int argc, char **argv)
     nm_error err = {0};
     unsigned long block_events = argc > 3 ? strtoul(argv[3], NULL, 10) : EVENTS_PER_BLOCK_DEFAULT;
     unsigned long stack_depth = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
+    int64_t start_ns = argc > 5 ? strtoll(argv[5], NULL, 10) : 0;
 
-    if (argc < 3 || argc > 5 || block_events == 0 || block_events > NM_BLOCK_EVENTS_MAX) {
-        fprintf(stderr, "usage: text2trace IN.txt OUT.zst [EVENTS_PER_BLOCK [STACK_DEPTH]]\n");
+    if (argc < 3 || argc > 6 || block_events == 0 || block_events > NM_BLOCK_EVENTS_MAX) {
+        fprintf(stderr, "usage: text2trace IN.txt OUT.zst [EVENTS_PER_BLOCK [STACK_DEPTH [START_NS]]]\n");
         return 2;
     }
-    if (convert(argv[1], argv[2], (uint32_t)block_events, (uint32_t)stack_depth, &err) != NM_OK) {
+    if (convert(argv[1], argv[2], (uint32_t)block_events, (uint32_t)stack_depth, start_ns, &err) != NM_OK) {
         fprintf(stderr, "text2trace: %s: %s\n", argv[1], err.text);
         return 1;
     }

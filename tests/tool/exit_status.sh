@@ -66,6 +66,10 @@ ends 0 npumem-export folded run.db -o run.folded
 ends 1 npumem-export folded run.db # it is there
 ends 2 npumem-export folded
 ends 3 npumem-export folded -o cut.folded cut.zst
+ends 0 npumem-export parquet -o tables --job-name job run.db
+ends 1 npumem-export parquet -o tables --job-name job run.db # it is there
+ends 2 npumem-export parquet -o tables run.db                # no job is recorded
+ends 3 npumem-export parquet -o tables --job-name cut --run-name cut cut.zst
 
 ends 0 npumem-report run.db -o run.html
 ends 1 npumem-report run.db # it is there

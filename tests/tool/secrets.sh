@@ -129,6 +129,13 @@ END
     [ "$(query snapshot "SELECT count(*) FROM frame WHERE file GLOB '/path-[0-9]*/torch/nn/modules/linear.py'")" = 1 ] ||
         fail 'a file of torch has lost its name'
     [ "$(query snapshot "SELECT count(*) FROM frame WHERE label GLOB 'file-[0-9]*.py:88 forward'")" = 1 ] || fail 'a label'
+
+    # Tables of Parquet, which are compressed.
+    "$bin/npumem-export" parquet --redact --allocations --job-name job -o "$folder/tables" "$folder/plain.db" || fail "parquet ended with $?"
+    find "$folder/tables" -type f -printf '%P\n' >"$folder/tables.texts"
+    find "$folder/tables" -type f -exec python3 "$source/tests/support/parquet_file.py" {} + >>"$folder/tables.texts" || fail 'tables'
+    absent "$folder/tables.texts" planted 10.11.12.13 "${folder#/}"
+    grep -q -x host-1 "$folder/tables.texts" || fail 'the host in tables'
 else
     echo "skipped: no python3 here: there is no snapshot"
 fi

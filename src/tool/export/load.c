@@ -46,7 +46,7 @@ static nm_status make_folder(export_input *input, nm_error *err)
     return status == NM_OK ? nm_cleanup_add(AT_FDCWD, input->folder, input->folder_fd, err) : status;
 }
 
-static nm_status load(const char *path, const char *file, export_input *input, bool *is_said, nm_error *err)
+static nm_status load(const char *path, bool is_redacted, export_input *input, bool *is_said, nm_error *err)
 {
     char program[PATH_MAX];
     int status = 0, lines[2];
@@ -59,7 +59,8 @@ static nm_status load(const char *path, const char *file, export_input *input, b
     pid_t child = fork();
     if (child == 0) {
         if (dup2(lines[1], STDERR_FILENO) >= 0)
-            execl(program, INGEST_PROGRAM, "--quiet", "--progress", "-o", file, "--", path, (char *)NULL);
+            execl(program, INGEST_PROGRAM, is_redacted ? "--redact" : "--quiet", "--quiet", "--progress", "-o", input->file,
+                  "--", path, (char *)NULL);
         _exit(CANNOT_RUN);
     }
     nm_io_close(lines[1]);
@@ -82,28 +83,37 @@ static nm_status load(const char *path, const char *file, export_input *input, b
     return nm_fail(err, NM_ERR_IO, NM_NO_OFFSET, "npumem-ingest was ended by a signal");
 }
 
-nm_status export_input_open(const char *path, export_input *out, bool *is_said, nm_error *err)
+nm_status export_input_load(const char *path, bool is_redacted, export_input *out, bool *is_said, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    *out = (export_input){0};
-    if (is_database(path))
-        return nm_foreign_open(path, true, &out->database, err);
-    char *file = NULL;
+    *out = (export_input){.file = path};
+    if (!is_redacted && is_database(path))
+        return NM_OK;
     status = make_folder(out, err);
-    if (status == NM_OK && asprintf(&file, "%s/input.db", out->folder) < 0)
+    if (status == NM_OK && asprintf(&out->own_file, "%s/input.db", out->folder) < 0) {
+        out->own_file = NULL;
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if (status == NM_OK)
-        status = load(path, file, out, is_said, err);
-    if (status == NM_OK)
-        status = nm_foreign_open(file, true, &out->database, err);
-    free(file);
-    return status;
+    }
+    out->file = out->own_file;
+    return status == NM_OK ? load(path, is_redacted, out, is_said, err) : status;
+}
+
+nm_status export_input_open(export_input *input, bool reads_events, nm_error *err)
+{
+    return nm_foreign_open(input->file, reads_events, &input->database, err);
+}
+
+void export_input_shut(export_input *input)
+{
+    nm_foreign_close(input->database);
+    input->database = NULL;
 }
 
 void export_input_close(export_input *input)
 {
-    nm_foreign_close(input->database);
+    export_input_shut(input);
+    free(input->own_file);
     if (input->folder[0] == 0)
         return;
     nm_cleanup_remove(AT_FDCWD, input->folder);

@@ -21,6 +21,7 @@
 #include "store/publish.h"
 #include "tool/common/answer.h"
 #include "tool/common/busy.h"
+#include "tool/export/fleet.h"
 #include "tool/export/load.h"
 #include "tool/export/options.h"
 
@@ -45,11 +46,11 @@ static nm_status check_output(export_run *run, nm_error *err)
     if (options->output != NULL && strcmp(options->output, "-") == 0)
         return NM_OK;
     run->output =
-        options->output == NULL ? answer_beside(options->database, options->format->suffix) : strdup(options->output);
+        options->output == NULL ? answer_beside(options->databases[0], options->format->suffix) : strdup(options->output);
     if (run->output == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if (strcmp(options->database, "-") != 0) {
-        status = nm_io_open(options->database, O_RDONLY | O_NONBLOCK, 0, &input, err);
+    if (strcmp(options->databases[0], "-") != 0) {
+        status = nm_io_open(options->databases[0], O_RDONLY | O_NONBLOCK, 0, &input, err);
         if (status != NM_OK)
             return status;
     }
@@ -94,8 +95,10 @@ static nm_status write_all(export_run *run, nm_error *err)
 {
     const export_options *options = run->options;
     nm_export export = {.is_raw = options->is_raw};
-    nm_status status = export_input_open(options->database, &run->input, &run->is_said, err);
+    nm_status status = export_input_load(options->databases[0], false, &run->input, &run->is_said, err);
 
+    if (status == NM_OK)
+        status = export_input_open(&run->input, true, err);
     if (status == NM_OK) {
         export.db = nm_foreign_db(run->input.database);
         status = nm_moment_find(export.db, options->at, &export.moment, err);
@@ -107,7 +110,7 @@ static nm_status write_all(export_run *run, nm_error *err)
     if (status != NM_OK)
         return status;
     export.out = run->busy.out = run->file;
-    run->subject = options->database;
+    run->subject = options->databases[0];
     status = options->format->write(&export, err);
     if (status != NM_OK)
         return status;
@@ -118,12 +121,13 @@ static nm_status write_all(export_run *run, nm_error *err)
 static int run_export(const export_options *options)
 {
     nm_error err = {.offset = NM_NO_OFFSET};
-    export_run run = {.options = options, .subject = options->database};
+    export_run run = {.options = options, .subject = options->databases[0]};
     char name[PATH_MAX];
+    bool is_fleet = options->format->write == NULL, is_partial = false;
     nm_status status;
 
     nm_busy_begin(&run.busy, options->format->name, NULL);
-    status = write_all(&run, &err);
+    status = is_fleet ? export_fleet(options, &run.subject, &run.is_said, &is_partial, &err) : write_all(&run, &err);
     nm_busy_end(&run.busy);
     if (status != NM_OK && !run.is_said)
         fprintf(stderr, "npumem-export: %s: %s\n",
@@ -135,11 +139,11 @@ static int run_export(const export_options *options)
     free(run.output);
     if (status != NM_OK)
         return status == NM_ERR_USAGE ? EXIT_USAGE : EXIT_NO;
-    if (!run.input.is_partial)
+    if (!run.input.is_partial && !is_partial)
         return EXIT_DONE;
     if (!options->is_quiet)
         fprintf(stderr, nm_spoken("npumem-export: %s: not complete: npumem ingest says what is missing\n"),
-                nm_shown_text(name, sizeof name, options->database));
+                nm_shown_text(name, sizeof name, options->databases[0]));
     return EXIT_PARTIAL;
 }
 

@@ -9,15 +9,18 @@
 #include "tool/common/options.h"
 
 typedef struct export_format {
-    const char *name, *suffix; /* of the file: ".folded" */
-    const char *reader;        /* what reads it, in words */
-    nm_status (*write)(const nm_export *export, nm_error *err);
+    const char *name, *suffix;                                  /* of the file: ".folded" */
+    const char *reader;                                         /* what reads it, in words */
+    nm_status (*write)(const nm_export *export, nm_error *err); /* NULL: export_fleet does */
 } export_format;
 
 typedef struct export_options {
     const export_format *format;
-    const char *database, *output; /* borrowed; output: NULL: by the database's name, "-": standard output */
+    char **databases;   /* borrowed as all here: one, of a fleet one or more, and NULL */
+    const char *output; /* NULL: by the database's name, "-": standard output; of a fleet its folder */
     const char *at;
+    const char *job_name, *run_name; /* these are of a fleet; NULL: as recorded */
+    bool has_allocations, has_all_steps, is_redacted;
     bool is_raw, is_forced, is_quiet;
     bool is_list, is_json; /* of the formats: then there is no format and no database */
 } export_options;

@@ -86,9 +86,9 @@ grep -qx 'npumem-export: standard output: cannot write: No space left on device'
 expect 2 folded run.db -o - --at x <<'END'
 npumem-export: run.db: has no moment x: peak, reserve, end, seq:N, a time as 10s, or a mark: after two
 END
-expect 2 <<<'npumem-export: no format: pprof, folded, perfetto, snapshot or svg (--help says more)'
+expect 2 <<<'npumem-export: no format: pprof, folded, perfetto, snapshot, svg or parquet (--help says more)'
 expect 2 folded <<<'npumem-export: no database (--help says more)'
-expect 2 svgz run.db <<<'npumem-export: svgz: no such format: pprof, folded, perfetto, snapshot or svg (--help says more)'
+expect 2 svgz run.db <<<'npumem-export: svgz: no such format: pprof, folded, perfetto, snapshot, svg or parquet (--help says more)'
 expect 2 folded run.db run.db <<<'npumem-export: one database at a time (--help says more)'
 expect 1 folded none.db <<<'npumem-export: none.db: cannot open: no such file'
 [ ! -e none.folded ] || fail "something is left of none.db"

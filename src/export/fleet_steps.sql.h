@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0. Made of fleet_steps.sql by the target `sql`; store/question.h says how it is used. */
+/* clang-format off */
+#ifndef NM_EXPORT_FLEET_STEPS_SQL_H
+#define NM_EXPORT_FLEET_STEPS_SQL_H
+
+#include "store/question.h"
+
+#define NM_FLEET_STEPS_SQL \
+    "SELECT count(*) AS row_count FROM z_step_sum AS t JOIN z_heap_place AS p ON p.heap_id = t.heap_id GROUP BY " \
+    "t.heap_id ORDER BY t.heap_id;"
+#define NM_FLEET_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(row_count)
+NM_QUESTION(fleet_steps, NM_FLEET_STEPS_SQL, NM_FLEET_STEPS_COLUMNS, NM_QUESTION_NONE)
+
+#endif
