@@ -48,4 +48,5 @@ def open(folder):
         lib.duckdb_destroy_result(at)
         return rows
 
+    ask("SET enable_external_file_cache = false")  # a file that is written anew within a second is taken for the old one
     return ask
