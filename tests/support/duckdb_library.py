@@ -53,4 +53,5 @@ def open(folder):
             rows = [[kind(cell) if cell is not None else None for kind, cell in zip(kinds, row)] for row in rows]
         return rows
 
+    ask("SET enable_external_file_cache = false")  # a file that is written anew within a second is taken for the old one
     return ask
