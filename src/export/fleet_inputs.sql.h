@@ -5,10 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_FLEET_INPUTS_SQL \
-    "SELECT input.recording_id AS recording_text, input.events_ingested AS ingested_count FROM input ORDER BY " \
-    "input.recording_id, input.events_ingested, input.input_id;"
 #define NM_FLEET_INPUTS_COLUMNS(INTEGER, FLAG, REAL, TEXT) TEXT(recording_text) INTEGER(ingested_count)
-NM_QUESTION_OF_TEXTS(fleet_inputs, NM_FLEET_INPUTS_SQL, NM_FLEET_INPUTS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION_OF_TEXTS(fleet_inputs, NM_FLEET_INPUTS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -5,10 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_FLEET_STEPS_SQL \
-    "SELECT count(*) AS row_count FROM z_step_sum AS t JOIN z_heap_place AS p ON p.heap_id = t.heap_id GROUP BY " \
-    "t.heap_id ORDER BY t.heap_id;"
 #define NM_FLEET_STEPS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(row_count)
-NM_QUESTION(fleet_steps, NM_FLEET_STEPS_SQL, NM_FLEET_STEPS_COLUMNS, NM_QUESTION_NONE)
+NM_QUESTION(fleet_steps, NM_FLEET_STEPS_COLUMNS, NM_QUESTION_NONE)
 
 #endif
