@@ -6,6 +6,7 @@
  */
 #include "record/modules.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -23,13 +24,21 @@
 #define CODE_BYTES        16
 #define CODE_BATCH        16
 
-typedef struct nm_module {
-    uintptr_t begin, end; /* of the code */
-    uintptr_t base;       /* where offset 0 of the file is */
+#define INDEX_NONE        1    /* it was looked for */
+#define HEAD_BYTES        1024 /* of a file: its header, and with it what it is loaded by */
+
+struct nm_module {
+    uintptr_t begin, end;             /* of the code */
+    uintptr_t base;                   /* where offset 0 of the file is */
+    uintptr_t image_begin, image_end; /* what can be read of the same file around it, without a gap */
     uint64_t device, inode;
     const char *path; /* in the table's text */
     size_t path_bytes;
-} nm_module;
+    /* Of .eh_frame_hdr, at first sight: its address, which is stored last, INDEX_NONE, or 0; and how it begins. */
+    _Atomic uintptr_t index;
+    uintptr_t index_bytes;
+    uint64_t index_head[2];
+};
 
 struct nm_module_table {
     size_t mapped_bytes;
@@ -98,13 +107,32 @@ static void cut_path(nm_module_table *table, nm_mapping *mapping)
     mapping->path_bytes = kept + NM_TEXT_CUT_MARK_BYTES;
 }
 
+/* `run`: what can be read of one file without a gap, up to this mapping, which is of it if the file is the same. Modules that
+ * lie in it, from the table's last one on, reach to its new end. */
+static void extend_run(nm_module_table *table, nm_mapping *run, const nm_mapping *mapping)
+{
+    bool is_next = mapping->is_readable && run->end == mapping->begin && run->inode == mapping->inode &&
+                   run->device == mapping->device;
+
+    if (!is_next) {
+        *run = *mapping;
+        if (!mapping->is_readable)
+            run->end = run->begin;
+        return;
+    }
+    run->end = mapping->end;
+    for (size_t i = table->count; i > 0 && table->modules[i - 1].begin >= run->begin; i--)
+        table->modules[i - 1].image_end = run->end;
+}
+
 static void fill_table(nm_module_table *table)
 {
-    nm_mapping mapping, zero = {0};
+    nm_mapping mapping, zero = {0}, run = {0};
 
     for (const char *line = table->text; (line = nm_maps_next(line, &mapping)) != NULL;) {
         bool is_file = mapping.path_bytes > 0;
 
+        extend_run(table, &run, &mapping);
         if (mapping.path_bytes > NM_RING_TEXT_BYTES_MAX)
             cut_path(table, &mapping);
         if (is_file && mapping.offset == 0)
@@ -117,6 +145,8 @@ static void fill_table(nm_module_table *table)
             .base = is_file && zero.inode == mapping.inode && zero.device == mapping.device && zero.begin != 0
                         ? zero.begin
                         : mapping.begin - mapping.offset,
+            .image_begin = run.begin,
+            .image_end = run.end,
             .device = mapping.device,
             .inode = mapping.inode,
             .path = mapping.path,
@@ -172,7 +202,7 @@ static bool is_same_table(const nm_module_table *a, const nm_module_table *b)
 static bool is_in_use(const nm_module_table *table)
 {
     for (nm_recorded_thread *thread = nm_thread_first(); thread != NULL; thread = thread->next) {
-        /* seq_cst: pairs with hold_table; either it sees that the table is no longer current, or we see its hazard. */
+        /* seq_cst: pairs with nm_modules_hold; either it sees that the table is no longer current, or we see its hazard. */
         if (atomic_load_explicit(&thread->modules_in_use, memory_order_seq_cst) == table)
             return true;
     }
@@ -251,8 +281,13 @@ static bool scan(void)
     return is_mine;
 }
 
-/* The current table, which stays until release_table. NULL: none yet. */
-static nm_module_table *hold_table(nm_recorded_thread *thread)
+bool nm_modules_look_again(void)
+{
+    return scan();
+}
+
+/* The current table, which stays until nm_modules_release. NULL: none yet. */
+nm_module_table *nm_modules_hold(nm_recorded_thread *thread)
 {
     nm_module_table *table;
 
@@ -264,20 +299,20 @@ static nm_module_table *hold_table(nm_recorded_thread *thread)
     return table;
 }
 
-static void release_table(nm_recorded_thread *thread)
+void nm_modules_release(nm_recorded_thread *thread)
 {
     atomic_store_explicit(&thread->modules_in_use, NULL, memory_order_release); /* release: our reads are over */
 }
 
 /* ---- Addresses ----------------------------------------------------------------------------------------------------- */
 
-static const nm_module *find_module(const nm_module_table *table, uintptr_t address)
+nm_module *nm_modules_find(nm_module_table *table, uintptr_t address)
 {
     size_t low = 0, high = table != NULL ? table->count : 0;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const nm_module *module = &table->modules[middle];
+        nm_module *module = &table->modules[middle];
 
         if (address < module->begin)
             high = middle;
@@ -287,6 +322,50 @@ static const nm_module *find_module(const nm_module_table *table, uintptr_t addr
             return module;
     }
     return NULL;
+}
+
+/* Copies what the kernel can read of others' memory. Where it refuses to be asked, the mappings are believed. */
+static size_t copy_from(uintptr_t address, void *to, size_t bytes)
+{
+    struct iovec here = {to, bytes}, there = {(void *)address, bytes};
+    long got = nm_call(SYS_process_vm_readv, nm_system_pid(), (long)&here, 1, (long)&there, 1, 0);
+
+    if (got >= 0)
+        return (size_t)got;
+    if (got == -EFAULT)
+        return 0;
+    memcpy(to, (const void *)address, bytes);
+    return bytes;
+}
+
+static void find_index(nm_module *module, nm_unwind_image *image)
+{
+    uint8_t head[HEAD_BYTES];
+    bool is_inside = module->base >= image->begin && module->base < image->end;
+    size_t bytes = is_inside ? image->end - module->base : 0;
+    uintptr_t index;
+
+    bytes = is_inside ? copy_from(module->base, head, bytes < sizeof head ? bytes : sizeof head) : 0;
+    index = nm_unwind_find_index(image, head, bytes, module->base, &image->index_bytes);
+    if (index != 0 && copy_from(index, module->index_head, sizeof module->index_head) < sizeof module->index_head)
+        index = 0;
+    module->index_bytes = image->index_bytes; /* by several threads: all store the same */
+    /* release: pairs with the load in nm_modules_open. */
+    atomic_store_explicit(&module->index, index == 0 ? INDEX_NONE : index, memory_order_release);
+}
+
+bool nm_modules_open(nm_module *module, nm_unwind_image *image)
+{
+    uint64_t head[2];
+
+    *image = (nm_unwind_image){.begin = module->image_begin, .end = module->image_end};
+    /* acquire, both: what else is known of it. */
+    if (atomic_load_explicit(&module->index, memory_order_acquire) == 0)
+        find_index(module, image);
+    image->index = atomic_load_explicit(&module->index, memory_order_acquire);
+    image->index_bytes = module->index_bytes;
+    return image->index != INDEX_NONE && copy_from(image->index, head, sizeof head) == sizeof head &&
+           memcmp(head, module->index_head, sizeof head) == 0;
 }
 
 /* Describes a module, once in every ring that refers to it: so its record always precedes the stack that needs it. Code
@@ -377,6 +456,28 @@ static unsigned check_calls(const uint64_t *addresses, unsigned count)
     return count;
 }
 
+bool nm_modules_follows_call(uintptr_t address)
+{
+    uint64_t one = address;
+
+    return check_calls(&one, 1) == 1;
+}
+
+bool nm_modules_is_sigreturn(const nm_module *module, uintptr_t address)
+{
+#if defined(__x86_64__)
+    static const uint8_t expected[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00,
+                                       0x00, 0x00, 0x0f, 0x05}; /* mov $15, %rax; syscall */
+#else
+    static const uint8_t expected[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4}; /* mov x8, #139; svc #0 */
+#endif
+    uint8_t code[sizeof expected];
+
+    return address >= module->image_begin && address < module->image_end &&
+           module->image_end - address >= sizeof code && copy_from(address, code, sizeof code) == sizeof code &&
+           memcmp(code, expected, sizeof code) == 0;
+}
+
 static unsigned check_all_calls(const uint64_t *addresses, unsigned count)
 {
     for (unsigned done = 0; done < count; done += CODE_BATCH) {
@@ -390,31 +491,33 @@ static unsigned check_all_calls(const uint64_t *addresses, unsigned count)
 }
 
 /* How many of the addresses lie in known code, from the innermost on. */
-static unsigned count_known(const nm_module_table *table, const uint64_t *addresses, unsigned count)
+static unsigned count_known(nm_module_table *table, const uint64_t *addresses, unsigned count)
 {
     unsigned known = 0;
 
-    while (known < count && find_module(table, addresses[known] - 1) != NULL)
+    while (known < count && nm_modules_find(table, addresses[known] - 1) != NULL)
         known++;
     return known;
 }
 
-unsigned nm_modules_check(nm_recorded_thread *thread, const uint64_t *addresses, unsigned count, bool *is_certain)
+unsigned nm_modules_check(nm_recorded_thread *thread, const uint64_t *addresses, unsigned count, bool is_by_rules,
+                          bool *is_certain)
 {
-    nm_module_table *table = hold_table(thread);
+    nm_module_table *table = nm_modules_hold(thread);
     unsigned known = count_known(table, addresses, count);
     /* relaxed: a time. */
     int64_t age_ns = nm_system_now_ns() - atomic_load_explicit(&last_scan_ns, memory_order_relaxed);
 
     if (known < count || age_ns > SCAN_AGE_NS) {
-        release_table(thread);
+        nm_modules_release(thread);
         *is_certain = scan() || known == count;
-        table = hold_table(thread);
+        table = nm_modules_hold(thread);
         known = count_known(table, addresses, count);
     }
-    known = check_all_calls(addresses, known);
+    if (!is_by_rules)
+        known = check_all_calls(addresses, known);
     for (unsigned i = 0; i < known; i++)
-        send_module(thread, table, find_module(table, addresses[i] - 1));
-    release_table(thread);
+        send_module(thread, table, nm_modules_find(table, addresses[i] - 1));
+    nm_modules_release(thread);
     return known == 0 && count > 0 ? 1 : known; /* the caller is a fact, whatever code it is */
 }
