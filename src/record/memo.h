@@ -46,7 +46,8 @@ static inline uint32_t nm_memo_kind(uint64_t generation, bool is_above_python)
     return (uint32_t)generation << 1 | is_above_python;
 }
 
-static inline nm_memo_set *nm_memo_set_of(const nm_memo *memo, uintptr_t frame)
+__attribute__((no_sanitize("address", "thread"))) static inline nm_memo_set *nm_memo_set_of(const nm_memo *memo,
+                                                                                            uintptr_t frame)
 {
     uint32_t level = memo->level;
     uint64_t mixed = (frame ^ ((const uintptr_t *)frame)[1] * 31) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
@@ -56,7 +57,8 @@ static inline nm_memo_set *nm_memo_set_of(const nm_memo *memo, uintptr_t frame)
 
 /* The sum over what stands in `count` places, of which none is behind `word_count` words; 1: one is. A handler may exchange
  * the slot while we are in it: then the sum is wrong, but nothing is read outside of the stack. */
-static inline uint64_t nm_memo_sum(uintptr_t frame, const uint16_t *places, unsigned count, uintptr_t word_count)
+__attribute__((no_sanitize("address", "thread"))) static inline uint64_t
+nm_memo_sum(uintptr_t frame, const uint16_t *places, unsigned count, uintptr_t word_count)
 {
     const uintptr_t *words = (const uintptr_t *)frame;
     uint64_t sum = 0;

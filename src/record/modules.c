@@ -456,11 +456,18 @@ static unsigned check_calls(const uint64_t *addresses, unsigned count)
     return count;
 }
 
-bool nm_modules_follows_call(uintptr_t address)
+/* `bytes` of the module at an address; false: they are not to be had. */
+static bool read_code(const nm_module *module, uintptr_t address, void *code, size_t bytes)
 {
-    uint64_t one = address;
+    return address >= module->image_begin && address < module->image_end && module->image_end - address >= bytes &&
+           copy_from(address, code, bytes) == bytes;
+}
 
-    return check_calls(&one, 1) == 1;
+bool nm_modules_follows_call(const nm_module *module, uintptr_t address)
+{
+    uint8_t code[CODE_BYTES];
+
+    return !read_code(module, address - CODE_BEFORE_BYTES, code, sizeof code) || follows_call(code);
 }
 
 bool nm_modules_is_sigreturn(const nm_module *module, uintptr_t address)
@@ -473,9 +480,7 @@ bool nm_modules_is_sigreturn(const nm_module *module, uintptr_t address)
 #endif
     uint8_t code[sizeof expected];
 
-    return address >= module->image_begin && address < module->image_end &&
-           module->image_end - address >= sizeof code && copy_from(address, code, sizeof code) == sizeof code &&
-           memcmp(code, expected, sizeof code) == 0;
+    return read_code(module, address, code, sizeof code) && memcmp(code, expected, sizeof code) == 0;
 }
 
 static unsigned check_all_calls(const uint64_t *addresses, unsigned count)

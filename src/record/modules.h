@@ -38,7 +38,7 @@ nm_module *nm_modules_find(nm_module_table *table, uintptr_t pc);
 bool nm_modules_open(nm_module *module, nm_unwind_image *image);
 
 /* Does a call stand before this address; does a handler return to it? Both ask the kernel, as nm_modules_check does. */
-bool nm_modules_follows_call(uintptr_t address);
+bool nm_modules_follows_call(const nm_module *module, uintptr_t address);
 bool nm_modules_is_sigreturn(const nm_module *module, uintptr_t address);
 
 /* Changes when a mapping of code changed: what was concluded from addresses before does not hold any more. */

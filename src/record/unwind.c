@@ -63,23 +63,28 @@ static nm_module *find_module(walker *w, uintptr_t pc)
     return nm_modules_find(w->table, pc);
 }
 
-static nm_unwind_rule describe(walker *w, nm_module *module, uintptr_t pc)
+/* `is_return`: something returns to pc + 1. */
+static nm_unwind_rule describe(walker *w, nm_module *module, uintptr_t pc, bool is_return)
 {
+    nm_unwind_rule rule = NM_UNWIND_NONE;
+
     if (module != w->opened) {
         w->opened = NULL;
-        if (!nm_modules_open(module, &w->image))
-            w->image.index = 0;
-        else
+        w->image.index = 0;
+        if (nm_modules_open(module, &w->image))
             w->opened = module;
     }
-    if (w->image.index != 0) {
-        nm_unwind_rule rule = nm_unwind_describe(&w->image, pc);
-
-        if (rule != NM_UNWIND_NONE)
-            return rule;
-    }
-    /* One that is no function of a file: where the kernel's own page for it is not known as one. */
-    return nm_modules_is_sigreturn(module, pc + 1) ? NM_UNWIND_SIGNAL : NM_UNWIND_NONE;
+    if (w->opened != NULL)
+        rule = nm_unwind_describe(&w->image, pc);
+    if (rule != NM_UNWIND_NONE || !is_return)
+        return rule;
+    if (nm_modules_is_sigreturn(module, pc + 1)) /* where the kernel's own page for it has no rules */
+        return NM_UNWIND_SIGNAL;
+    /* In front of a function, and no call there: its address was put below a stack that the program made, as makecontext does. */
+    return w->opened != NULL && nm_unwind_describe(&w->image, pc + 1) != NM_UNWIND_NONE &&
+                   !nm_modules_follows_call(module, pc + 1)
+               ? NM_UNWIND_END
+               : NM_UNWIND_NONE;
 }
 
 __attribute__((noinline, cold)) static nm_unwind_rule find_new_rule(walker *w, uintptr_t pc, uint64_t key, bool is_call)
@@ -94,7 +99,7 @@ __attribute__((noinline, cold)) static nm_unwind_rule find_new_rule(walker *w, u
     module = find_module(w, pc);
     if (module == NULL)
         return UNKNOWN;
-    rule = describe(w, module, pc) | (is_call ? NM_UNWIND_IS_CALL : 0);
+    rule = describe(w, module, pc, is_call) | (is_call ? NM_UNWIND_IS_CALL : 0);
     if (!w->is_stale)
         nm_unwind_cache_put(key, rule);
     return rule;
@@ -139,7 +144,7 @@ static inline void note_fp(walker *w)
 /* ---- From a function to its caller ---------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-static uintptr_t context_register(const ucontext_t *context, unsigned number)
+NOT_CHECKED static uintptr_t context_register(const ucontext_t *context, unsigned number)
 {
     static const int8_t places[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
                                     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
@@ -147,19 +152,19 @@ static uintptr_t context_register(const ucontext_t *context, unsigned number)
     return (uintptr_t)context->uc_mcontext.gregs[places[number & 15]];
 }
 
-static uintptr_t context_pc(const ucontext_t *context)
+NOT_CHECKED static uintptr_t context_pc(const ucontext_t *context)
 {
     return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
 }
 
 #define CONTEXT_OFFSET 0 /* from where the handler returns to */
 #else
-static uintptr_t context_register(const ucontext_t *context, unsigned number)
+NOT_CHECKED static uintptr_t context_register(const ucontext_t *context, unsigned number)
 {
     return number == NM_UNWIND_SP ? context->uc_mcontext.sp : context->uc_mcontext.regs[number % 31];
 }
 
-static uintptr_t context_pc(const ucontext_t *context)
+NOT_CHECKED static uintptr_t context_pc(const ucontext_t *context)
 {
     return context->uc_mcontext.pc;
 }
@@ -316,12 +321,12 @@ NOT_CHECKED static bool step_signal(walker *w)
 static bool is_after_call(walker *w, uintptr_t pc)
 {
     nm_unwind_rule rule = find_rule(w, pc - 1, false);
+    const nm_module *module;
 
-    if (rule == UNKNOWN)
-        return false;
-    if (rule & NM_UNWIND_IS_CALL)
-        return true;
-    if (!w->walk->may_describe || !nm_modules_follows_call(pc))
+    if (rule == UNKNOWN || (rule & NM_UNWIND_IS_CALL))
+        return rule != UNKNOWN;
+    module = w->walk->may_describe ? find_module(w, pc - 1) : NULL;
+    if (module == NULL || !nm_modules_follows_call(module, pc))
         return false;
     nm_unwind_cache_put(nm_unwind_key(pc - 1, w->walk->generation), rule | NM_UNWIND_IS_CALL);
     return true;
