@@ -17,15 +17,17 @@
 #include "record/thread.h"
 #include "record/writer.h"
 
-#define SCAN_PAUSE_NS     INT64_C(10000000)   /* at least so long between two scans */
-#define SCAN_SHARE        20                  /* and at least so many times the last one's duration */
-#define SCAN_AGE_NS       INT64_C(1000000000) /* a new stack looks again at a table that is older */
-#define CODE_BEFORE_BYTES 8                   /* of code looked at before and after a return address */
-#define CODE_BYTES        16
-#define CODE_BATCH        16
+#define SCAN_PAUSE_NS      INT64_C(10000000) /* at least so long between two scans */
+#define FIRST_SCAN_WAITS   20
+#define FIRST_SCAN_WAIT_US 100
+#define SCAN_SHARE         20                  /* and at least so many times the last one's duration */
+#define SCAN_AGE_NS        INT64_C(1000000000) /* a new stack looks again at a table that is older */
+#define CODE_BEFORE_BYTES  8                   /* of code looked at before and after a return address */
+#define CODE_BYTES         16
+#define CODE_BATCH         16
 
-#define INDEX_NONE        1    /* it was looked for */
-#define HEAD_BYTES        1024 /* of a file: its header, and with it what it is loaded by */
+#define INDEX_NONE         1    /* it was looked for */
+#define HEAD_BYTES         1024 /* of a file: its header, and with it what it is loaded by */
 
 struct nm_module {
     uintptr_t begin, end;             /* of the code */
@@ -281,9 +283,20 @@ static bool scan(void)
     return is_mine;
 }
 
+/* Threads that begin at once: the first scan is worth waiting for, a little. */
 bool nm_modules_look_again(void)
 {
-    return scan();
+    /* acquire, both: pairs with replace_table. */
+    bool is_first = atomic_load_explicit(&current_table, memory_order_acquire) == NULL;
+
+    if (scan())
+        return true;
+    for (unsigned i = 0; is_first && i < FIRST_SCAN_WAITS; i++) {
+        if (atomic_load_explicit(&current_table, memory_order_acquire) != NULL)
+            return true;
+        nm_system_sleep_us(FIRST_SCAN_WAIT_US);
+    }
+    return false;
 }
 
 /* The current table, which stays until nm_modules_release. NULL: none yet. */
