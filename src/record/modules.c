@@ -522,7 +522,7 @@ unsigned nm_modules_check(nm_recorded_thread *thread, const uint64_t *addresses,
                           bool *is_certain)
 {
     nm_module_table *table = nm_modules_hold(thread);
-    unsigned known = count_known(table, addresses, count);
+    unsigned known = is_by_rules ? count : count_known(table, addresses, count);
     /* relaxed: a time. */
     int64_t age_ns = nm_system_now_ns() - atomic_load_explicit(&last_scan_ns, memory_order_relaxed);
 
@@ -530,12 +530,16 @@ unsigned nm_modules_check(nm_recorded_thread *thread, const uint64_t *addresses,
         nm_modules_release(thread);
         *is_certain = scan() || known == count;
         table = nm_modules_hold(thread);
-        known = count_known(table, addresses, count);
+        known = is_by_rules ? count : count_known(table, addresses, count);
     }
     if (!is_by_rules)
         known = check_all_calls(addresses, known);
-    for (unsigned i = 0; i < known; i++)
-        send_module(thread, table, nm_modules_find(table, addresses[i] - 1));
+    for (unsigned i = 0; i < known; i++) {
+        const nm_module *module = nm_modules_find(table, addresses[i] - 1);
+
+        if (module != NULL)
+            send_module(thread, table, module);
+    }
     nm_modules_release(thread);
     return known == 0 && count > 0 ? 1 : known; /* the caller is a fact, whatever code it is */
 }

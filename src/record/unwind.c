@@ -21,9 +21,16 @@
 #define RED_ZONE_BYTES 128 /* below the stack pointer of what was interrupted; x86-64 */
 #define OWN_FRAMES_MAX 16  /* of the recorder, above the program's */
 
-#define UNKNOWN        ((nm_unwind_rule)6) /* no code is known there, for now at least */
+/* What is no function's in a file that has rules, and is interrupted: a stub of the linker's, for which x86-64 has rules. */
+#if defined(__x86_64__)
+#define RULE_OF_STUB ((nm_unwind_rule)NM_UNWIND_NONE)
+#else
+#define RULE_OF_STUB ((nm_unwind_rule)NM_UNWIND_PLT)
+#endif
 
-#define NOT_CHECKED    __attribute__((no_sanitize("address", "thread"))) /* it reads the stack as it is */
+#define UNKNOWN     ((nm_unwind_rule)6) /* no code is known there, for now at least */
+
+#define NOT_CHECKED __attribute__((no_sanitize("address", "thread"))) /* it reads the stack as it is */
 
 typedef struct registers { /* of one function, at one place in it */
     uintptr_t pc, sp, fp;
@@ -77,7 +84,7 @@ static nm_unwind_rule describe(walker *w, nm_module *module, uintptr_t pc, bool 
     if (w->opened != NULL)
         rule = nm_unwind_describe(&w->image, pc);
     if (rule != NM_UNWIND_NONE || !is_return)
-        return rule;
+        return rule == NM_UNWIND_NONE && w->opened != NULL ? RULE_OF_STUB : rule;
     if (nm_modules_is_sigreturn(module, pc + 1)) /* where the kernel's own page for it has no rules */
         return NM_UNWIND_SIGNAL;
     /* In front of a function, and no call there: its address was put below a stack that the program made, as makecontext does. */
@@ -90,16 +97,21 @@ static nm_unwind_rule describe(walker *w, nm_module *module, uintptr_t pc, bool 
 __attribute__((noinline, cold)) static nm_unwind_rule find_new_rule(walker *w, uintptr_t pc, uint64_t key, bool is_call)
 {
     nm_unwind_rule rule;
-    nm_module *module;
+    nm_module *module, *next;
 
     if (!w->walk->may_describe) {
         w->walk->is_certain = false;
         return UNKNOWN;
     }
     module = find_module(w, pc);
-    if (module == NULL)
+    next = nm_modules_find(w->table,
+                           pc + is_call); /* an emulator's page for sigreturn begins with where handlers return to */
+    if (next != module && next != NULL && nm_modules_is_sigreturn(next, pc + is_call))
+        rule = NM_UNWIND_SIGNAL;
+    else if (module == NULL)
         return UNKNOWN;
-    rule = describe(w, module, pc, is_call) | (is_call ? NM_UNWIND_IS_CALL : 0);
+    else
+        rule = describe(w, module, pc, is_call) | (is_call ? NM_UNWIND_IS_CALL : 0);
     if (!w->is_stale)
         nm_unwind_cache_put(key, rule);
     return rule;
@@ -278,12 +290,26 @@ NOT_CHECKED static bool step_stored(walker *w, nm_unwind_rule rule)
     return leave_frame(w, rule, cfa);
 }
 
+#if defined(__x86_64__)
 static bool step_plt(walker *w, nm_unwind_rule rule)
 {
     bool is_pushed = (w->at.pc & 15) * 8 >= (uintptr_t)nm_unwind_cfa_offset(rule);
 
     return leave_frame(w, rule, w->at.sp + 8 + (is_pushed ? 8 : 0));
 }
+#else
+/* Stubs have no rules there. The return address is in its register, and pushed as well by the one that calls the linker. */
+NOT_CHECKED static bool step_plt(walker *w, nm_unwind_rule rule)
+{
+    uintptr_t pushed = w->at.sp + WORD;
+
+    if (w->at.context == NULL || !is_word(w, pushed))
+        return false;
+    return leave_frame(
+        w, rule,
+        w->at.sp + (*(const uintptr_t *)pushed == context_register(w->at.context, NM_UNWIND_RA) ? 2 * WORD : 0));
+}
+#endif
 
 /* Which stack is `sp` on? */
 static bool enter_stack(walker *w, uintptr_t sp)

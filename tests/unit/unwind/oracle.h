@@ -18,6 +18,7 @@ typedef struct oracle_facts {
     size_t known_count;              /* of these, stacks whose number the thread had before */
     size_t deepest;
     size_t different_count; /* walks that differ from an oracle's */
+    size_t stub_count;      /* walks that go on where an oracle has no rule, in a stub of the linker's */
     size_t cut_count;       /* that say of themselves that they are cut */
     size_t number_count;    /* of stacks whose number stands for another stack, too, or is not the same twice */
     char first[256];        /* what was first to differ */
