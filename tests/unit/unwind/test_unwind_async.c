@@ -22,7 +22,7 @@ static void look_in_handler(int number)
 
 static size_t interruption_count(void)
 {
-    return is_emulated() ? 200 : 5000;
+    return is_emulated() ? 1000 : 5000;
 }
 
 START_TEST(an_interrupted_stack_is_true_at_any_instruction)

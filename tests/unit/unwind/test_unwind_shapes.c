@@ -14,7 +14,7 @@
 
 static size_t stack_count(void)
 {
-    return is_emulated() ? 500 : 20000;
+    return is_emulated() ? 5000 : 20000;
 }
 
 static void look_at_many(unsigned seed, bool has_other_stacks)
