@@ -341,7 +341,8 @@ nm_module *nm_modules_find(nm_module_table *table, uintptr_t address)
 static size_t copy_from(uintptr_t address, void *to, size_t bytes)
 {
     struct iovec here = {to, bytes}, there = {(void *)address, bytes};
-    long got = nm_call(SYS_process_vm_readv, nm_system_pid(), (long)&here, 1, (long)&there, 1, 0);
+    int pid = nm_process_state.pid != 0 ? nm_process_state.pid : nm_system_pid(); /* one that has joined knows it */
+    long got = nm_call(SYS_process_vm_readv, pid, (long)&here, 1, (long)&there, 1, 0);
 
     if (got >= 0)
         return (size_t)got;

@@ -19,6 +19,7 @@
 
 #define WORD           sizeof(uintptr_t)
 #define RED_ZONE_BYTES 128 /* below the stack pointer of what was interrupted; x86-64 */
+#define OPENED_MAX     4   /* modules */
 #define OWN_FRAMES_MAX 16  /* of the recorder, above the program's */
 
 /* What is no function's in a file that has rules, and is interrupted: a stub of the linker's, for which x86-64 has rules. */
@@ -42,10 +43,11 @@ typedef struct registers { /* of one function, at one place in it */
 typedef struct walker {
     nm_recorded_thread *thread;
     nm_unwind *walk;
-    nm_module_table *table;  /* held, once it was needed */
-    const nm_module *opened; /* the module that `image` is of; NULL: none */
-    nm_unwind_image image;
-    uintptr_t begin, end; /* what may be read of the stack */
+    nm_module_table *table;              /* held, once it was needed */
+    const nm_module *opened[OPENED_MAX]; /* what has rules, and is known to be there while this walk lasts */
+    nm_unwind_image images[OPENED_MAX];
+    unsigned opened_count; /* from OPENED_MAX on, others are in their places */
+    uintptr_t begin, end;  /* what may be read of the stack */
     bool is_known_stack, is_own_stack, has_looked;
     bool is_stale; /* the modules are others than at the begin: all anew */
     registers at;
@@ -70,25 +72,35 @@ static nm_module *find_module(walker *w, uintptr_t pc)
     return nm_modules_find(w->table, pc);
 }
 
+/* NULL: it has no rules, or is there no more. */
+static const nm_unwind_image *open_module(walker *w, nm_module *module)
+{
+    unsigned place = w->opened_count % OPENED_MAX;
+
+    for (unsigned i = 0; i < OPENED_MAX; i++) {
+        if (w->opened[i] == module)
+            return &w->images[i];
+    }
+    w->opened[place] = NULL;
+    if (!nm_modules_open(module, &w->images[place]))
+        return NULL;
+    w->opened[place] = module;
+    w->opened_count++;
+    return &w->images[place];
+}
+
 /* `is_return`: something returns to pc + 1. */
 static nm_unwind_rule describe(walker *w, nm_module *module, uintptr_t pc, bool is_return)
 {
-    nm_unwind_rule rule = NM_UNWIND_NONE;
+    const nm_unwind_image *image = open_module(w, module);
+    nm_unwind_rule rule = image != NULL ? nm_unwind_describe(image, pc) : NM_UNWIND_NONE;
 
-    if (module != w->opened) {
-        w->opened = NULL;
-        w->image.index = 0;
-        if (nm_modules_open(module, &w->image))
-            w->opened = module;
-    }
-    if (w->opened != NULL)
-        rule = nm_unwind_describe(&w->image, pc);
     if (rule != NM_UNWIND_NONE || !is_return)
-        return rule == NM_UNWIND_NONE && w->opened != NULL ? RULE_OF_STUB : rule;
+        return rule == NM_UNWIND_NONE && image != NULL ? RULE_OF_STUB : rule;
     if (nm_modules_is_sigreturn(module, pc + 1)) /* where the kernel's own page for it has no rules */
         return NM_UNWIND_SIGNAL;
     /* In front of a function, and no call there: its address was put below a stack that the program made, as makecontext does. */
-    return w->opened != NULL && nm_unwind_describe(&w->image, pc + 1) != NM_UNWIND_NONE &&
+    return image != NULL && nm_unwind_describe(image, pc + 1) != NM_UNWIND_NONE &&
                    !nm_modules_follows_call(module, pc + 1)
                ? NM_UNWIND_END
                : NM_UNWIND_NONE;
