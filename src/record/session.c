@@ -265,12 +265,12 @@ static bool make_generation_page(void)
     return true;
 }
 
-/* NPUMEM_UNWIND: how stacks are walked, to compare. */
+/* NPUMEM_UNWIND=fp: stacks are walked by frame pointers, to compare. */
 static bool is_by_rules(void)
 {
     const char *value = secure_getenv("NPUMEM_UNWIND");
 
-    return value != NULL && strcmp(value, "eh") == 0;
+    return value == NULL || strcmp(value, "fp") != 0;
 }
 
 /* The last step of joining: threads take rings from here on. */

@@ -13,6 +13,7 @@
 #include "record/python.h"
 #include "record/unwind.h"
 #include "record/writer.h"
+#include "trace/event.h"
 
 #define FRAME_BYTES (2 * sizeof(uintptr_t)) /* the caller's frame pointer, the return address */
 #define UNSOUND_MAX 8
@@ -270,15 +271,15 @@ static uint32_t describe_walk(nm_recorded_thread *thread, const nm_plan *plan, n
     bool is_certain = true;
     uint32_t id = next_stack_id(thread);
     unsigned native = nm_modules_check(thread, walk->addresses, walk->count, true, &is_certain), depth = native;
-    bool is_cut = walk->is_cut || native < walk->count;
+    nm_stack_end end = walk->is_cut ? NM_STACK_END_CUT : walk->is_whole ? NM_STACK_END_WHOLE : NM_STACK_END_UNKNOWN;
 
     if (thread->stack_mode > NM_STACKS_NATIVE)
         nm_python_note_trouble(thread);
     if (plan->python != 0) {
         depth = append_python(thread, plan, native);
-        is_cut = false;
+        end = NM_STACK_END_UNKNOWN; /* Python's frames, whose names say it */
     }
-    if (depth == 0 || !put_stack(thread, id, thread->addresses, depth, is_cut ? NM_STACK_END_CUT : NM_STACK_END_WHOLE))
+    if (depth == 0 || !put_stack(thread, id, thread->addresses, depth, end))
         return 0;
     if (is_certain && walk->is_certain && walk->generation == nm_modules_generation()) {
         nm_intern_insert(&thread->intern, add_python(plan, walk->hash), id);

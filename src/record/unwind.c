@@ -470,6 +470,7 @@ static void walk_frames(walker *w)
         bool is_call = w->at.context == NULL;
         nm_unwind_rule rule;
 
+        walk->is_whole = address == 0 && walk->count > 0;
         if (address == 0 || (walk->is_above_python && is_interpreter(address)))
             break;
         rule = find_rule(w, address - is_call, is_call);
@@ -481,7 +482,8 @@ static void walk_frames(walker *w)
         walk->count++;
         walk->hash += nm_unwind_hash_term(address, salt);
         salt += NM_UNWIND_NEXT_SALT;
-        if (walk->is_cut || nm_unwind_kind_of(rule) == NM_UNWIND_END || walk->count == walk->limit)
+        walk->is_whole = !walk->is_cut && nm_unwind_kind_of(rule) == NM_UNWIND_END;
+        if (walk->is_cut || walk->is_whole || walk->count == walk->limit)
             break;
         walk->is_cut = !w->is_known_stack || !step(w, rule);
     }
@@ -497,6 +499,7 @@ static bool walk_once(nm_recorded_thread *thread, nm_unwind *walk)
     walk->count = walk->place_count = 0;
     walk->place_sum = walk->hash = 0;
     walk->is_certain = walk->is_memoable = true;
+    walk->is_whole = false;
     walk->generation = nm_modules_generation();
     nm_own_stack_holds(thread, walk->frame); /* it may have grown */
     enter_stack(&w, walk->frame);

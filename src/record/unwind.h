@@ -27,6 +27,7 @@ typedef struct nm_unwind {
     unsigned count;
     uint64_t hash;       /* of the addresses, and of how it ended; not 0 */
     bool is_cut;         /* it ended where a caller must be, and could not be found */
+    bool is_whole;       /* it ended where nothing called; neither: at the limit, or at the interpreter */
     bool is_certain;     /* the next one would be the same */
     uint64_t generation; /* of the modules: what it is true for */
 

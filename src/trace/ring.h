@@ -354,16 +354,10 @@ typedef struct nm_ring_python { /* the function's name follows, then the file's 
 
 #define NM_RING_PYTHON_FRAME (UINT64_C(1) << 63) /* no address has this bit */
 
-typedef enum nm_stack_end { /* what is known of a stack's outermost frame */
-    NM_STACK_END_UNKNOWN = 0,
-    NM_STACK_END_WHOLE = 1, /* nothing called it, or it is as deep as was asked for */
-    NM_STACK_END_CUT = 2,   /* its caller could not be found */
-} nm_stack_end;
-
 /* `depth` frames follow, innermost first: a return address, or NM_RING_PYTHON_FRAME and a PYTHON record's number. */
 typedef struct nm_ring_stack {
     uint64_t ticks, local_id;
-    uint32_t depth, end; /* nm_stack_end */
+    uint32_t depth, end; /* end: nm_stack_end */
 } nm_ring_stack;
 
 _Static_assert(sizeof(nm_ring_alloc) == 7 * 8 && sizeof(nm_ring_free) == 7 * 8 && sizeof(nm_ring_stream_call) == 7 * 8,

@@ -67,7 +67,7 @@ void oracle_begin(void)
     fixture.session->stack_depth = ORACLE_FRAMES_MAX;
     fixture.session->ring_bytes = 1 << 20;
     reader_open(&reading, &fixture);
-    setenv("NPUMEM_UNWIND", "eh", 1);
+    unsetenv("NPUMEM_UNWIND");
     ck_assert(nm_session_join(fixture.folder));
     memset(&oracle_seen, 0, sizeof oracle_seen);
     free(sums);
