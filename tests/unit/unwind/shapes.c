@@ -260,6 +260,53 @@ __attribute__((noinline, noclone)) void shapes_go(unsigned depth)
     __asm__ volatile("" : : : "memory");
 }
 
+/* ---- One stack in the traces of another ------------------------------------------------------------------------------- */
+
+SHAPE stale_inner(size_t bytes)
+{
+    char *room = alloca(bytes);
+
+    HERE(room);
+    oracle_look();
+    HERE(room);
+}
+
+/* Of some size, the second call's look has its frame where the first one's was, and the first one's return address, from here to
+ * another line, still stands where it was: in room that nobody has written to. */
+SHAPE stale_outer(bool is_first, size_t bytes)
+{
+    char *room;
+
+    if (is_first) {
+        stale_inner(bytes);
+        HERE(bytes);
+        return;
+    }
+    room = alloca(256);
+    HERE(room);
+    stale_inner(16);
+    HERE(room);
+}
+
+/* Each in a part of the stack of its own, so that the first one is remembered when the second one comes. */
+SHAPE stale_pair(size_t bytes)
+{
+    char *apart = alloca(bytes * 64);
+    volatile int count = 2; /* one call in a loop */
+
+    HERE(apart);
+    for (int i = 0; i < count; i++)
+        stale_outer(i == 0, bytes);
+    HERE(apart);
+}
+
+__attribute__((noinline, noclone)) void shapes_go_stale(void)
+{
+    for (size_t bytes = 16; bytes < 512; bytes += 16)
+        stale_pair(bytes);
+    __asm__ volatile("" : : : "memory");
+}
+
 /* ---- While the stack is unwound --------------------------------------------------------------------------------------- */
 
 static void look_on_the_way(unsigned *depth)

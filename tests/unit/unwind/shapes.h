@@ -13,6 +13,9 @@ void shapes_go(unsigned depth);
 /* Of the calling thread: whether stacks for signals and of coroutines are among the shapes. */
 void shapes_begin(unsigned seed, bool has_other_stacks);
 
+/* Looks at stacks of which one has its frame where another had it, and in the place of its return addresses what that one left there. */
+void shapes_go_stale(void);
+
 /* Ends the thread by an unwinding that runs cleanups, as that of an exception does; each looks. */
 void shapes_unwind(unsigned depth) __attribute__((noreturn));
 

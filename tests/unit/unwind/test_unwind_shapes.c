@@ -69,6 +69,14 @@ START_TEST(what_is_remembered_is_true)
 }
 END_TEST
 
+START_TEST(what_another_stack_has_left_is_not_remembered)
+{
+    shapes_go_stale();
+    shapes_go_stale();
+    oracle_check(120);
+}
+END_TEST
+
 static void *unwind_thread(void *depth)
 {
     shapes_begin(11, false);
@@ -172,6 +180,7 @@ TEST_SUITE(test_unwind_shapes)
     tcase_add_test(tests, stacks_for_signals_and_of_coroutines_are_true);
     tcase_add_test(tests, stacks_of_threads_are_true_from_their_first_function_on);
     tcase_add_test(tests, what_is_remembered_is_true);
+    tcase_add_test(tests, what_another_stack_has_left_is_not_remembered);
     tcase_add_test(tests, stacks_are_true_while_they_are_unwound);
     tcase_add_test(tests, made_code_with_a_frame_is_passed);
     tcase_add_test(tests, made_code_without_a_frame_ends_the_stack_which_is_cut);
