@@ -653,10 +653,10 @@ static size_t cut_frames(const char *text, const char *starts[], size_t lens[])
 /* "a < b < (cut)", "a < b < (whole)": what the recorder says of b. */
 static uint64_t take_end(const char *starts[], const size_t lens[], size_t *count)
 {
-    static const char *const words[] = {"", "(whole)", "(cut)"};
+    static const char *const names[] = {"", "(whole)", "(cut)"};
 
     for (uint64_t end = NM_STACK_END_WHOLE; end <= NM_STACK_END_CUT && *count > 1; end++) {
-        if (lens[*count - 1] == strlen(words[end]) && memcmp(starts[*count - 1], words[end], lens[*count - 1]) == 0) {
+        if (lens[*count - 1] == strlen(names[end]) && memcmp(starts[*count - 1], names[end], lens[*count - 1]) == 0) {
             (*count)--;
             return end;
         }
