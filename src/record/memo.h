@@ -2,7 +2,8 @@
  *
  * What a thread remembers of its last walks: for a frame, the places on the stack that a walk has read, and a sum over what
  * stood in them. All are read from known addresses, at once, where a walk waits for one after the other; if the sum is the
- * same, so would be the walk, and its hash is known. Four walks a set; a deep one takes the room of two. It grows as it is used, to 63 KiB.
+ * same, so would be the walk, and its hash is known. Four walks a set; a deep one takes the room of two, or of all. It grows as it is
+ * used, to 63 KiB.
  */
 #ifndef NM_RECORD_MEMO_H
 #define NM_RECORD_MEMO_H
@@ -15,7 +16,8 @@
 
 #define NM_MEMO_WAYS       4
 #define NM_MEMO_PLACES     56  /* of a walk in one slot */
-#define NM_MEMO_PLACES_MAX 120 /* in two */
+#define NM_MEMO_PLACES_TWO 120 /* in two */
+#define NM_MEMO_PLACES_MAX 248 /* in four */
 #define NM_MEMO_LEVELS     2
 
 typedef struct nm_memo_slot {
@@ -26,7 +28,7 @@ typedef struct nm_memo_slot {
 typedef struct nm_memo_set {
     volatile uintptr_t frames[NM_MEMO_WAYS]; /* 0: none; written last, so that a handler never finds half of one */
     uint32_t kinds[NM_MEMO_WAYS];            /* generation of the modules * 2, and 1 above Python */
-    uint8_t counts[NM_MEMO_WAYS];            /* of places; more than NM_MEMO_PLACES: it goes on in the next slot */
+    uint8_t counts[NM_MEMO_WAYS];            /* of places; more than NM_MEMO_PLACES: it goes on in the next slots */
     uint8_t next;                            /* to be replaced */
     uint8_t unused[11];
     nm_memo_slot slots[NM_MEMO_WAYS];

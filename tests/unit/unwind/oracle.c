@@ -15,6 +15,7 @@
 
 #include "npumem.h"
 #include "record/attach.h"
+#include "record/modules.h"
 #include "record/session.h"
 #include "record/stack.h"
 #include "record/unwind.h"
@@ -158,6 +159,7 @@ static inline __attribute__((always_inline)) void look_from(uintptr_t frame)
     nm_recorded_thread *thread = nm_attach_thread();
     nm_unwind walk = {.frame = frame, .limit = ORACLE_FRAMES_MAX, .may_describe = true, .addresses = addresses};
     uint32_t id, again;
+    uint64_t generation;
 
     nm_unwind_walk(thread, &walk);
     other.count = 0;
@@ -170,8 +172,11 @@ static inline __attribute__((always_inline)) void look_from(uintptr_t frame)
         other.count = got < 0 ? 0 : (unsigned)got;
         compare("libunwind", &other, &walk);
     }
+    generation = nm_modules_generation();
     id = nm_stack_number(thread, (const void *)frame);
     again = nm_stack_number(thread, (const void *)frame);
+    if (generation != nm_modules_generation()) /* then it is described anew */
+        again = id;
     reader_poll(&reading, pass, NULL); /* makes room */
     if (sums == NULL)
         sums = calloc(IDS_MAX, sizeof *sums);
