@@ -48,7 +48,7 @@ typedef struct walker {
     nm_unwind_image images[OPENED_MAX];
     unsigned opened_count; /* from OPENED_MAX on, others are in their places */
     uintptr_t begin, end;  /* what may be read of the stack */
-    bool is_known_stack, is_own_stack, has_looked;
+    bool is_own_stack, has_looked;
     bool is_stale; /* the modules are others than at the begin: all anew */
     registers at;
 } walker;
@@ -242,7 +242,7 @@ static bool reckon_from_fp(const walker *w, nm_unwind_rule rule, uintptr_t *cfa)
 #endif
 
 /* The caller's stack pointer is `cfa`: its registers. */
-NOT_CHECKED static inline bool leave_frame(walker *w, nm_unwind_rule rule, uintptr_t cfa)
+NOT_CHECKED __attribute__((always_inline)) static inline bool leave_frame(walker *w, nm_unwind_rule rule, uintptr_t cfa)
 {
     registers *at = &w->at;
     uintptr_t fp_place = (rule & NM_UNWIND_FP_BY_FP ? at->fp : cfa) + (uintptr_t)nm_unwind_fp_offset(rule);
@@ -323,18 +323,16 @@ NOT_CHECKED static bool step_plt(walker *w, nm_unwind_rule rule)
 }
 #endif
 
-/* Which stack is `sp` on? */
+/* Which stack is `sp` on? False: nobody knows, and nothing may be read of it. */
 static bool enter_stack(walker *w, uintptr_t sp)
 {
-    w->is_known_stack = w->is_own_stack = nm_own_stack_has(w->thread, sp);
-    if (w->is_own_stack) {
-        w->begin = w->thread->stack_begin;
-        w->end = w->thread->stack_end;
-    } else {
-        w->is_known_stack = nm_own_stack_other(w->thread, sp, w->walk->may_describe, &w->begin, &w->end);
-        w->walk->is_certain &= w->is_known_stack || w->walk->may_describe;
-    }
-    return w->is_known_stack;
+    w->is_own_stack = nm_own_stack_has(w->thread, sp);
+    w->begin = w->is_own_stack ? w->thread->stack_begin : 0;
+    w->end = w->is_own_stack ? w->thread->stack_end : 0;
+    if (w->is_own_stack || nm_own_stack_other(w->thread, sp, w->walk->may_describe, &w->begin, &w->end))
+        return true;
+    w->walk->is_certain &= w->walk->may_describe;
+    return false;
 }
 
 /* A handler's frame: what it interrupted goes on, there or on another stack. */
@@ -463,43 +461,45 @@ static inline bool is_interpreter(uintptr_t address)
 static void walk_frames(walker *w)
 {
     nm_unwind *walk = w->walk;
-    uint64_t salt = 0;
+    uint64_t salt = 0, hash = 0;
+    unsigned count = 0;
+    bool is_cut = !begin_walk(w), is_whole = false;
 
-    for (walk->is_cut = !begin_walk(w); !walk->is_cut && !w->is_stale;) {
+    while (!is_cut && !is_whole && count < walk->limit) {
         uintptr_t address = nm_plain_address(w->at.pc);
         bool is_call = w->at.context == NULL;
         nm_unwind_rule rule;
 
-        walk->is_whole = address == 0 && walk->count > 0;
-        if (address == 0 || (walk->is_above_python && is_interpreter(address)))
+        is_whole = address == 0 && count > 0;
+        if (address == 0 || (nm_unlikely(walk->is_above_python) && is_interpreter(address)))
             break;
         rule = find_rule(w, address - is_call, is_call);
-        walk->is_cut = rule == UNKNOWN;
-        if (walk->is_cut && walk->count > 0)
+        is_cut = rule == UNKNOWN;
+        if (w->is_stale || (is_cut && count > 0))
             break; /* the innermost is a fact, whatever code it is */
         if (walk->addresses != NULL)
-            walk->addresses[walk->count] = address;
-        walk->count++;
-        walk->hash += nm_unwind_hash_term(address, salt);
+            walk->addresses[count] = address;
+        count++;
+        hash += nm_unwind_hash_term(address, salt);
         salt += NM_UNWIND_NEXT_SALT;
-        walk->is_whole = !walk->is_cut && nm_unwind_kind_of(rule) == NM_UNWIND_END;
-        if (walk->is_cut || walk->is_whole || walk->count == walk->limit)
-            break;
-        walk->is_cut = !w->is_known_stack || !step(w, rule);
+        is_whole = nm_unwind_kind_of(rule) == NM_UNWIND_END;
+        is_cut = is_cut || (!is_whole && count < walk->limit && !step(w, rule));
     }
-    walk->hash += nm_unwind_hash_term(walk->is_cut, salt + (walk->generation << 48));
-    walk->hash ^= walk->hash >> 29;
-    walk->hash |= walk->hash == 0;
+    walk->count = count;
+    walk->is_cut = is_cut;
+    walk->is_whole = is_whole;
+    hash += nm_unwind_hash_term(is_cut, salt + (walk->generation << 48));
+    hash ^= hash >> 29;
+    walk->hash = hash | (hash == 0);
 }
 
 static bool walk_once(nm_recorded_thread *thread, nm_unwind *walk)
 {
     walker w = {.thread = thread, .walk = walk};
 
-    walk->count = walk->place_count = 0;
-    walk->place_sum = walk->hash = 0;
+    walk->place_count = 0;
+    walk->place_sum = 0;
     walk->is_certain = walk->is_memoable = true;
-    walk->is_whole = false;
     walk->generation = nm_modules_generation();
     nm_own_stack_holds(thread, walk->frame); /* it may have grown */
     enter_stack(&w, walk->frame);
