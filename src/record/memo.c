@@ -8,11 +8,13 @@
 
 #include "record/system.h"
 
-#define GROW_COUNT 224 /* walks that were pushed out: twice as many as level 0 holds */
+#define WAIT_COUNT 1024 /* there was no memory: so many walks later it is tried again */
+#define GROW_COUNT 224  /* walks that were pushed out: twice as many as level 0 holds */
 
-const uint32_t nm_memo_set_counts[NM_MEMO_LEVELS] = {28, 84};
+const uint32_t nm_memo_set_counts[NM_MEMO_LEVELS] = {28, 80};
 
-_Static_assert(sizeof(nm_memo_set) == 576 && (28 + 84) * sizeof(nm_memo_set) <= 65536, "64 KiB a thread");
+_Static_assert(sizeof(nm_memo_set) == 576 && (28 + 80) * sizeof(nm_memo_set) + sizeof(nm_memo) <= 64512,
+               "64 KiB a thread, with 1 for nm_modules_open");
 _Static_assert(offsetof(nm_memo_set, slots) == 64, "a set's head is a cache line");
 
 /* Any odd numbers, so that what differs at two places does not cancel out. */
@@ -83,10 +85,13 @@ static bool prepare(nm_memo *memo)
         level++;
         memo->evicted_count = 0;
     }
-    if (memo->levels[level] == NULL)
+    if (memo->levels[level] == NULL && memo->wait_count-- == 0)
         memo->levels[level] = nm_system_memory(bytes_of_level(level));
-    if (memo->levels[level] == NULL)
+    if (memo->levels[level] == NULL) {
+        memo->wait_count = memo->wait_count > WAIT_COUNT ? WAIT_COUNT : memo->wait_count;
         return memo->levels[memo->level] != NULL;
+    }
+    memo->wait_count = 0;
     memo->level = level;
     return true;
 }

@@ -3,7 +3,7 @@
  * What a thread remembers of its last walks: for a frame, the places on the stack that a walk has read, and a sum over what
  * stood in them. All are read from known addresses, at once, where a walk waits for one after the other; if the sum is the
  * same, so would be the walk, and its hash is known. Four walks a set; a deep one takes the room of two, or of all. It grows as it is
- * used, to 63 KiB.
+ * used, to 62 KiB.
  */
 #ifndef NM_RECORD_MEMO_H
 #define NM_RECORD_MEMO_H
@@ -37,7 +37,9 @@ typedef struct nm_memo_set {
 typedef struct nm_memo {
     nm_memo_set *levels[NM_MEMO_LEVELS]; /* NULL: not needed yet */
     volatile uint32_t level;
-    uint32_t evicted_count; /* walks of this generation that others have replaced, in this level */
+    uint32_t evicted_count;              /* walks of this generation that others have replaced, in this level */
+    uint32_t wait_count;                 /* walks that are not kept, until memory is asked for again */
+    uint16_t places[NM_MEMO_PLACES_MAX]; /* of the walk that is being made */
 } nm_memo;
 
 extern const uint64_t nm_memo_factors[NM_MEMO_PLACES_MAX];

@@ -26,8 +26,7 @@
 #define CODE_BYTES         16
 #define CODE_BATCH         16
 
-#define INDEX_NONE         1    /* it was looked for */
-#define HEAD_BYTES         1024 /* of a file: its header, and with it what it is loaded by */
+#define INDEX_NONE         1 /* it was looked for */
 
 struct nm_module {
     uintptr_t begin, end;             /* of the code */
@@ -38,8 +37,8 @@ struct nm_module {
     size_t path_bytes;
     /* Of .eh_frame_hdr, at first sight: its address, which is stored last, INDEX_NONE, or 0; and how it begins. */
     _Atomic uintptr_t index;
-    uintptr_t index_bytes;
-    uint64_t index_head[2];
+    _Atomic uintptr_t index_bytes;
+    _Atomic uint64_t index_head[2];
 };
 
 struct nm_module_table {
@@ -352,34 +351,41 @@ static size_t copy_from(uintptr_t address, void *to, size_t bytes)
     return bytes;
 }
 
-static void find_index(nm_module *module, nm_unwind_image *image)
+/* At first sight. Of several threads that do this all store the same. */
+static void find_index(nm_module *module, nm_unwind_image *image, uint8_t head[NM_THREAD_HEAD_BYTES])
 {
-    uint8_t head[HEAD_BYTES];
     bool is_inside = module->base >= image->begin && module->base < image->end;
     size_t bytes = is_inside ? image->end - module->base : 0;
+    uint64_t begin[2];
     uintptr_t index;
 
-    bytes = is_inside ? copy_from(module->base, head, bytes < sizeof head ? bytes : sizeof head) : 0;
+    if (bytes > 0)
+        bytes = copy_from(module->base, head, bytes < NM_THREAD_HEAD_BYTES ? bytes : NM_THREAD_HEAD_BYTES);
     index = nm_unwind_find_index(image, head, bytes, module->base, &image->index_bytes);
-    if (index != 0 && copy_from(index, module->index_head, sizeof module->index_head) < sizeof module->index_head)
+    if (index != 0 && copy_from(index, begin, sizeof begin) < sizeof begin)
         index = 0;
-    module->index_bytes = image->index_bytes; /* by several threads: all store the same */
-    /* release: pairs with the load in nm_modules_open. */
+    if (index == 0)
+        begin[0] = begin[1] = 0;
+    /* relaxed: the index publishes them; release: pairs with the load in nm_modules_open. */
+    atomic_store_explicit(&module->index_bytes, image->index_bytes, memory_order_relaxed);
+    atomic_store_explicit(&module->index_head[0], begin[0], memory_order_relaxed);
+    atomic_store_explicit(&module->index_head[1], begin[1], memory_order_relaxed);
     atomic_store_explicit(&module->index, index == 0 ? INDEX_NONE : index, memory_order_release);
 }
 
-bool nm_modules_open(nm_module *module, nm_unwind_image *image)
+bool nm_modules_open(nm_module *module, uint8_t head[NM_THREAD_HEAD_BYTES], nm_unwind_image *image)
 {
-    uint64_t head[2];
+    uint64_t begin[2];
 
     *image = (nm_unwind_image){.begin = module->image_begin, .end = module->image_end};
-    /* acquire, both: what else is known of it. */
+    /* acquire, both: what else is known of it, which is relaxed then. */
     if (atomic_load_explicit(&module->index, memory_order_acquire) == 0)
-        find_index(module, image);
+        find_index(module, image, head);
     image->index = atomic_load_explicit(&module->index, memory_order_acquire);
-    image->index_bytes = module->index_bytes;
-    return image->index != INDEX_NONE && copy_from(image->index, head, sizeof head) == sizeof head &&
-           memcmp(head, module->index_head, sizeof head) == 0;
+    image->index_bytes = atomic_load_explicit(&module->index_bytes, memory_order_relaxed);
+    return image->index != INDEX_NONE && copy_from(image->index, begin, sizeof begin) == sizeof begin &&
+           begin[0] == atomic_load_explicit(&module->index_head[0], memory_order_relaxed) &&
+           begin[1] == atomic_load_explicit(&module->index_head[1], memory_order_relaxed);
 }
 
 /* Describes a module, once in every ring that refers to it: so its record always precedes the stack that needs it. Code

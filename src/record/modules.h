@@ -34,8 +34,9 @@ typedef struct nm_module nm_module;
 nm_module *nm_modules_find(nm_module_table *table, uintptr_t pc);
 
 /* Fills in what can be read of the module, if it is still there, by what the kernel can read: a read of our own would be fatal
- * where it was unmapped unseen. What follows it may be read as long as a frame of this thread returns into the module. */
-bool nm_modules_open(nm_module *module, nm_unwind_image *image);
+ * where it was unmapped unseen. What follows it may be read as long as a frame of this thread returns into the module. `head`: room for how its file
+ * begins, not on a stack that may be small. */
+bool nm_modules_open(nm_module *module, uint8_t head[NM_THREAD_HEAD_BYTES], nm_unwind_image *image);
 
 /* Does a call stand before this address; does a handler return to it? Both ask the kernel, as nm_modules_check does. */
 bool nm_modules_follows_call(const nm_module *module, uintptr_t address);

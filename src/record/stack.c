@@ -300,6 +300,7 @@ __attribute__((noinline)) static uint32_t walk_by_rules(nm_recorded_thread *thre
     walk.is_above_python = plan->python != 0;
     walk.may_describe = begin_interning(thread, (uintptr_t)__builtin_frame_address(0));
     walk.addresses = walk.may_describe ? thread->addresses : NULL;
+    walk.places = walk.may_describe ? thread->memo.places : NULL;
     nm_unwind_walk(thread, &walk);
     if (walk.is_certain)
         id = nm_intern_find(&thread->intern, add_python(plan, walk.hash));

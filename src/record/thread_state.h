@@ -44,6 +44,7 @@ static inline void nm_open_frame_forget(nm_open_frame *noted)
 #define NM_THREAD_MODULES_MAX 8192
 #define NM_THREAD_LAST_CALLS  256
 #define NM_THREAD_STACKS      4
+#define NM_THREAD_HEAD_BYTES  1024
 
 typedef struct nm_stack_range {
     uintptr_t begin, end;
@@ -69,6 +70,7 @@ struct nm_recorded_thread {
     int64_t next_look_ns;
     nm_stack_range other_stacks[NM_THREAD_STACKS]; /* that it was on: see nm_own_stack_other */
     nm_memo memo;
+    uint8_t file_head[NM_THREAD_HEAD_BYTES]; /* for nm_modules_open */
     nm_intern intern;
     nm_open_frame interning; /* whose the tables and `addresses` are: a handler that interrupts it keeps off them */
     _Atomic uint64_t last_stack_id;

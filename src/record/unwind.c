@@ -82,7 +82,7 @@ static const nm_unwind_image *open_module(walker *w, nm_module *module)
             return &w->images[i];
     }
     w->opened[place] = NULL;
-    if (!nm_modules_open(module, &w->images[place]))
+    if (!nm_modules_open(module, w->thread->file_head, &w->images[place]))
         return NULL;
     w->opened[place] = module;
     w->opened_count++;
@@ -148,7 +148,7 @@ static inline void note_place(walker *w, uintptr_t place, uintptr_t value)
     nm_unwind *walk = w->walk;
     uintptr_t word = (place - walk->frame) / WORD;
 
-    if (nm_unlikely(walk->place_count == NM_MEMO_PLACES_MAX || word > UINT16_MAX)) {
+    if (nm_unlikely(!walk->is_memoable || walk->place_count == NM_MEMO_PLACES_MAX || word > UINT16_MAX)) {
         walk->is_memoable = false;
         return;
     }
@@ -503,7 +503,7 @@ static bool walk_once(nm_recorded_thread *thread, nm_unwind *walk)
     walk->generation = nm_modules_generation();
     nm_own_stack_holds(thread, walk->frame); /* it may have grown */
     enter_stack(&w, walk->frame);
-    walk->is_memoable = w.is_own_stack && thread->is_own_stack;
+    walk->is_memoable = walk->places != NULL && w.is_own_stack && thread->is_own_stack;
     walk_frames(&w);
     if (w.table != NULL)
         nm_modules_release(thread);

@@ -35,7 +35,7 @@ typedef struct nm_unwind {
     bool is_memoable;
     unsigned place_count;
     uint64_t place_sum;
-    uint16_t places[NM_MEMO_PLACES_MAX];
+    uint16_t *places; /* room for NM_MEMO_PLACES_MAX, set by the caller; NULL: nothing is to be remembered */
 } nm_unwind;
 
 void nm_unwind_walk(nm_recorded_thread *thread, nm_unwind *walk);

@@ -6,7 +6,9 @@
 
 #include "record/system.h"
 
-nm_unwind_level nm_unwind_levels[NM_UNWIND_CACHE_LEVELS];
+static nm_unwind_entry first_level[1u << NM_UNWIND_CACHE_FIRST_BITS]; /* also where there is no memory */
+
+nm_unwind_level nm_unwind_levels[NM_UNWIND_CACHE_LEVELS] = {{.entries = first_level}};
 _Atomic uint32_t nm_unwind_cache_level;
 
 static uint32_t entry_count(uint32_t level)
@@ -56,8 +58,6 @@ void nm_unwind_cache_put(uint64_t key, nm_unwind_rule rule)
     uint32_t level = level_to_fill();
     nm_unwind_entry *entries = make_level(level), *older;
 
-    if (entries == NULL)
-        return;
     entries += nm_unwind_place(key, level);
     older = entries + 1;
     atomic_store_explicit(&older->rule, atomic_load_explicit(&entries->rule, memory_order_relaxed),

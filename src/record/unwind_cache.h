@@ -22,7 +22,7 @@ typedef struct nm_unwind_entry {
 } nm_unwind_entry;
 
 typedef struct nm_unwind_level {
-    nm_unwind_entry *_Atomic entries; /* NULL: not needed yet */
+    nm_unwind_entry *_Atomic entries; /* NULL: not needed yet; the first is always there */
     _Atomic uint32_t used_count;      /* put here, some over others */
 } nm_unwind_level;
 
@@ -55,8 +55,6 @@ static inline bool nm_unwind_cache_find(uint64_t key, nm_unwind_rule *rule)
     const nm_unwind_entry *entries =
         atomic_load_explicit(&nm_unwind_levels[level].entries, memory_order_acquire); /* acquire: zeroed before */
 
-    if (nm_unlikely(entries == NULL))
-        return false;
     entries += nm_unwind_place(key, level);
     for (unsigned i = 0; i < 2; i++) {
         /* relaxed: halves that do not belong together are no entry. */
@@ -67,7 +65,6 @@ static inline bool nm_unwind_cache_find(uint64_t key, nm_unwind_rule *rule)
     return false;
 }
 
-/* Without memory for it, nothing is kept. */
 void nm_unwind_cache_put(uint64_t key, nm_unwind_rule rule);
 
 #endif

@@ -125,16 +125,17 @@ static uintptr_t read_pointer(reader *in, uint8_t encoding)
 
 typedef enum place_kind { PLACE_SAME, PLACE_BY_CFA, PLACE_BY_FP, PLACE_UNDEFINED, PLACE_OTHER } place_kind;
 
+/* Small: there are ten rows on the stack, which may be a signal handler's. */
 typedef struct place {
-    place_kind kind;
-    int64_t offset;
+    int64_t kind : 8; /* place_kind */
+    int64_t offset : 56;
 } place;
 
 typedef struct row { /* what holds at one place in the code */
-    uint64_t cfa_register;
-    int64_t cfa_offset;
+    uint32_t cfa_register;
+    uint32_t expression_bytes;
     const uint8_t *expression; /* NULL: the CFA is a register and an offset */
-    uint64_t expression_bytes;
+    int64_t cfa_offset;
     place fp, ra;
 } row;
 
@@ -201,7 +202,7 @@ static void advance(program *p, uint64_t amount)
 
 static void set_cfa(program *p, uint64_t number, int64_t offset)
 {
-    p->now.cfa_register = number;
+    p->now.cfa_register = number < NM_UNWIND_REGISTERS ? (uint32_t)number : NM_UNWIND_REGISTERS;
     p->now.cfa_offset = offset;
     p->now.expression = NULL;
 }
@@ -233,7 +234,7 @@ static bool run_cfa(program *p, uint8_t operation)
     case 0x0f:
         expression = take_expression(p);
         p->now.expression = expression.at;
-        p->now.expression_bytes = (uint64_t)(expression.end - expression.at);
+        p->now.expression_bytes = (uint32_t)(expression.end - expression.at);
         return true;
     default:
         return false;

@@ -67,6 +67,7 @@ static void walk_from(uintptr_t frame, bool is_kept)
     walk.is_above_python = false;
     walk.may_describe = true;
     walk.addresses = addresses;
+    walk.places = thread->memo.places;
     nm_unwind_walk(thread, &walk);
     frame_count = walk.count;
     if (is_kept)
