@@ -458,9 +458,9 @@ typedef enum nm_block_cut {
 
 /* One definition. `id` is its number; the fields used depend on the kind. Strings are numbers of earlier strings. */
 typedef enum nm_stack_end { /* what is known of a stack's outermost frame */
-    NM_STACK_END_UNKNOWN = 0,
-    NM_STACK_END_WHOLE = 1, /* nothing called it */
-    NM_STACK_END_CUT = 2,   /* its caller could not be found */
+                            NM_STACK_END_UNKNOWN = 0,
+                            NM_STACK_END_WHOLE = 1, /* nothing called it */
+                            NM_STACK_END_CUT = 2,   /* its caller could not be found */
 } nm_stack_end;
 
 typedef struct nm_definition {

@@ -28,8 +28,8 @@ FRAMES(1)
 FRAMES(2)
 FRAMES(3)
 
-    /* Half of the frames are its own. */
-    NOINLINE void unwind_bench_go(unsigned depth)
+/* Half of the frames are its own. */
+NOINLINE void unwind_bench_go(unsigned depth)
 {
     static void (*const frames[])(unsigned) = {NAMES(1), NAMES(2), NAMES(3)};
 
