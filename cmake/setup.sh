@@ -169,6 +169,7 @@ setup_test_packages() {
         # shellcheck disable=SC2086 # a list of words
         (install_debian $names) || for debian in $names; do (install_debian "$debian") || true; done
     fi
+    command -v apt-get >/dev/null && { (install_debian libunwind8) || true; } # a library: other stacks to compare ours with
     # shellcheck disable=SC2086 # lists of words
     names=$(while read -r program debian rpm; do command -v ${program//|/ } >/dev/null || printf ' %s' "$rpm"; done <<<"$npumem_test_packages")
     [ -z "$names" ] || say "tests are skipped, in whole or in part, that need one of:$names"

@@ -16,8 +16,9 @@ CREATE TABLE stack (
     -- node of a backward pass goes before all, as a frame of its own. Of frames with the same function, file and line the
     -- one with the smallest number stands for all, so that equal sites are equal numbers.
     site_frame_id INTEGER REFERENCES frame (frame_id),
-    -- 1: callers are missing: it ends before the beginning of its thread, with fewer frames than were asked for (code that
-    -- keeps no frame pointers, or a stack that the program itself made); 0: none are, or it is not known.
+    -- 1: callers are missing: the recorder could not find the caller of its outermost frame (code without rules for it, as that
+    -- of a JIT); by frame pointers, or in a trace of before 1.5: it ends before the beginning of its thread, with fewer frames
+    -- than were asked for; 0: none are, or it is not known.
     is_cut INTEGER NOT NULL
 );
 

@@ -171,8 +171,11 @@ nm_status nm_decode_stack(nm_ring_merge *merge, nm_ring_merge_ring *ring, const 
     const uint64_t *addresses = record->words + sizeof *stack / sizeof *record->words;
     size_t room = record->word_count - sizeof *stack / sizeof *record->words;
 
-    nm_unify_frames frames = {
-        .words = addresses, .depth = stack->depth < room ? (size_t)stack->depth : room, .python = &ring->python_frames};
+    nm_unify_frames frames = {.words = addresses,
+                              .depth = stack->depth < room ? (size_t)stack->depth : room,
+                              .end = stack->depth <= room && stack->end <= NM_STACK_END_CUT ? stack->end
+                                                                                            : NM_STACK_END_UNKNOWN,
+                              .python = &ring->python_frames};
 
     return nm_unify_define_stack(&merge->unify, ring->view.process_number, item->thread_id, stack->local_id, &frames,
                                  &ring->stacks, err);

@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 
+#define END_SHIFT 62 /* in a key, above any number of a stack */
 #define LOCAL_STACK_GAP_MAX                                                                                            \
     65536 /* a thread counts its stacks one by one; a number far ahead is nonsense in its ring */
 
@@ -507,9 +508,11 @@ static nm_status find_frame(nm_unify *unify, uint64_t process, uint64_t return_a
     return status;
 }
 
-static nm_status find_stack(nm_unify *unify, uint64_t parent_id, uint64_t frame_id, uint64_t *id, nm_error *err)
+/* `end` is of an outermost one, which is another stack where that is another. */
+static nm_status find_stack(nm_unify *unify, uint64_t parent_id, uint64_t frame_id, uint64_t end, uint64_t *id,
+                            nm_error *err)
 {
-    nm_key key = {parent_id, frame_id};
+    nm_key key = {parent_id | end << END_SHIFT, frame_id};
     uint64_t *known = nm_map_get(&unify->stacks, key);
 
     if (known != NULL) {
@@ -519,6 +522,7 @@ static nm_status find_stack(nm_unify *unify, uint64_t parent_id, uint64_t frame_
     nm_definition definition = {.kind = NM_DEFINE_STACK, .id = unify->stack_count + 1};
     definition.stack.parent_id = parent_id;
     definition.stack.frame_id = frame_id;
+    definition.stack.end = end;
     nm_status status = nm_map_put(&unify->stacks, key, definition.id, err);
     if (status == NM_OK)
         *id = ++unify->stack_count;
@@ -582,7 +586,7 @@ nm_status nm_unify_define_stack(nm_unify *unify, uint64_t process, uint64_t thre
 
         status = find_any_frame(unify, process, frames->words[i - 1], frames->python, &frame_id, err);
         if (status == NM_OK && frame_id != 0)
-            status = find_stack(unify, id, frame_id, &id, err);
+            status = find_stack(unify, id, frame_id, id == 0 ? frames->end : 0, &id, err);
     }
     if (status == NM_OK)
         status = nm_stack_table_set(table, local_id, id, err);

@@ -106,6 +106,7 @@ nm_status nm_unify_device(nm_unify *unify, uint64_t process, uint64_t local_id, 
 typedef struct nm_unify_frames { /* of a stack, innermost first, as nm_ring_stack has them */
     const uint64_t *words;
     size_t depth;
+    uint64_t end;                 /* nm_stack_end */
     const nm_stack_table *python; /* the thread's Python frames */
 } nm_unify_frames;
 

@@ -6,6 +6,7 @@
  */
 #include "record/modules.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -16,20 +17,29 @@
 #include "record/thread.h"
 #include "record/writer.h"
 
-#define SCAN_PAUSE_NS     INT64_C(10000000)   /* at least so long between two scans */
-#define SCAN_SHARE        20                  /* and at least so many times the last one's duration */
-#define SCAN_AGE_NS       INT64_C(1000000000) /* a new stack looks again at a table that is older */
-#define CODE_BEFORE_BYTES 8                   /* of code looked at before and after a return address */
-#define CODE_BYTES        16
-#define CODE_BATCH        16
+#define SCAN_PAUSE_NS      INT64_C(10000000) /* at least so long between two scans */
+#define FIRST_SCAN_WAITS   20
+#define FIRST_SCAN_WAIT_US 100
+#define SCAN_SHARE         20                  /* and at least so many times the last one's duration */
+#define SCAN_AGE_NS        INT64_C(1000000000) /* a new stack looks again at a table that is older */
+#define CODE_BEFORE_BYTES  8                   /* of code looked at before and after a return address */
+#define CODE_BYTES         16
+#define CODE_BATCH         16
 
-typedef struct nm_module {
-    uintptr_t begin, end; /* of the code */
-    uintptr_t base;       /* where offset 0 of the file is */
+#define INDEX_NONE         1 /* it was looked for */
+
+struct nm_module {
+    uintptr_t begin, end;             /* of the code */
+    uintptr_t base;                   /* where offset 0 of the file is */
+    uintptr_t image_begin, image_end; /* what can be read of the same file around it, without a gap */
     uint64_t device, inode;
     const char *path; /* in the table's text */
     size_t path_bytes;
-} nm_module;
+    /* Of .eh_frame_hdr, at first sight: its address, which is stored last, INDEX_NONE, or 0; and how it begins. */
+    _Atomic uintptr_t index;
+    _Atomic uintptr_t index_bytes;
+    _Atomic uint64_t index_head[2];
+};
 
 struct nm_module_table {
     size_t mapped_bytes;
@@ -98,13 +108,32 @@ static void cut_path(nm_module_table *table, nm_mapping *mapping)
     mapping->path_bytes = kept + NM_TEXT_CUT_MARK_BYTES;
 }
 
+/* `run`: what can be read of one file without a gap, up to this mapping, which is of it if the file is the same. Modules that
+ * lie in it, from the table's last one on, reach to its new end. */
+static void extend_run(nm_module_table *table, nm_mapping *run, const nm_mapping *mapping)
+{
+    bool is_next = mapping->is_readable && run->end == mapping->begin && run->inode == mapping->inode &&
+                   run->device == mapping->device;
+
+    if (!is_next) {
+        *run = *mapping;
+        if (!mapping->is_readable)
+            run->end = run->begin;
+        return;
+    }
+    run->end = mapping->end;
+    for (size_t i = table->count; i > 0 && table->modules[i - 1].begin >= run->begin; i--)
+        table->modules[i - 1].image_end = run->end;
+}
+
 static void fill_table(nm_module_table *table)
 {
-    nm_mapping mapping, zero = {0};
+    nm_mapping mapping, zero = {0}, run = {0};
 
     for (const char *line = table->text; (line = nm_maps_next(line, &mapping)) != NULL;) {
         bool is_file = mapping.path_bytes > 0;
 
+        extend_run(table, &run, &mapping);
         if (mapping.path_bytes > NM_RING_TEXT_BYTES_MAX)
             cut_path(table, &mapping);
         if (is_file && mapping.offset == 0)
@@ -117,6 +146,8 @@ static void fill_table(nm_module_table *table)
             .base = is_file && zero.inode == mapping.inode && zero.device == mapping.device && zero.begin != 0
                         ? zero.begin
                         : mapping.begin - mapping.offset,
+            .image_begin = run.begin,
+            .image_end = run.end,
             .device = mapping.device,
             .inode = mapping.inode,
             .path = mapping.path,
@@ -172,7 +203,7 @@ static bool is_same_table(const nm_module_table *a, const nm_module_table *b)
 static bool is_in_use(const nm_module_table *table)
 {
     for (nm_recorded_thread *thread = nm_thread_first(); thread != NULL; thread = thread->next) {
-        /* seq_cst: pairs with hold_table; either it sees that the table is no longer current, or we see its hazard. */
+        /* seq_cst: pairs with nm_modules_hold; either it sees that the table is no longer current, or we see its hazard. */
         if (atomic_load_explicit(&thread->modules_in_use, memory_order_seq_cst) == table)
             return true;
     }
@@ -251,8 +282,24 @@ static bool scan(void)
     return is_mine;
 }
 
-/* The current table, which stays until release_table. NULL: none yet. */
-static nm_module_table *hold_table(nm_recorded_thread *thread)
+/* Threads that begin at once: the first scan is worth waiting for, a little. */
+bool nm_modules_look_again(void)
+{
+    /* acquire, both: pairs with replace_table. */
+    bool is_first = atomic_load_explicit(&current_table, memory_order_acquire) == NULL;
+
+    if (scan())
+        return true;
+    for (unsigned i = 0; is_first && i < FIRST_SCAN_WAITS; i++) {
+        if (atomic_load_explicit(&current_table, memory_order_acquire) != NULL)
+            return true;
+        nm_system_sleep_us(FIRST_SCAN_WAIT_US);
+    }
+    return false;
+}
+
+/* The current table, which stays until nm_modules_release. NULL: none yet. */
+nm_module_table *nm_modules_hold(nm_recorded_thread *thread)
 {
     nm_module_table *table;
 
@@ -264,20 +311,20 @@ static nm_module_table *hold_table(nm_recorded_thread *thread)
     return table;
 }
 
-static void release_table(nm_recorded_thread *thread)
+void nm_modules_release(nm_recorded_thread *thread)
 {
     atomic_store_explicit(&thread->modules_in_use, NULL, memory_order_release); /* release: our reads are over */
 }
 
 /* ---- Addresses ----------------------------------------------------------------------------------------------------- */
 
-static const nm_module *find_module(const nm_module_table *table, uintptr_t address)
+nm_module *nm_modules_find(nm_module_table *table, uintptr_t address)
 {
     size_t low = 0, high = table != NULL ? table->count : 0;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const nm_module *module = &table->modules[middle];
+        nm_module *module = &table->modules[middle];
 
         if (address < module->begin)
             high = middle;
@@ -287,6 +334,58 @@ static const nm_module *find_module(const nm_module_table *table, uintptr_t addr
             return module;
     }
     return NULL;
+}
+
+/* Copies what the kernel can read of others' memory. Where it refuses to be asked, the mappings are believed. */
+static size_t copy_from(uintptr_t address, void *to, size_t bytes)
+{
+    struct iovec here = {to, bytes}, there = {(void *)address, bytes};
+    int pid = nm_process_state.pid != 0 ? nm_process_state.pid : nm_system_pid(); /* one that has joined knows it */
+    long got = nm_call(SYS_process_vm_readv, pid, (long)&here, 1, (long)&there, 1, 0);
+
+    if (got >= 0)
+        return (size_t)got;
+    if (got == -EFAULT)
+        return 0;
+    memcpy(to, (const void *)address, bytes);
+    return bytes;
+}
+
+/* At first sight. Of several threads that do this all store the same. */
+static void find_index(nm_module *module, nm_unwind_image *image, uint8_t head[NM_THREAD_HEAD_BYTES])
+{
+    bool is_inside = module->base >= image->begin && module->base < image->end;
+    size_t bytes = is_inside ? image->end - module->base : 0;
+    uint64_t begin[2];
+    uintptr_t index;
+
+    if (bytes > 0)
+        bytes = copy_from(module->base, head, bytes < NM_THREAD_HEAD_BYTES ? bytes : NM_THREAD_HEAD_BYTES);
+    index = nm_unwind_find_index(image, head, bytes, module->base, &image->index_bytes);
+    if (index != 0 && copy_from(index, begin, sizeof begin) < sizeof begin)
+        index = 0;
+    if (index == 0)
+        begin[0] = begin[1] = 0;
+    /* relaxed: the index publishes them; release: pairs with the load in nm_modules_open. */
+    atomic_store_explicit(&module->index_bytes, image->index_bytes, memory_order_relaxed);
+    atomic_store_explicit(&module->index_head[0], begin[0], memory_order_relaxed);
+    atomic_store_explicit(&module->index_head[1], begin[1], memory_order_relaxed);
+    atomic_store_explicit(&module->index, index == 0 ? INDEX_NONE : index, memory_order_release);
+}
+
+bool nm_modules_open(nm_module *module, uint8_t head[NM_THREAD_HEAD_BYTES], nm_unwind_image *image)
+{
+    uint64_t begin[2];
+
+    *image = (nm_unwind_image){.begin = module->image_begin, .end = module->image_end};
+    /* acquire, both: what else is known of it, which is relaxed then. */
+    if (atomic_load_explicit(&module->index, memory_order_acquire) == 0)
+        find_index(module, image, head);
+    image->index = atomic_load_explicit(&module->index, memory_order_acquire);
+    image->index_bytes = atomic_load_explicit(&module->index_bytes, memory_order_relaxed);
+    return image->index != INDEX_NONE && copy_from(image->index, begin, sizeof begin) == sizeof begin &&
+           begin[0] == atomic_load_explicit(&module->index_head[0], memory_order_relaxed) &&
+           begin[1] == atomic_load_explicit(&module->index_head[1], memory_order_relaxed);
 }
 
 /* Describes a module, once in every ring that refers to it: so its record always precedes the stack that needs it. Code
@@ -377,6 +476,33 @@ static unsigned check_calls(const uint64_t *addresses, unsigned count)
     return count;
 }
 
+/* `bytes` of the module at an address; false: they are not to be had. */
+static bool read_code(const nm_module *module, uintptr_t address, void *code, size_t bytes)
+{
+    return address >= module->image_begin && address < module->image_end && module->image_end - address >= bytes &&
+           copy_from(address, code, bytes) == bytes;
+}
+
+bool nm_modules_follows_call(const nm_module *module, uintptr_t address)
+{
+    uint8_t code[CODE_BYTES];
+
+    return !read_code(module, address - CODE_BEFORE_BYTES, code, sizeof code) || follows_call(code);
+}
+
+bool nm_modules_is_sigreturn(const nm_module *module, uintptr_t address)
+{
+#if defined(__x86_64__)
+    static const uint8_t expected[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00,
+                                       0x00, 0x00, 0x0f, 0x05}; /* mov $15, %rax; syscall */
+#else
+    static const uint8_t expected[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4}; /* mov x8, #139; svc #0 */
+#endif
+    uint8_t code[sizeof expected];
+
+    return read_code(module, address, code, sizeof code) && memcmp(code, expected, sizeof code) == 0;
+}
+
 static unsigned check_all_calls(const uint64_t *addresses, unsigned count)
 {
     for (unsigned done = 0; done < count; done += CODE_BATCH) {
@@ -390,31 +516,37 @@ static unsigned check_all_calls(const uint64_t *addresses, unsigned count)
 }
 
 /* How many of the addresses lie in known code, from the innermost on. */
-static unsigned count_known(const nm_module_table *table, const uint64_t *addresses, unsigned count)
+static unsigned count_known(nm_module_table *table, const uint64_t *addresses, unsigned count)
 {
     unsigned known = 0;
 
-    while (known < count && find_module(table, addresses[known] - 1) != NULL)
+    while (known < count && nm_modules_find(table, addresses[known] - 1) != NULL)
         known++;
     return known;
 }
 
-unsigned nm_modules_check(nm_recorded_thread *thread, const uint64_t *addresses, unsigned count, bool *is_certain)
+unsigned nm_modules_check(nm_recorded_thread *thread, const uint64_t *addresses, unsigned count, bool is_by_rules,
+                          bool *is_certain)
 {
-    nm_module_table *table = hold_table(thread);
-    unsigned known = count_known(table, addresses, count);
+    nm_module_table *table = nm_modules_hold(thread);
+    unsigned known = is_by_rules ? count : count_known(table, addresses, count);
     /* relaxed: a time. */
     int64_t age_ns = nm_system_now_ns() - atomic_load_explicit(&last_scan_ns, memory_order_relaxed);
 
     if (known < count || age_ns > SCAN_AGE_NS) {
-        release_table(thread);
+        nm_modules_release(thread);
         *is_certain = scan() || known == count;
-        table = hold_table(thread);
-        known = count_known(table, addresses, count);
+        table = nm_modules_hold(thread);
+        known = is_by_rules ? count : count_known(table, addresses, count);
     }
-    known = check_all_calls(addresses, known);
-    for (unsigned i = 0; i < known; i++)
-        send_module(thread, table, find_module(table, addresses[i] - 1));
-    release_table(thread);
+    if (!is_by_rules)
+        known = check_all_calls(addresses, known);
+    for (unsigned i = 0; i < known; i++) {
+        const nm_module *module = nm_modules_find(table, addresses[i] - 1);
+
+        if (module != NULL)
+            send_module(thread, table, module);
+    }
+    nm_modules_release(thread);
     return known == 0 && count > 0 ? 1 : known; /* the caller is a fact, whatever code it is */
 }

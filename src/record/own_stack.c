@@ -10,9 +10,13 @@
 
 #include "record/maps.h"
 
-#define PAGE_BYTES  4096u
-#define BATCH_PAGES 32       /* small: this may be a small stack */
-#define REACH_BYTES 1048576u /* what is farther is looked up */
+#define PAGE_BYTES    4096u
+#define BATCH_PAGES   32       /* small: this may be a small stack */
+#define REACH_BYTES   1048576u /* what is farther is looked up */
+
+#define LOOKS_FREE    64 /* of other stacks; from then on a look at the text has to wait */
+#define LOOK_PAUSE_NS 10000000
+#define LOOK_SHARE    20 /* and at least so many times as long as the last one took */
 
 static bool are_readable(uintptr_t page, uintptr_t end)
 {
@@ -67,4 +71,41 @@ bool nm_own_stack_reaches(nm_recorded_thread *thread, uintptr_t frame)
         nm_maps_stack_bounds(thread->stack_begin, &thread->stack_begin, &end);
     }
     return nm_own_stack_has(thread, frame);
+}
+
+static const nm_stack_range *find_range(const nm_recorded_thread *thread, uintptr_t address)
+{
+    for (unsigned i = 0; i < NM_THREAD_STACKS; i++) {
+        if (address >= thread->other_stacks[i].begin && address < thread->other_stacks[i].end)
+            return &thread->other_stacks[i];
+    }
+    return NULL;
+}
+
+static const nm_stack_range *look_up(nm_recorded_thread *thread, uintptr_t address)
+{
+    nm_stack_range *range = &thread->other_stacks[thread->look_count % NM_THREAD_STACKS];
+    int64_t begin_ns = nm_system_now_ns(), pause_ns;
+
+    if (thread->look_count >= LOOKS_FREE && begin_ns < thread->next_look_ns)
+        return NULL;
+    *range = (nm_stack_range){0, 0};
+    nm_maps_stack_bounds(address, &range->begin, &range->end);
+    pause_ns = (nm_system_now_ns() - begin_ns) * LOOK_SHARE;
+    thread->next_look_ns = begin_ns + (pause_ns > LOOK_PAUSE_NS ? pause_ns : LOOK_PAUSE_NS);
+    thread->look_count++;
+    return range->end != 0 ? range : NULL;
+}
+
+bool nm_own_stack_other(nm_recorded_thread *thread, uintptr_t address, bool may_look, uintptr_t *begin, uintptr_t *end)
+{
+    const nm_stack_range *range = find_range(thread, address);
+
+    if (range == NULL && may_look)
+        range = look_up(thread, address);
+    if (range == NULL)
+        return false;
+    *begin = range->begin;
+    *end = range->end;
+    return true;
 }

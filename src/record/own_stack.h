@@ -28,4 +28,9 @@ static inline bool nm_own_stack_holds(nm_recorded_thread *thread, uintptr_t fram
     return nm_likely(nm_own_stack_has(thread, frame)) || nm_own_stack_reaches(thread, frame);
 }
 
+/* The bounds of another stack that the thread is on: one for signals, a coroutine's. Looked up in the text, and kept for a few of
+ * them; false: it is not known, and `may_look` is false or it was looked often just now. Not from a handler that interrupted
+ * that in the same thread. What is kept may be out of date: only what is known to be a frame may be read by it. */
+bool nm_own_stack_other(nm_recorded_thread *thread, uintptr_t address, bool may_look, uintptr_t *begin, uintptr_t *end);
+
 #endif

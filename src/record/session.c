@@ -265,6 +265,14 @@ static bool make_generation_page(void)
     return true;
 }
 
+/* NPUMEM_UNWIND=fp: stacks are walked by frame pointers, to compare. */
+static bool is_by_rules(void)
+{
+    const char *value = secure_getenv("NPUMEM_UNWIND");
+
+    return value == NULL || strcmp(value, "fp") != 0;
+}
+
 /* The last step of joining: threads take rings from here on. */
 static void publish_generation(nm_ring_process *process)
 {
@@ -277,6 +285,7 @@ static void publish_generation(nm_ring_process *process)
     nm_heap_forget_all();
     nm_modules_forget_all();
     nm_python_begin();
+    state->is_by_rules = is_by_rules();
     /* relaxed, both: the generation publishes them. */
     atomic_store_explicit(&state->pauses, state->session->from_step > INT64_MIN ? NM_PAUSED_BY_STEPS : 0,
                           memory_order_relaxed);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The walk, twice: the fast one reads the frames and makes a hash of the return addresses; only a stack that the thread has
- * not described yet is walked again, checked and put into the ring. Where the thread runs Python, the native walk ends at
- * the interpreter, and the Python frames follow (python_walk.h).
+ * A stack's hash is made of its return addresses; only one that the thread has not described yet is put into the ring. By rules
+ * (unwind.h) the hash is remembered or one walk gives all; by frame pointers the fast walk makes the hash, and a new stack is
+ * walked again and checked. Where the thread runs Python, the native walk ends at the interpreter, and the Python frames
+ * follow (python_walk.h).
  */
 #include "record/stack.h"
 
@@ -10,7 +11,9 @@
 #include "record/open_call.h"
 #include "record/own_stack.h"
 #include "record/python.h"
+#include "record/unwind.h"
 #include "record/writer.h"
+#include "trace/event.h"
 
 #define FRAME_BYTES (2 * sizeof(uintptr_t)) /* the caller's frame pointer, the return address */
 #define UNSOUND_MAX 8
@@ -78,14 +81,15 @@ static nm_plan plan_with_python(nm_recorded_thread *thread, uintptr_t frame)
         if (thread->stack_depth == 1)
             plan.native_limit = 0;
     }
-    if (plan.native_limit > 1 && !nm_own_stack_holds(thread, frame))
+    if (plan.native_limit > 1 && !thread->is_by_rules && !nm_own_stack_holds(thread, frame))
         plan.native_limit = 1;
     return plan;
 }
 
 static inline nm_plan make_plan(nm_recorded_thread *thread, uintptr_t frame)
 {
-    bool is_deep = thread->stack_mode == NM_STACKS_NATIVE && nm_own_stack_holds(thread, frame);
+    bool is_deep =
+        thread->stack_mode == NM_STACKS_NATIVE && (thread->is_by_rules != 0 || nm_own_stack_holds(thread, frame));
 
     if (nm_unlikely(thread->stack_mode > NM_STACKS_NATIVE))
         return plan_with_python(thread, frame);
@@ -93,15 +97,6 @@ static inline nm_plan make_plan(nm_recorded_thread *thread, uintptr_t frame)
 }
 
 /* ---- The fast walk ------------------------------------------------------------------------------------------------- */
-
-/* Terms of a sum, so that the multiplications of a deep stack overlap; `salt` makes the place of an address count. */
-static inline uint64_t hash_term(uint64_t address, uint64_t salt)
-{
-    uint64_t term = (address + salt) * UINT64_C(0x9e3779b97f4a7c15);
-
-    term ^= term >> 32;
-    return term * UINT64_C(0xd6e8feb86659fd93);
-}
 
 static inline bool is_interpreter(uintptr_t address)
 {
@@ -112,7 +107,7 @@ static inline bool is_interpreter(uintptr_t address)
  * check found the end of the true frames, the walk ends the next time, and the hash is the same. */
 static inline uintptr_t *last_call_place(nm_recorded_thread *thread, uintptr_t address)
 {
-    return &thread->last_calls[hash_term(address, 0) >> 56 & (NM_THREAD_LAST_CALLS - 1)];
+    return &thread->last_calls[nm_unwind_hash_term(address, 0) >> 56 & (NM_THREAD_LAST_CALLS - 1)];
 }
 
 __attribute__((no_sanitize("address", "thread"))) static uint64_t
@@ -126,8 +121,8 @@ hash_above_python(nm_recorded_thread *thread, uintptr_t frame, const nm_plan *pl
 
         if (is_interpreter(address))
             break;
-        hash += hash_term(address, salt);
-        salt += UINT64_C(0xa0761d6478bd642f);
+        hash += nm_unwind_hash_term(address, salt);
+        salt += NM_UNWIND_NEXT_SALT;
         if (*last_call_place(thread, address) == address)
             break;
         frame = i + 1 < plan->native_limit ? next_frame(thread, frame) : 0;
@@ -144,8 +139,8 @@ __attribute__((no_sanitize("address", "thread"))) static uint64_t hash_native(co
     uint64_t hash = 0;
 
     for (unsigned i = 0; i < depth && frame != 0; i++) {
-        hash += hash_term(((const uintptr_t *)frame)[1], salt);
-        salt += UINT64_C(0xa0761d6478bd642f);
+        hash += nm_unwind_hash_term(((const uintptr_t *)frame)[1], salt);
+        salt += NM_UNWIND_NEXT_SALT;
         frame = i + 1 < depth ? next_frame(thread, frame) : 0;
     }
     hash ^= hash >> 29;
@@ -179,9 +174,9 @@ collect_stack(nm_recorded_thread *thread, uintptr_t frame, const nm_plan *plan, 
     return depth;
 }
 
-static bool put_stack(nm_recorded_thread *thread, uint32_t id, const uint64_t *frames, unsigned depth)
+static bool put_stack(nm_recorded_thread *thread, uint32_t id, const uint64_t *frames, unsigned depth, nm_stack_end end)
 {
-    nm_ring_stack record = {.local_id = id, .depth = depth};
+    nm_ring_stack record = {.local_id = id, .depth = depth, .end = end};
 
     return nm_writer_define(thread, NM_RING_STACK, &record, sizeof record, frames, depth * sizeof *frames);
 }
@@ -197,7 +192,7 @@ static uint32_t describe_caller(nm_recorded_thread *thread, uintptr_t frame)
     uint64_t address = nm_plain_address(((const uintptr_t *)frame)[1]);
     uint32_t id = next_stack_id(thread);
 
-    return put_stack(thread, id, &address, 1) ? id : 0;
+    return put_stack(thread, id, &address, 1, thread->is_by_rules ? NM_STACK_END_CUT : NM_STACK_END_UNKNOWN) ? id : 0;
 }
 
 /* The thread's number for a Python frame, described if it is new; 0: no room for that now. */
@@ -244,7 +239,7 @@ static uint32_t describe_stack(nm_recorded_thread *thread, uintptr_t frame, cons
     bool is_certain = true;
     uint32_t id = next_stack_id(thread);
     unsigned found = collect_stack(thread, frame, plan, thread->addresses);
-    unsigned native = nm_modules_check(thread, thread->addresses, found, &is_certain), depth = native;
+    unsigned native = nm_modules_check(thread, thread->addresses, found, false, &is_certain), depth = native;
 
     if (thread->stack_mode > NM_STACKS_NATIVE)
         nm_python_note_trouble(thread);
@@ -253,11 +248,84 @@ static uint32_t describe_stack(nm_recorded_thread *thread, uintptr_t frame, cons
             *last_call_place(thread, thread->addresses[native - 1]) = thread->addresses[native - 1];
         depth = append_python(thread, plan, native);
     }
-    if (depth == 0 || !put_stack(thread, id, thread->addresses, depth))
+    if (depth == 0 || !put_stack(thread, id, thread->addresses, depth, NM_STACK_END_UNKNOWN))
         return 0;
     if (is_certain) /* the check may have changed the generation, and the hash with it */
         nm_intern_insert(&thread->intern, hash_stack(thread, frame, plan), id);
     return id;
+}
+
+/* ---- By rules ------------------------------------------------------------------------------------------------------ */
+
+static inline uint64_t add_python(const nm_plan *plan, uint64_t hash)
+{
+    if (nm_likely(plan->python == 0))
+        return hash;
+    hash = nm_unwind_hash_term(hash, nm_python_hash(&nm_process_python.model, plan->python, plan->python_limit));
+    return hash | (hash == 0);
+}
+
+/* Above Python alone, with no native frame but the interpreter's, a walk has no address at all. */
+static uint32_t describe_walk(nm_recorded_thread *thread, const nm_plan *plan, nm_unwind *walk)
+{
+    bool is_certain = true;
+    uint32_t id = next_stack_id(thread);
+    unsigned native = nm_modules_check(thread, walk->addresses, walk->count, true, &is_certain), depth = native;
+    nm_stack_end end = walk->is_cut ? NM_STACK_END_CUT : walk->is_whole ? NM_STACK_END_WHOLE : NM_STACK_END_UNKNOWN;
+
+    if (thread->stack_mode > NM_STACKS_NATIVE)
+        nm_python_note_trouble(thread);
+    if (plan->python != 0) {
+        depth = append_python(thread, plan, native);
+        end = NM_STACK_END_UNKNOWN; /* Python's frames, whose names say it */
+    }
+    if (depth == 0 || !put_stack(thread, id, thread->addresses, depth, end))
+        return 0;
+    if (is_certain && walk->is_certain && walk->generation == nm_modules_generation()) {
+        nm_intern_insert(&thread->intern, add_python(plan, walk->hash), id);
+        return id;
+    }
+    walk->is_memoable = false; /* the modules changed meanwhile */
+    return id;
+}
+
+__attribute__((noinline)) static uint32_t walk_by_rules(nm_recorded_thread *thread, uintptr_t frame,
+                                                        const nm_plan *plan)
+{
+    nm_unwind walk; /* some hundred bytes, which the walk fills */
+    uint32_t id = 0;
+
+    walk.frame = frame;
+    walk.limit = plan->native_limit;
+    walk.is_above_python = plan->python != 0;
+    walk.may_describe = begin_interning(thread, (uintptr_t)__builtin_frame_address(0));
+    walk.addresses = walk.may_describe ? thread->addresses : NULL;
+    walk.places = walk.may_describe ? thread->memo.places : NULL;
+    nm_unwind_walk(thread, &walk);
+    if (walk.is_certain)
+        id = nm_intern_find(&thread->intern, add_python(plan, walk.hash));
+    if (!walk.may_describe)
+        return id != 0 ? id : describe_caller(thread, frame);
+    if (id == 0)
+        id = describe_walk(thread, plan, &walk);
+    if (walk.is_memoable && id != 0)
+        nm_memo_put(&thread->memo, frame, nm_memo_kind(walk.generation, walk.is_above_python), walk.places,
+                    walk.place_count, walk.place_sum, walk.hash);
+    nm_open_frame_forget(&thread->interning);
+    return id;
+}
+
+static inline uint32_t number_by_rules(nm_recorded_thread *thread, uintptr_t frame, const nm_plan *plan)
+{
+    uint32_t kind = nm_memo_kind(nm_modules_generation(), plan->python != 0);
+    uint64_t hash = 0;
+    uint32_t id = 0;
+
+    if (nm_likely(nm_own_stack_has(thread, frame)))
+        hash = nm_memo_find(&thread->memo, frame, thread->stack_end, kind);
+    if (nm_likely(hash != 0))
+        id = nm_intern_find(&thread->intern, add_python(plan, hash));
+    return nm_likely(id != 0) ? id : walk_by_rules(thread, frame, plan);
 }
 
 uint32_t nm_stack_number(nm_recorded_thread *thread, const void *frame)
@@ -269,6 +337,8 @@ uint32_t nm_stack_number(nm_recorded_thread *thread, const void *frame)
     if (thread->stack_mode == NM_STACKS_NONE)
         return 0;
     plan = make_plan(thread, (uintptr_t)frame);
+    if (thread->is_by_rules && plan.native_limit > 1)
+        return number_by_rules(thread, (uintptr_t)frame, &plan);
     hash = hash_stack(thread, (uintptr_t)frame, &plan);
     id = nm_intern_find(&thread->intern, hash);
     if (nm_likely(id != 0))

@@ -34,6 +34,7 @@ typedef struct nm_state {
     uint64_t process_number;
     int pid;                 /* of the process that joined: a vfork child shares this memory and is another */
     uint32_t is_late;        /* 1: it runs already when it joins; its fork children too have what it had */
+    uint32_t is_by_rules;    /* 1: stacks are walked by .eh_frame (unwind.h), 0: by frame pointers */
     uint32_t is_key_usable;  /* 1: thread_key tells of the end of threads */
     unsigned thread_key;     /* pthread_key_t */
     _Atomic uint32_t pauses; /* NM_PAUSED_BY_STEPS, NM_PAUSED_BY_PROGRAM */

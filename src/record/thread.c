@@ -6,6 +6,7 @@
 #include "record/thread.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -135,6 +136,7 @@ static nm_recorded_thread *take_free_thread(uint64_t number)
             atomic_store_explicit(&thread->ring->owner_tid, nm_system_tid(), memory_order_relaxed);
             nm_intern_clear(&thread->intern);
             nm_intern_clear(&thread->python_intern);
+            nm_memo_clear(&thread->memo);
             return thread;
         }
     }
@@ -156,6 +158,9 @@ static void prepare_thread(nm_recorded_thread *thread, uint64_t number)
     thread->has_sound_python = thread->unsound_count = 0;
     thread->stack_depth = session->stack_depth;
     thread->module_generation = 0;
+    thread->is_by_rules = nm_process_state.is_by_rules;
+    thread->look_count = 0;
+    memset(thread->other_stacks, 0, sizeof thread->other_stacks);
     nm_own_stack_find(thread, (uintptr_t)__builtin_frame_address(0));
     /* relaxed: this thread alone. A new owner counts its stacks from 1. */
     atomic_store_explicit(&thread->last_stack_id, 0, memory_order_relaxed);

@@ -7,6 +7,7 @@
 #define NM_RECORD_THREAD_STATE_H
 
 #include "record/intern.h"
+#include "record/memo.h"
 #include "record/python_walk.h"
 #include "record/state.h"
 
@@ -42,6 +43,12 @@ static inline void nm_open_frame_forget(nm_open_frame *noted)
 
 #define NM_THREAD_MODULES_MAX 8192
 #define NM_THREAD_LAST_CALLS  256
+#define NM_THREAD_STACKS      4
+#define NM_THREAD_HEAD_BYTES  1024
+
+typedef struct nm_stack_range {
+    uintptr_t begin, end;
+} nm_stack_range;
 
 typedef struct nm_module_table nm_module_table;
 
@@ -56,8 +63,14 @@ struct nm_recorded_thread {
     /* Stacks. */
     uint32_t stack_mode, stack_depth;
     uintptr_t stack_begin, stack_end; /* what may be read as frames; 0, 0: unknown */
-    bool is_own_stack;  /* it is the one that the thread was made with, not one that the program goes to */
-    bool is_stack_open; /* it goes on below its begin, nobody has looked how far */
+    bool is_own_stack;    /* it is the one that the thread was made with, not one that the program goes to */
+    bool is_stack_open;   /* it goes on below its begin, nobody has looked how far */
+    uint32_t is_by_rules; /* 1: walked by .eh_frame (unwind.h), else by frame pointers */
+    uint32_t look_count;  /* at the text, for other stacks */
+    int64_t next_look_ns;
+    nm_stack_range other_stacks[NM_THREAD_STACKS]; /* that it was on: see nm_own_stack_other */
+    nm_memo memo;
+    uint8_t file_head[NM_THREAD_HEAD_BYTES]; /* for nm_modules_open */
     nm_intern intern;
     nm_open_frame interning; /* whose the tables and `addresses` are: a handler that interrupts it keeps off them */
     _Atomic uint64_t last_stack_id;

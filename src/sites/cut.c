@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A stack ends where its caller's ends, so each takes over what is known of its caller's end, and only the outermost
- * frames are looked at: their names, by the same GLOB that plumbing is matched with.
+ * frames are looked at: what the trace says of them, else their names, by the same GLOB that plumbing is matched with.
  */
 #include "sites/cut.h"
 
@@ -52,6 +52,7 @@ bool nm_cut_is_entry(const nm_definitions *definitions, const nm_definition *fra
 }
 
 typedef struct walk_end {
+    uint8_t end;      /* nm_stack_end: what the trace says */
     uint32_t depth;   /* frames from here to the outermost one */
     bool is_known;    /* all of them are */
     bool is_entry;    /* the outermost one begins a thread */
@@ -69,6 +70,7 @@ static walk_end end_of(const nm_definitions *definitions, const walk_end *ends, 
     if (frame == NULL || (node->parent_id != 0 && (parent == NULL || *parent >= index)))
         return (walk_end){0};
     if (node->parent_id == 0) {
+        end.end = node->end;
         end.is_entry = nm_cut_is_entry(definitions, frame);
         end.is_at_clone = matches(nm_site_function(definitions, frame), clones, COUNT_OF(clones));
         return end;
@@ -94,6 +96,15 @@ static void mark_full(const nm_definitions *definitions, walk_end *ends, uint64_
     }
 }
 
+static nm_walk judge(const walk_end *end)
+{
+    if (end->end != NM_STACK_END_UNKNOWN)
+        return end->end == NM_STACK_END_CUT ? NM_WALK_CUT : NM_WALK_WHOLE;
+    if (end->is_entry)
+        return NM_WALK_WHOLE;
+    return end->is_known && !end->is_in_full ? NM_WALK_CUT : NM_WALK_UNKNOWN;
+}
+
 nm_status nm_cuts_mark(nm_definitions *definitions, uint64_t native_depth, nm_error *err)
 {
     size_t count = definitions->stacks.count;
@@ -107,12 +118,8 @@ nm_status nm_cuts_mark(nm_definitions *definitions, uint64_t native_depth, nm_er
     for (size_t index = 0; index < count; index++)
         ends[index] = end_of(definitions, ends, index);
     mark_full(definitions, ends, native_depth);
-    for (size_t index = 0; index < count; index++) {
-        if (ends[index].is_entry)
-            definitions->stacks.items[index].walk = NM_WALK_WHOLE;
-        else if (ends[index].is_known && !ends[index].is_in_full)
-            definitions->stacks.items[index].walk = NM_WALK_CUT;
-    }
+    for (size_t index = 0; index < count; index++)
+        definitions->stacks.items[index].walk = (uint8_t)judge(&ends[index]);
     free(ends);
     return NM_OK;
 }

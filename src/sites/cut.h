@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stacks that are cut: the recorder follows frame pointers, and code that keeps none ends the walk before the beginning of the
- * thread, often at the first frame. The recorder cannot tell that from a beginning (a register that is not used is mostly 0
- * there); the names of the outermost frame can. A stack is whole when that is a line of Python, main, or in what calls a
- * thread's function (libc, the dynamic loader, the C++ library); one as deep as was asked for is neither.
+ * Stacks that are cut. A recorder that walks by rules knows where it ended, and says so in the trace (nm_stack_end). One that follows
+ * frame pointers does not: code that keeps none ends the walk before the beginning of the thread, often at the first frame, and
+ * looks like a beginning (a register that is not used is mostly 0 there); the names of the outermost frame tell them apart. A
+ * stack is whole then when that is a line of Python, main, or in what calls a thread's function (libc, the dynamic loader, the
+ * C++ library); one as deep as was asked for is neither.
  */
 #ifndef NM_SITES_CUT_H
 #define NM_SITES_CUT_H

@@ -38,7 +38,10 @@ static nm_status add_to_list(nm_definition_list *list, const nm_definition *defi
 
 static nm_status add_stack(nm_definitions *definitions, const nm_definition *definition, nm_error *err)
 {
-    nm_stack_node node = {definition->id, definition->stack.parent_id, definition->stack.frame_id, 0, 0};
+    nm_stack_node node = {.stack_id = definition->id,
+                          .parent_id = definition->stack.parent_id,
+                          .frame_id = definition->stack.frame_id,
+                          .end = (uint8_t)(definition->stack.end <= NM_STACK_END_CUT ? definition->stack.end : 0)};
     const uint64_t *place = nm_map_get(&definitions->stacks.by_id, (nm_key){0, definition->id});
 
     if (place != NULL) {

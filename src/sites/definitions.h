@@ -18,6 +18,7 @@ typedef struct nm_stack_node {
     uint64_t frame_id;
     size_t site;  /* for sites/site.c: see there */
     uint8_t walk; /* nm_walk, from sites/cut.c */
+    uint8_t end;  /* nm_stack_end, of an outermost one */
 } nm_stack_node;
 
 typedef struct nm_definition_list { /* of one kind */

@@ -63,7 +63,7 @@ static const field_layout fields_of_kind[DEFINITION_KIND_COUNT][FIELDS_MAX] = {
                           B(module.build_id)},
     [NM_DEFINE_FRAME] = {R(frame.function, STRING), R(frame.file, STRING), U(frame.line), R(frame.module, STRING),
                          U(frame.offset), LR(frame.inlined_in, FRAME), LR(frame.module_id, MODULE)},
-    [NM_DEFINE_STACK] = {R(stack.parent_id, STACK), R(stack.frame_id, FRAME)},
+    [NM_DEFINE_STACK] = {R(stack.parent_id, STACK), R(stack.frame_id, FRAME), L(stack.end)},
     [NM_DEFINE_ATTRIBUTE] = {R(attribute.process_id, PROCESS), U(attribute.source), R(attribute.name, STRING),
                              R(attribute.value, STRING)},
     [NM_DEFINE_ALIAS] = {U(alias.thread_id), U(alias.local_id)},

@@ -459,6 +459,12 @@ typedef enum nm_block_cut {
 #define NM_ALIAS_FRAME    (UINT64_C(3) << 32) /* a Python frame of a thread */
 
 /* One definition. `id` is its number; the fields used depend on the kind. Strings are numbers of earlier strings. */
+typedef enum nm_stack_end { /* what is known of a stack's outermost frame */
+                            NM_STACK_END_UNKNOWN = 0,
+                            NM_STACK_END_WHOLE = 1, /* nothing called it */
+                            NM_STACK_END_CUT = 2,   /* its caller could not be found */
+} nm_stack_end;
+
 typedef struct nm_definition {
     uint64_t kind; /* nm_definition_kind */
     uint64_t id;
@@ -520,6 +526,7 @@ typedef struct nm_definition {
         struct {
             uint64_t parent_id; /* the caller's stack; 0: outermost */
             uint64_t frame_id;
+            uint64_t end; /* nm_stack_end, of the outermost alone */
         } stack;
         struct {
             uint64_t process_id;

@@ -356,7 +356,8 @@ typedef struct nm_ring_python { /* the function's name follows, then the file's 
 
 /* `depth` frames follow, innermost first: a return address, or NM_RING_PYTHON_FRAME and a PYTHON record's number. */
 typedef struct nm_ring_stack {
-    uint64_t ticks, local_id, depth;
+    uint64_t ticks, local_id;
+    uint32_t depth, end; /* end: nm_stack_end */
 } nm_ring_stack;
 
 _Static_assert(sizeof(nm_ring_alloc) == 7 * 8 && sizeof(nm_ring_free) == 7 * 8 && sizeof(nm_ring_stream_call) == 7 * 8,

@@ -88,7 +88,7 @@ static void define_all(pattern *run)
 
         define_text(run, 10 + i, "function_%" PRIu64, i);
         define(run, (nm_definition){NM_DEFINE_FRAME, i, .frame = {.function = 10 + i, .module = 2, .offset = i * 64}});
-        define(run, (nm_definition){NM_DEFINE_STACK, i, .stack = {is_shared ? i - 1 : FRAMES_SHARED, i}});
+        define(run, (nm_definition){NM_DEFINE_STACK, i, .stack = {is_shared ? i - 1 : FRAMES_SHARED, i, 0}});
         if (i % 10000 == 0)
             seal(run, 0);
     }

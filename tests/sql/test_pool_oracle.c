@@ -266,7 +266,7 @@ static void define_all(void)
                      .large_bytes = LARGE_BYTES}});
     for (uint64_t id = 1; id < STACKS; id++) {
         define((nm_definition){.kind = NM_DEFINE_FRAME, .id = id, .frame = {.line = id}});
-        define((nm_definition){.kind = NM_DEFINE_STACK, .id = id, .stack = {0, id}}); /* all of one unknown site */
+        define((nm_definition){.kind = NM_DEFINE_STACK, .id = id, .stack = {0, id, 0}}); /* all of one unknown site */
     }
 }
 

@@ -605,17 +605,19 @@ static nm_status intern_frame(nm_text_trace *trace, const char *text, size_t len
     return status;
 }
 
-static nm_status define_stack(nm_text_trace *trace, uint64_t id, uint64_t parent, uint64_t frame, nm_error *err)
+static nm_status define_stack(nm_text_trace *trace, uint64_t id, uint64_t parent, uint64_t frame, uint64_t end,
+                              nm_error *err)
 {
-    nm_definition definition = {.kind = NM_DEFINE_STACK, .id = id, .stack = {.parent_id = parent, .frame_id = frame}};
+    nm_definition definition = {.kind = NM_DEFINE_STACK, .id = id, .stack = {parent, frame, parent == 0 ? end : 0}};
 
     return add_definition(trace, &definition, err);
 }
 
 /* The stack of a caller: its own number, given when it is first met. */
-static nm_status intern_stack(nm_text_trace *trace, uint64_t parent, uint64_t frame, uint64_t *id, nm_error *err)
+static nm_status intern_stack(nm_text_trace *trace, uint64_t parent, uint64_t frame, uint64_t end, uint64_t *id,
+                              nm_error *err)
 {
-    nm_key key = {parent, frame};
+    nm_key key = {parent == 0 ? end << 62 : parent, frame};
     const uint64_t *known = nm_map_get(&trace->stacks, key);
     nm_status status;
 
@@ -625,7 +627,7 @@ static nm_status intern_stack(nm_text_trace *trace, uint64_t parent, uint64_t fr
     }
     *id = trace->next_stack++;
     status = nm_map_put(&trace->stacks, key, *id, err);
-    return status == NM_OK ? define_stack(trace, *id, parent, frame, err) : status;
+    return status == NM_OK ? define_stack(trace, *id, parent, frame, end, err) : status;
 }
 
 /* Cuts "a < b < c" into its frames, innermost first. 0 when there are too many or none. */
@@ -648,6 +650,20 @@ static size_t cut_frames(const char *text, const char *starts[], size_t lens[])
     return text == NULL ? count : 0;
 }
 
+/* "a < b < (cut)", "a < b < (whole)": what the recorder says of b. */
+static uint64_t take_end(const char *starts[], const size_t lens[], size_t *count)
+{
+    static const char *const names[] = {"", "(whole)", "(cut)"};
+
+    for (uint64_t end = NM_STACK_END_WHOLE; end <= NM_STACK_END_CUT && *count > 1; end++) {
+        if (lens[*count - 1] == strlen(names[end]) && memcmp(starts[*count - 1], names[end], lens[*count - 1]) == 0) {
+            (*count)--;
+            return end;
+        }
+    }
+    return NM_STACK_END_UNKNOWN;
+}
+
 static nm_status parse_stack(nm_text_trace *trace, const char *line, nm_error *err)
 {
     const char *starts[FRAMES_MAX];
@@ -655,7 +671,7 @@ static nm_status parse_stack(nm_text_trace *trace, const char *line, nm_error *e
     char *colon;
     uint64_t id = strtoull(line + strlen("stack"), &colon, 10);
     uint64_t parent = 0;
-    uint64_t frame = 0;
+    uint64_t frame = 0, end;
     nm_status status = NM_OK;
     size_t count;
 
@@ -664,12 +680,13 @@ static nm_status parse_stack(nm_text_trace *trace, const char *line, nm_error *e
     count = cut_frames(colon + 1, starts, lens);
     if (count == 0)
         return bad_line(trace, "too many frames", line, err);
+    end = take_end(starts, lens, &count);
     for (size_t i = count; i-- > 0 && status == NM_OK;) {
         status = intern_frame(trace, starts[i], lens[i], &frame, err);
         if (status == NM_OK && i > 0)
-            status = intern_stack(trace, parent, frame, &parent, err);
+            status = intern_stack(trace, parent, frame, end, &parent, err);
     }
-    return status == NM_OK ? define_stack(trace, id, parent, frame, err) : status;
+    return status == NM_OK ? define_stack(trace, id, parent, frame, end, err) : status;
 }
 
 static nm_status parse_line(nm_text_trace *trace, const char *line, nm_error *err)

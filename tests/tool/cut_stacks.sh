@@ -41,6 +41,7 @@ book() {
 rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch" || exit 1
 command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3 here" && exit 77; }
 
+export NPUMEM_UNWIND=fp # by rules they are whole: true_stacks.sh
 load cut 20 --
 load whole 20 whole --
 load shallow 20 whole -- --stack-depth 2

@@ -171,6 +171,7 @@ typedef struct held_stack {
     const true_frame *frames;
     size_t true_count;
     size_t native_count, python_count;
+    size_t inlined_count; /* native ones that have no frame of their own: they take no room */
 } held_stack;
 
 static void find_truth(size_t *at, long size, held_stack *out)
@@ -190,6 +191,7 @@ static void hold_frame(held_stack *held, sqlite3_stmt *row)
     if (sqlite3_column_int(row, 1) == 0) {
         ck_assert_msg(held->python_count == 0, "%ld bytes: a native frame outside of a Python frame", size);
         held->native_count++;
+        held->inlined_count += sqlite3_column_int(row, 5);
         return;
     }
     const char *file = (const char *)sqlite3_column_text(row, 2), *function = (const char *)sqlite3_column_text(row, 4);
@@ -203,7 +205,7 @@ static void hold_frame(held_stack *held, sqlite3_stmt *row)
 
 static void hold_stack(const held_stack *held, size_t depth, bool wants_native)
 {
-    size_t room = depth - held->native_count;
+    size_t room = depth - (held->native_count - held->inlined_count);
 
     if (held->frames == NULL)
         return;
@@ -222,7 +224,8 @@ static void compare_all(sqlite3 *db, size_t depth, bool wants_native)
         "  SELECT requested_bytes, stack_id, 0 FROM allocation WHERE requested_bytes >= ?"
         "  UNION ALL SELECT c.size, s.parent_id, c.number + 1 FROM chain AS c JOIN stack AS s USING (stack_id)"
         "    WHERE s.parent_id IS NOT NULL)"
-        " SELECT c.size, coalesce(f.module GLOB 'python3.*', 0), f.file, coalesce(f.line, 0), f.function"
+        " SELECT c.size, coalesce(f.module GLOB 'python3.*', 0), f.file, coalesce(f.line, 0), f.function,"
+        " f.inlined_in IS NOT NULL"
         " FROM chain AS c JOIN stack AS s USING (stack_id) JOIN frame AS f USING (frame_id) ORDER BY c.size, c.number";
     sqlite3_stmt *rows;
     held_stack held = {0};

@@ -91,7 +91,7 @@ static void load(uint64_t process, uint64_t base, uint64_t inode, const char *pa
 static uint64_t stack_at(uint64_t process, uint64_t local_id, uint64_t address)
 {
     uint64_t word = address + 1; /* a return address */
-    nm_unify_frames frames = {&word, 1, &(nm_stack_table){0}};
+    nm_unify_frames frames = {&word, 1, NM_STACK_END_UNKNOWN, &(nm_stack_table){0}};
 
     ck_assert_int_eq(nm_unify_define_stack(&unify, process, 1, local_id, &frames, &stacks, NULL), NM_OK);
     return stacks.ids[local_id - 1];

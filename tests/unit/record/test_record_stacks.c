@@ -105,6 +105,11 @@ static void teardown(void)
     }
 }
 
+static bool is_by_frames(void)
+{
+    return getenv("NPUMEM_UNWIND") != NULL;
+}
+
 static void join(void)
 {
     ck_assert(nm_session_join(fixture.folder));
@@ -449,6 +454,16 @@ START_TEST(a_stack_that_has_grown_since_is_still_walked)
 }
 END_TEST
 
+/* By frame pointers nothing is known of such a stack but its first frame. */
+static void check_elsewhere(void)
+{
+    if (is_by_frames())
+        ck_assert_uint_eq(read_last_stack()->depth, 1);
+    else
+        check_chain(read_last_stack());
+    ck_assert(is_in_function(read_last_stack()->addresses[0], inner));
+}
+
 static ucontext_t home, elsewhere;
 
 static void run_elsewhere(void)
@@ -468,14 +483,13 @@ static void go_elsewhere(void)
     elsewhere.uc_link = &home;
     makecontext(&elsewhere, run_elsewhere, 0);
     swapcontext(&home, &elsewhere);
-    ck_assert_uint_eq(read_last_stack()->depth, 1);
-    ck_assert(is_in_function(read_last_stack()->addresses[0], inner));
+    check_elsewhere();
     outer();
     check_chain(read_last_stack());
     munmap(memory, 65536);
 }
 
-START_TEST(a_stack_of_the_programs_own_gives_the_caller_alone)
+START_TEST(a_stack_of_the_programs_own_is_walked_by_rules_alone)
 {
     join();
     go_elsewhere();
@@ -501,12 +515,12 @@ static void handle_elsewhere(void)
     ck_assert_int_eq(sigaltstack(&own, NULL), 0);
     sigaction(SIGUSR1, &action, NULL);
     raise(SIGUSR1);
-    ck_assert_uint_eq(read_last_stack()->depth, 1);
+    check_elsewhere();
     sigaltstack(&none, NULL);
     munmap(own.ss_sp, bytes);
 }
 
-START_TEST(a_handler_on_a_stack_of_its_own_gives_the_caller_alone)
+START_TEST(a_handler_on_a_stack_of_its_own_is_walked_by_rules_alone)
 {
     join();
     handle_elsewhere();
@@ -610,13 +624,24 @@ START_TEST(more_stacks_than_the_table_holds_are_all_told_apart)
 }
 END_TEST
 
-TEST_SUITE(test_record_stacks)
+static void setup_by_frames(void)
 {
-    Suite *suite = suite_create("record_stacks");
-    TCase *tests = tcase_create("record_stacks");
+    setenv("NPUMEM_UNWIND", "fp", 1);
+    setup();
+}
+
+static void teardown_by_frames(void)
+{
+    teardown();
+    unsetenv("NPUMEM_UNWIND");
+}
+
+static void add_tests(Suite *suite, const char *name, void (*begin)(void), void (*end)(void))
+{
+    TCase *tests = tcase_create(name);
 
     tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, a_native_stack_names_the_callers);
     tcase_add_test(tests, the_same_stack_is_described_once);
     tcase_add_test(tests, the_depth_is_capped);
@@ -627,11 +652,20 @@ TEST_SUITE(test_record_stacks)
     tcase_add_test(tests, a_frame_register_that_holds_anything_is_not_followed);
     tcase_add_test(tests, a_lie_on_the_stack_is_not_believed);
     tcase_add_test(tests, a_stack_that_has_grown_since_is_still_walked);
-    tcase_add_test(tests, a_stack_of_the_programs_own_gives_the_caller_alone);
-    tcase_add_test(tests, a_handler_on_a_stack_of_its_own_gives_the_caller_alone);
+    tcase_add_test(tests, a_stack_of_the_programs_own_is_walked_by_rules_alone);
+    tcase_add_test(tests, a_handler_on_a_stack_of_its_own_is_walked_by_rules_alone);
     tcase_add_test(tests, a_handlers_stack_goes_on_into_what_it_interrupted);
     tcase_add_test(tests, every_thread_describes_its_own_stacks_from_the_first_number_on);
     tcase_add_test(tests, more_stacks_than_the_table_holds_are_all_told_apart);
     suite_add_tcase(suite, tests);
+}
+
+TEST_SUITE(test_record_stacks)
+{
+    Suite *suite = suite_create("record_stacks");
+
+    unsetenv("NPUMEM_UNWIND");
+    add_tests(suite, "by_rules", setup, teardown);
+    add_tests(suite, "by_frame_pointers", setup_by_frames, teardown_by_frames);
     return suite;
 }

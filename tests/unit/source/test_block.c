@@ -793,8 +793,8 @@ static void define_a_program(nm_trace_writer *writer)
     write_definition(writer, (nm_definition){NM_DEFINE_HEAP, 1, .heap = {.process_id = 1, .device_id = 1}});
     write_definition(writer, (nm_definition){NM_DEFINE_FRAME, 1, .frame = {.function = 2}});
     write_definition(writer, (nm_definition){NM_DEFINE_FRAME, 2, .frame = {.offset = 77}});
-    write_definition(writer, (nm_definition){NM_DEFINE_STACK, 1, .stack = {0, 1}});
-    write_definition(writer, (nm_definition){NM_DEFINE_STACK, 2, .stack = {1, 2}});
+    write_definition(writer, (nm_definition){NM_DEFINE_STACK, 1, .stack = {0, 1, 0}});
+    write_definition(writer, (nm_definition){NM_DEFINE_STACK, 2, .stack = {1, 2, 0}});
 }
 
 /* All of define_a_program, each behind what it names. */
@@ -872,7 +872,7 @@ START_TEST(a_very_deep_stack_is_written)
     nm_block_header header;
 
     for (uint64_t i = 1; i <= 200000; i++)
-        write_definition(writer, (nm_definition){NM_DEFINE_STACK, i, .stack = {i - 1, 0}});
+        write_definition(writer, (nm_definition){NM_DEFINE_STACK, i, .stack = {i - 1, 0, 0}});
     for (int i = 0; i < NM_BLOCK_WINDOW; i++)
         seal(writer, 0);
     write_event(writer, (nm_event){.kind = NM_EVENT_FREE, .stack_id = 200000});

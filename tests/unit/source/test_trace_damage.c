@@ -117,7 +117,7 @@ static void define_stacks(nm_trace_writer *writer, uint64_t first, uint64_t end)
 
         define(writer, (nm_definition){NM_DEFINE_STRING, i, .string = {(const uint8_t *)text, (size_t)len}});
         define(writer, (nm_definition){NM_DEFINE_FRAME, i, .frame = {.function = i}});
-        define(writer, (nm_definition){NM_DEFINE_STACK, i, .stack = {i <= 10 ? 0 : i % 10 + 1, i}});
+        define(writer, (nm_definition){NM_DEFINE_STACK, i, .stack = {i <= 10 ? 0 : i % 10 + 1, i, 0}});
     }
 }
 
