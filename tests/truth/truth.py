@@ -35,12 +35,15 @@ FLOORS = {"leak precision": 0.98, "leak recall": 0.97, "steps right": 0.98, "ste
 SCATTER = "what leaks is less than what the steps scatter by"
 KNOWN_MISSES = {
     ("critic_more_often", 461510): {"no steps": "too few other places recur as often as the nearest one"},
+    ("critic_more_often", 991075): {"no steps": "the nearest place recurs as often as no optimizer runs"},
     ("leak_late", 461508): {"forecast": SCATTER}, ("leak_late", 461509): {"forecast": SCATTER}, ("leak_late", 461510): {"forecast": SCATTER},
     ("leak_now_and_then", 461508): {"forecast": SCATTER},
     ("leak_now_and_then", 461509): {"forecast": SCATTER, "missed": "22 blocks in 71 steps are not steady"},
     ("leak_with_accumulation", 461509): {},
     ("loader_in_a_thread", 461509): {"no steps": "the distances of the nearest place are not alike enough"},
-    ("loader_in_a_thread", 461510): {"no steps": "what is live at the nearest place comes and goes, as in accumulation"}}
+    ("loader_in_a_thread", 461510): {"no steps": "what is live at the nearest place comes and goes, as in accumulation"},
+    ("loader_in_a_thread", 960081): {"no steps": "what is live at the nearest place comes and goes, as in accumulation"},
+    ("loader_in_a_thread", 991081): {"no steps": "what is live at the nearest place comes and goes, as in accumulation"}}
 
 
 class Figures(collections.Counter):

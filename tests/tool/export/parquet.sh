@@ -44,11 +44,14 @@ if [ "$writer" != - ]; then # alone, for it takes as long as all else
     exit $((failures > 0))
 fi
 
-# Every trace in text; several ranks in one database; more steps and points than leave; names that are no UTF-8 and from anywhere.
+# Every trace in text, and those of each version; several ranks in one database; more steps and points than leave; names that are no UTF-8 and from anywhere.
 mkdir all
 for text in "$source"/tests/sql/*/trace.txt; do
     name=$(basename "${text%/trace.txt}")
     cp "$text" "all/$name.txt" && (cd all && load "$name")
+done
+for trace in "$source"/fixtures/traces/*.zst; do
+    "$bin/npumem-ingest" --quiet -o "all/trace-$(basename "$trace" .zst).db" "$trace" || [ $? = 3 ] || fail "$trace cannot be loaded"
 done
 cp all/heap_place.txt run.txt
 for rank in 0 1 2; do

@@ -261,6 +261,17 @@ static int by_step(const void *left, const void *right)
     return a->generation < b->generation ? -1 : a->generation > b->generation;
 }
 
+/* What a step left behind is not known of one that began before the keyframe, and is of all others. */
+static void take_unknown(const nm_step_total_row *whole, nm_step_total_row *part, size_t cut)
+{
+    if (part->left_count != NM_UNKNOWN_NUMBER)
+        return;
+    ck_assert_int_lt(part->begin_seq, (int64_t)cut);
+    ck_assert_int_eq(part->left_bytes, NM_UNKNOWN_NUMBER);
+    part->left_count = whole->left_count;
+    part->left_bytes = whole->left_bytes;
+}
+
 static void compare_steps(nm_row_list *whole, nm_row_list *part, size_t cut)
 {
     ck_assert_uint_eq(whole->step_total.count, part->step_total.count);
@@ -268,9 +279,11 @@ static void compare_steps(nm_row_list *whole, nm_row_list *part, size_t cut)
         return;
     qsort(whole->step_total.items, whole->step_total.count, sizeof *whole->step_total.items, by_step);
     qsort(part->step_total.items, part->step_total.count, sizeof *part->step_total.items, by_step);
-    for (size_t i = 0; i < whole->step_total.count; i++)
+    for (size_t i = 0; i < whole->step_total.count; i++) {
+        take_unknown(&whole->step_total.items[i], &part->step_total.items[i], cut);
         ck_assert_msg(memcmp(&whole->step_total.items[i], &part->step_total.items[i], sizeof(nm_step_total_row)) == 0,
                       "cut at %zu: row %zu of the steps differs", cut, i);
+    }
 }
 
 static int by_site(const void *left, const void *right)
