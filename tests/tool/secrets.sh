@@ -94,7 +94,7 @@ module=$(query trace "SELECT path FROM z_module WHERE path GLOB '*libc.so*' OR p
 # Every column of text is replaced, or holds words of npumem's own.
 own='device.kind plumbing.origin plumbing.target input.detail input.kind input.order_kind input.recording_id input.state
 z_leak_sum.verdict meta.key meta.value z_module.build_id process.run_mode
-z_process_environment.source z_leaked_sum.verdict z_site_verdict.verdict z_site_verdict.reason z_step_trend.measure
+z_process_environment.source z_leaked_sum.verdict z_site_verdict.verdict z_site_verdict.reason z_step_trend.measure z_histogram.measure
 z_step_trend.verdict frame.label input.leak_basis input.peak_basis input.fragmentation_basis input.hit_basis input.device_basis input.failure_basis
 input.misuse_basis'
 # Tables whose rows stand in schema/ (a user adds to plumbing), and columns that are declared as words of ours.
