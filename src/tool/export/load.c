@@ -59,8 +59,8 @@ static nm_status load(const char *path, bool is_redacted, export_input *input, b
     pid_t child = fork();
     if (child == 0) {
         if (dup2(lines[1], STDERR_FILENO) >= 0)
-            execl(program, INGEST_PROGRAM, is_redacted ? "--redact" : "--quiet", "--quiet", "--progress", "-o", input->file,
-                  "--", path, (char *)NULL);
+            execl(program, INGEST_PROGRAM, is_redacted ? "--redact" : "--quiet", "--quiet", "--progress", "-o",
+                  input->file, "--", path, (char *)NULL);
         _exit(CANNOT_RUN);
     }
     nm_io_close(lines[1]);

@@ -45,8 +45,8 @@ static nm_status check_output(export_run *run, nm_error *err)
 
     if (options->output != NULL && strcmp(options->output, "-") == 0)
         return NM_OK;
-    run->output =
-        options->output == NULL ? answer_beside(options->databases[0], options->format->suffix) : strdup(options->output);
+    run->output = options->output == NULL ? answer_beside(options->databases[0], options->format->suffix)
+                                          : strdup(options->output);
     if (run->output == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (strcmp(options->databases[0], "-") != 0) {
