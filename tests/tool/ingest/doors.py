@@ -202,6 +202,13 @@ def steps():
     check("one input", rows(db, "SELECT count(*) FROM input"), [(1,)])
     done = run("ingest", "--quiet", "--force", "-o", work + "/y.db", folder + "/ASCEND_PROFILER_OUTPUT/trace_view.json")
     check("alone", (done.returncode, "trace_view.json" in done.stderr), (1, True))
+    for span in spans:
+        span["ts"] = "99%s" % span["ts"]
+    with open(folder + "/ASCEND_PROFILER_OUTPUT/trace_view.json", "w", encoding="utf-8") as file:
+        json.dump(spans, file)
+    db = load(folder)
+    check("another clock", rows(db, "SELECT (SELECT count(*) FROM step), kind, text FROM z_unseen"),
+          [(0, "unread part", "steps of trace_view.json: outside the tables' times")])
     os.remove(folder + "/ASCEND_PROFILER_OUTPUT/trace_view.json")
 
 
