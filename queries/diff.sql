@@ -10,9 +10,10 @@
 --             :threshold  changes up to this many bytes are left out (default 0)
 --             :top        rows of sums, and rows of sites, of each moment to return (default 30)
 -- Columns:    moment 'peak' of each heap, 'end' of the recording, 'step' (allocated per step, but for what came before
---             the first), 'mark'; rank, NULL without :by_rank; level and size_basis of the heaps; path, function and
---             line of the site, '(all)' for the sum over all sites, '(stack cut)' for all that has none; base_bytes,
---             run_bytes bytes; change_bytes run minus base, NULL for '(stack cut)', which is not compared
+--             the first), 'mark', 'failure' (of a log: the most that it states); rank, NULL without :by_rank; level and
+--             size_basis of the heaps; path, function and line of the site, '(all)' for the sum over all sites, '(stack
+--             cut)' for all that has none; base_bytes, run_bytes bytes; change_bytes run minus base, NULL for '(stack
+--             cut)', which is not compared
 ATTACH coalesce(:base, 'base.db') AS base;
 WITH
     -- begin diff_half run; main
@@ -39,16 +40,18 @@ WITH
         FROM main.frame
         WHERE frame.frame_id IN (SELECT stack.site_frame_id FROM main.stack)
     ),
-    run_heap (heap_id, process_id, rank, level, size_basis, step_count) AS (
+    run_heap (heap_id, process_id, rank, level, size_basis, step_count, is_stated) AS (
         SELECT
             heap.heap_id,
             heap.process_id,
             process.rank,
             heap_level.name,
             heap.size_basis,
-            (SELECT count(*) FROM main.step WHERE step.process_id = heap.process_id)
+            (SELECT count(*) FROM main.step WHERE step.process_id = heap.process_id),
+            input.peak_basis = 'none'
         FROM main.heap
         JOIN main.process ON process.process_id = heap.process_id
+        JOIN main.input ON input.input_id = process.input_id
         JOIN main.heap_level ON heap_level.level = heap.level
         WHERE (:rank IS NULL OR process.rank = :rank) AND (:level IS NULL OR heap_level.name = :level)
     ),
@@ -103,7 +106,7 @@ WITH
     ),
     run_row (moment, rank, level, size_basis, path, function, line, bytes) AS (
         SELECT
-            run_part.moment,
+            CASE WHEN run_heap.is_stated THEN 5 ELSE run_part.moment END,
             run_heap.rank,
             run_heap.level,
             run_heap.size_basis,
@@ -119,6 +122,7 @@ WITH
         JOIN run_heap ON run_heap.heap_id = run_part.heap_id
         LEFT JOIN main.stack ON stack.stack_id = run_part.stack_id
         LEFT JOIN run_site ON run_site.frame_id = stack.site_frame_id
+        WHERE run_part.moment = 1 OR NOT run_heap.is_stated
     ),
     -- end diff_half
     -- begin diff_half base; base
@@ -145,16 +149,18 @@ WITH
         FROM base.frame
         WHERE frame.frame_id IN (SELECT stack.site_frame_id FROM base.stack)
     ),
-    base_heap (heap_id, process_id, rank, level, size_basis, step_count) AS (
+    base_heap (heap_id, process_id, rank, level, size_basis, step_count, is_stated) AS (
         SELECT
             heap.heap_id,
             heap.process_id,
             process.rank,
             heap_level.name,
             heap.size_basis,
-            (SELECT count(*) FROM base.step WHERE step.process_id = heap.process_id)
+            (SELECT count(*) FROM base.step WHERE step.process_id = heap.process_id),
+            input.peak_basis = 'none'
         FROM base.heap
         JOIN base.process ON process.process_id = heap.process_id
+        JOIN base.input ON input.input_id = process.input_id
         JOIN base.heap_level ON heap_level.level = heap.level
         WHERE (:rank IS NULL OR process.rank = :rank) AND (:level IS NULL OR heap_level.name = :level)
     ),
@@ -209,7 +215,7 @@ WITH
     ),
     base_row (moment, rank, level, size_basis, path, function, line, bytes) AS (
         SELECT
-            base_part.moment,
+            CASE WHEN base_heap.is_stated THEN 5 ELSE base_part.moment END,
             base_heap.rank,
             base_heap.level,
             base_heap.size_basis,
@@ -225,6 +231,7 @@ WITH
         JOIN base_heap ON base_heap.heap_id = base_part.heap_id
         LEFT JOIN base.stack ON stack.stack_id = base_part.stack_id
         LEFT JOIN base_site ON base_site.frame_id = stack.site_frame_id
+        WHERE base_part.moment = 1 OR NOT base_heap.is_stated
     ),
     -- end diff_half
     part (moment, rank, level, size_basis, path, function, run_line, base_line, run_bytes, base_bytes) AS (
@@ -285,7 +292,7 @@ WITH
         END > coalesce(:threshold, 0)
     )
 SELECT
-    CASE ranked.moment WHEN 1 THEN 'peak' WHEN 2 THEN 'end' WHEN 3 THEN 'step' ELSE 'mark' END AS moment,
+    CASE ranked.moment WHEN 1 THEN 'peak' WHEN 2 THEN 'end' WHEN 3 THEN 'step' WHEN 4 THEN 'mark' ELSE 'failure' END AS moment,
     ranked.rank AS rank,
     ranked.level AS level,
     ranked.size_basis AS size_basis,

@@ -8,29 +8,33 @@
 -- Columns:    figure 'peak' most that was live, 'reserved' most that pools held, 'fragmentation' of the pool that view
 --             health has the worst of, 'beyond peak' share of the most that was reserved beyond the most that was live, 'hit
 --             rate' share of requests that pools served by themselves, 'allocation time' in calls that allocate, 'copy
---             time' in calls that copy or set; level of the heaps, NULL of copies; unit 'bytes', 'ratio' (0 to 1) or 'ns';
+--             time' in calls that copy or set; of a log, which tells no peak, 'held at failure' and 'reserved at failure',
+--             the most that it states; level of the heaps, NULL of copies; unit 'bytes', 'ratio' (0 to 1) or 'ns';
 --             base_value, run_value, NULL where it is not known; change_value run minus base
 ATTACH coalesce(:base, 'base.db') AS base;
 WITH
-    run_heap (heap_id, level, level_name) AS (
-        SELECT heap.heap_id, heap.level, heap_level.name
+    run_heap (heap_id, level, level_name, is_stated) AS (
+        SELECT heap.heap_id, heap.level, heap_level.name, input.peak_basis = 'none'
         FROM main.heap
         JOIN main.process ON process.process_id = heap.process_id
+        JOIN main.input ON input.input_id = process.input_id
         JOIN main.heap_level ON heap_level.level = heap.level
         WHERE (:rank IS NULL OR process.rank = :rank) AND (:level IS NULL OR heap_level.name = :level)
     ),
-    base_heap (heap_id, level, level_name) AS (
-        SELECT heap.heap_id, heap.level, heap_level.name
+    base_heap (heap_id, level, level_name, is_stated) AS (
+        SELECT heap.heap_id, heap.level, heap_level.name, input.peak_basis = 'none'
         FROM base.heap
         JOIN base.process ON process.process_id = heap.process_id
+        JOIN base.input ON input.input_id = process.input_id
         JOIN base.heap_level ON heap_level.level = heap.level
         WHERE (:rank IS NULL OR process.rank = :rank) AND (:level IS NULL OR heap_level.name = :level)
     ),
-    sums (side, level, level_name, peak, reserved, live_of_reserved, cost_count, cost_ns) AS (
+    sums (side, level, level_name, is_stated, peak, reserved, live_of_reserved, cost_count, cost_ns) AS (
         SELECT
             2,
             run_heap.level,
             run_heap.level_name,
+            run_heap.is_stated,
             sum(z_heap_sum.peak_bytes),
             sum(z_heap_sum.peak_reserved_bytes),
             sum(CASE WHEN z_heap_sum.peak_reserved_bytes > 0 THEN z_heap_sum.peak_bytes END),
@@ -38,12 +42,13 @@ WITH
             sum(z_heap_sum.cost_ns)
         FROM run_heap
         JOIN main.z_heap_sum ON z_heap_sum.heap_id = run_heap.heap_id
-        GROUP BY run_heap.level
+        GROUP BY run_heap.level, run_heap.is_stated
         UNION ALL
         SELECT
             1,
             base_heap.level,
             base_heap.level_name,
+            base_heap.is_stated,
             sum(z_heap_sum.peak_bytes),
             sum(z_heap_sum.peak_reserved_bytes),
             sum(CASE WHEN z_heap_sum.peak_reserved_bytes > 0 THEN z_heap_sum.peak_bytes END),
@@ -51,7 +56,7 @@ WITH
             sum(z_heap_sum.cost_ns)
         FROM base_heap
         JOIN base.z_heap_sum ON z_heap_sum.heap_id = base_heap.heap_id
-        GROUP BY base_heap.level
+        GROUP BY base_heap.level, base_heap.is_stated
     ),
     hits (side, level, level_name, request_count, miss_count) AS (
         SELECT 2, run_heap.level, run_heap.level_name, sum(z_pool_hit.allocation_count), sum(z_pool_hit.miss_count)
@@ -91,9 +96,13 @@ WITH
         WHERE :level IS NULL AND (:rank IS NULL OR process.rank = :rank)
     ),
     figure (place, side, name, level, level_name, unit, value) AS (
-        SELECT 1, side, 'peak', level, level_name, 'bytes', peak FROM sums WHERE peak > 0
+        SELECT 1, side, 'peak', level, level_name, 'bytes', peak FROM sums WHERE peak > 0 AND NOT is_stated
         UNION ALL
-        SELECT 2, side, 'reserved', level, level_name, 'bytes', reserved FROM sums WHERE reserved > 0
+        SELECT 2, side, 'reserved', level, level_name, 'bytes', reserved FROM sums WHERE reserved > 0 AND NOT is_stated
+        UNION ALL
+        SELECT 8, side, 'held at failure', level, level_name, 'bytes', peak FROM sums WHERE peak > 0 AND is_stated
+        UNION ALL
+        SELECT 9, side, 'reserved at failure', level, level_name, 'bytes', reserved FROM sums WHERE reserved > 0 AND is_stated
         UNION ALL
         SELECT 3, side, 'fragmentation', level, level_name, 'ratio', value FROM unused WHERE value IS NOT NULL
         UNION ALL
@@ -106,7 +115,7 @@ WITH
             'ratio',
             max(0.0, 1 - CAST(live_of_reserved AS REAL) / reserved)
         FROM sums
-        WHERE reserved > 0
+        WHERE reserved > 0 AND NOT is_stated
         UNION ALL
         SELECT 5, side, 'hit rate', level, level_name, 'ratio', 1 - CAST(miss_count AS REAL) / request_count
         FROM hits

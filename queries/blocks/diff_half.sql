@@ -14,16 +14,18 @@ $1_site (frame_id, path, function, line) AS (
     FROM $2.frame
     WHERE frame.frame_id IN (SELECT stack.site_frame_id FROM $2.stack)
 ),
-$1_heap (heap_id, process_id, rank, level, size_basis, step_count) AS (
+$1_heap (heap_id, process_id, rank, level, size_basis, step_count, is_stated) AS (
     SELECT
         heap.heap_id,
         heap.process_id,
         process.rank,
         heap_level.name,
         heap.size_basis,
-        (SELECT count(*) FROM $2.step WHERE step.process_id = heap.process_id)
+        (SELECT count(*) FROM $2.step WHERE step.process_id = heap.process_id),
+        input.peak_basis = 'none'
     FROM $2.heap
     JOIN $2.process ON process.process_id = heap.process_id
+    JOIN $2.input ON input.input_id = process.input_id
     JOIN $2.heap_level ON heap_level.level = heap.level
     WHERE (:rank IS NULL OR process.rank = :rank) AND (:level IS NULL OR heap_level.name = :level)
 ),
@@ -78,7 +80,7 @@ $1_part (moment, heap_id, stack_id, is_baseline, bytes) AS (
 ),
 $1_row (moment, rank, level, size_basis, path, function, line, bytes) AS (
     SELECT
-        $1_part.moment,
+        CASE WHEN $1_heap.is_stated THEN 5 ELSE $1_part.moment END,
         $1_heap.rank,
         $1_heap.level,
         $1_heap.size_basis,
@@ -94,4 +96,5 @@ $1_row (moment, rank, level, size_basis, path, function, line, bytes) AS (
     JOIN $1_heap ON $1_heap.heap_id = $1_part.heap_id
     LEFT JOIN $2.stack ON stack.stack_id = $1_part.stack_id
     LEFT JOIN $1_site ON $1_site.frame_id = stack.site_frame_id
+    WHERE $1_part.moment = 1 OR NOT $1_heap.is_stated
 ),

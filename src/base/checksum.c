@@ -83,7 +83,7 @@ uint64_t nm_checksum(const void *data, size_t len)
 uint64_t nm_checksum_seeded(const void *data, size_t len, uint64_t seed)
 {
     const uint8_t *p = data;
-    const uint8_t *end = p + len;
+    const uint8_t *end = len == 0 ? p : p + len; /* of nothing p may be NULL */
     uint64_t lane[4], hash = seed + PRIME_5;
 
     if (len >= STRIPE_BYTES) {
@@ -103,7 +103,7 @@ void nm_checksum_begin(nm_checksum_run *run)
 void nm_checksum_add(nm_checksum_run *run, const void *data, size_t len)
 {
     const uint8_t *p = data;
-    const uint8_t *end = p + len;
+    const uint8_t *end = len == 0 ? p : p + len; /* of nothing p may be NULL */
     size_t kept = run->len % STRIPE_BYTES;
 
     run->len += len;

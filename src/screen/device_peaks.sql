@@ -1,5 +1,5 @@
 -- device_peaks.sql: each device that tells what is in use, at its peak, with how much of what, and whether that is an
--- estimate.
+-- estimate. Whose it is, where the numbers of devices are those of their processes and several have this one.
 WITH
     c AS (
         SELECT
@@ -23,7 +23,13 @@ SELECT
     s.total_bytes AS total_bytes,
     c.ns AS ns,
     s.is_stale AS is_stale,
-    process.host AS host
+    process.host AS host,
+    CASE WHEN device.physical_ordinal IS NULL AND EXISTS (
+        SELECT 1 FROM device AS o WHERE o.ordinal = device.ordinal AND o.device_id <> device.device_id
+    ) THEN process.rank END AS rank,
+    CASE WHEN device.physical_ordinal IS NULL AND EXISTS (
+        SELECT 1 FROM device AS o WHERE o.ordinal = device.ordinal AND o.device_id <> device.device_id
+    ) THEN process.pid END AS pid
 FROM c
 JOIN z_device_sample AS s ON s.moment_id = c.moment_id AND s.hardware_id = c.hardware_id
 JOIN device ON device.device_id = c.hardware_id

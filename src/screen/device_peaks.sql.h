@@ -6,7 +6,7 @@
 #include "store/question.h"
 
 #define NM_DEVICE_PEAKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(moment_id) INTEGER(device) TEXT(device_kind) \
-    INTEGER(used_bytes) INTEGER(total_bytes) INTEGER(ns) FLAG(is_stale) TEXT(host)
+    INTEGER(used_bytes) INTEGER(total_bytes) INTEGER(ns) FLAG(is_stale) TEXT(host) INTEGER(rank) INTEGER(pid)
 #define NM_DEVICE_PEAKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(most_count)
 NM_QUESTION_OF_TEXTS(device_peaks, NM_DEVICE_PEAKS_COLUMNS, NM_DEVICE_PEAKS_PARAMETERS)
 

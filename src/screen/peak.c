@@ -60,13 +60,6 @@ static void begin_peak(nm_screen *s, bool is_first)
     nm_screen_rows(s, 3);
 }
 
-/* "NPU 0" whoever uses it. */
-static const char *device_name(const nm_screen *s, const char *kind, int64_t device, char out[64])
-{
-    snprintf(out, 64, "%.12s %lld", nm_screen_device_kind(s, kind), (long long)device);
-    return out;
-}
-
 /* `ns` and `seq` may be NM_NULL. */
 static void say_time(nm_screen *s, int64_t ns, int64_t seq)
 {
@@ -80,7 +73,7 @@ static void say_time(nm_screen *s, int64_t ns, int64_t seq)
 
 static nm_status add_told(nm_screen *s, bool *is_begun, nm_error *err)
 {
-    char used[NM_HUMAN_BYTES], total[NM_HUMAN_BYTES], left[NM_HUMAN_BYTES], device[64];
+    char used[NM_HUMAN_BYTES], total[NM_HUMAN_BYTES], left[NM_HUMAN_BYTES], device[NM_SAY_PLACE_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_device_peaks_row row;
     nm_status status = nm_device_peaks_ask(s->db, DEVICES_MAX, &rows, err);
@@ -93,7 +86,7 @@ static nm_status add_told(nm_screen *s, bool *is_begun, nm_error *err)
         begin_peak(s, !*is_begun);
         *is_begun = true;
         nm_screen_say(s, row.is_stale ? NM_SAY_PEAK_ABOUT : NM_SAY_PEAK_USED,
-                      NM_WORDS({"device", device_name(s, row.device_kind, row.device, device)},
+                      NM_WORDS({"device", nm_screen_place(s, NM_SCREEN_OWNER(&row), device)},
                                {"bytes", nm_human_bytes(used, row.used_bytes)},
                                {"total", nm_human_bytes(total, row.total_bytes)}));
         say_time(s, NM_NUMBER_OF(&row, ns), NM_NULL);
@@ -107,7 +100,7 @@ static nm_status add_told(nm_screen *s, bool *is_begun, nm_error *err)
 
 static nm_status add_untold(nm_screen *s, bool *is_begun, nm_error *err)
 {
-    char bytes[NM_HUMAN_BYTES], total[NM_HUMAN_BYTES], left[NM_HUMAN_BYTES], device[64];
+    char bytes[NM_HUMAN_BYTES], total[NM_HUMAN_BYTES], left[NM_HUMAN_BYTES], device[NM_SAY_PLACE_BYTES];
     sqlite3_stmt *rows = NULL;
     nm_untold_peaks_row row;
     nm_status status = nm_untold_peaks_ask(s->db, DEVICES_MAX, &rows, err);
@@ -118,7 +111,7 @@ static nm_status add_untold(nm_screen *s, bool *is_begun, nm_error *err)
         begin_peak(s, !*is_begun);
         *is_begun = true;
         nm_screen_say(s, row.has.capacity_bytes ? NM_SAY_PEAK_DRIVER_OF : NM_SAY_PEAK_DRIVER,
-                      NM_WORDS({"device", device_name(s, row.device_kind, row.device, device)},
+                      NM_WORDS({"device", nm_screen_place(s, NM_SCREEN_OWNER(&row), device)},
                                {"bytes", nm_human_bytes(bytes, row.peak_bytes)},
                                {"total", nm_human_bytes(total, row.capacity_bytes)}));
         say_time(s, NM_NUMBER_OF(&row, peak_ns), NM_NUMBER_OF(&row, peak_seq));
@@ -194,6 +187,13 @@ static nm_status add_heaps(nm_screen *s, bool *is_begun, nm_error *err)
 }
 
 /* ---- What a server's device is full of ---- */
+
+/* "NPU 0" whoever uses it. */
+static const char *device_name(const nm_screen *s, const char *kind, int64_t device, char out[64])
+{
+    snprintf(out, 64, "%.12s %lld", nm_screen_device_kind(s, kind), (long long)device);
+    return out;
+}
 
 static nm_status add_budget(nm_screen *s, nm_error *err)
 {

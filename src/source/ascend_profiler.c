@@ -34,7 +34,7 @@ nm_status nm_ascend_profiler_new(nm_ascend_profiler **out, nm_error *err)
     if (profiler == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     profiler->pid = profiler->rank = NM_UNKNOWN_NUMBER;
-    profiler->first_ns = INT64_MAX;
+    profiler->first_ns = profiler->spans_begin_ns = INT64_MAX;
     nm_status status = nm_gathered_new(&profiler->gathered, err);
     profiler->stacks.spans.gathered = profiler->stacks.chains.gathered = profiler->gathered;
     return status;
@@ -73,8 +73,10 @@ static bool is_word(nm_bytes bytes, const char *word)
 
 static void note_time(nm_ascend_profiler *profiler, int64_t ns)
 {
-    if (ns != NM_NO_TIME && ns < profiler->first_ns)
-        profiler->first_ns = ns;
+    if (ns == NM_NO_TIME)
+        return;
+    profiler->first_ns = ns < profiler->first_ns ? ns : profiler->first_ns;
+    profiler->last_ns = ns > profiler->last_ns ? ns : profiler->last_ns;
 }
 
 /* ---- Devices, threads, pools ---- */
@@ -358,16 +360,36 @@ nm_status nm_ascend_profiler_call(nm_ascend_profiler *profiler, int64_t tid, int
                : status;
 }
 
-nm_status nm_ascend_profiler_step(nm_ascend_profiler *profiler, int64_t number, int64_t ns, nm_error *err)
+static nm_status add_step(nm_ascend_profiler *profiler, int64_t number, int64_t ns, nm_error *err)
 {
     nm_status status = nm_array_grow(&profiler->steps.items, &profiler->steps.capacity, profiler->steps.count + 1,
                                      sizeof *profiler->steps.items, err);
 
-    if (status != NM_OK || is_odd(profiler, ns, 0))
-        return status;
+    if (status == NM_OK)
+        profiler->steps.items[profiler->steps.count++] = (step){ns, number};
+    return status;
+}
+
+nm_status nm_ascend_profiler_step(nm_ascend_profiler *profiler, int64_t number, int64_t ns, nm_error *err)
+{
+    if (is_odd(profiler, ns, 0))
+        return NM_OK;
     note_time(profiler, ns);
-    profiler->steps.items[profiler->steps.count++] = (step){ns, number};
-    return NM_OK;
+    return add_step(profiler, number, ns, err);
+}
+
+nm_status nm_ascend_profiler_span(nm_ascend_profiler *profiler, int64_t number, int64_t ns, int64_t duration_ns,
+                                  nm_error *err)
+{
+    int64_t end_ns = ns;
+
+    if (is_odd(profiler, ns, 0))
+        return NM_OK;
+    if (duration_ns > 0 && __builtin_add_overflow(ns, duration_ns, &end_ns))
+        end_ns = INT64_MAX;
+    profiler->spans_begin_ns = ns < profiler->spans_begin_ns ? ns : profiler->spans_begin_ns;
+    profiler->spans_end_ns = end_ns > profiler->spans_end_ns ? end_ns : profiler->spans_end_ns;
+    return add_step(profiler, number, ns, err);
 }
 
 nm_status nm_ascend_profiler_environment(nm_ascend_profiler *profiler, nm_bytes name, nm_bytes value, nm_error *err)
@@ -524,9 +546,30 @@ static nm_status give_samples(nm_ascend_profiler *profiler, nm_error *err)
     return status;
 }
 
+/* Steps of another clock would be of no event that the tables tell. */
+static nm_status judge_spans(nm_ascend_profiler *profiler, nm_error *err)
+{
+    static const char part[] = "steps of trace_view.json: outside the tables' times";
+    bool is_outside = profiler->spans_end_ns < profiler->first_ns || profiler->spans_begin_ns > profiler->last_ns;
+    nm_event event = {.kind = NM_EVENT_NOTE,
+                      .time_ns = NM_NO_TIME,
+                      .thread_id = MAIN_THREAD,
+                      .detail = NM_NOTE_UNREAD_PART,
+                      .number = 1};
+    nm_status status;
+
+    if (profiler->spans_begin_ns == INT64_MAX || !is_outside) {
+        note_time(profiler, profiler->spans_begin_ns == INT64_MAX ? NM_NO_TIME : profiler->spans_begin_ns);
+        return NM_OK;
+    }
+    profiler->steps.count = 0;
+    status = nm_gathered_string(profiler->gathered, text(part), &event.name_id, err);
+    return status == NM_OK ? nm_gathered_event(profiler->gathered, INT64_MIN, &event, err) : status;
+}
+
 static nm_status give_steps(nm_ascend_profiler *profiler, nm_error *err)
 {
-    nm_status status = NM_OK;
+    nm_status status = judge_spans(profiler, err);
 
     for (size_t i = 0; i < profiler->steps.count && status == NM_OK; i++) {
         const step *row = &profiler->steps.items[i];

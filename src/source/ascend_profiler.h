@@ -52,7 +52,8 @@ typedef struct nm_ascend_profiler {
         size_t count, capacity;
     } operators;
     nm_ascend_stacks stacks;
-    int64_t first_ns; /* of all that is told */
+    int64_t first_ns, last_ns;            /* of all that is told */
+    int64_t spans_begin_ns, spans_end_ns; /* of steps of trace_view.json */
     uint64_t next_address, place;
     uint64_t uncertain_count; /* rows whose time has no digits left */
     uint64_t damaged_count;   /* rows that say nothing */
@@ -111,6 +112,11 @@ nm_status nm_ascend_profiler_device(nm_ascend_profiler *profiler, int64_t device
 nm_status nm_ascend_profiler_call(nm_ascend_profiler *profiler, int64_t tid, int64_t begin_ns, int64_t end_ns,
                                   nm_bytes name, int64_t chain, nm_error *err);
 nm_status nm_ascend_profiler_step(nm_ascend_profiler *profiler, int64_t number, int64_t ns, nm_error *err);
+
+/* A step of trace_view.json. Where none of them lies within the times of the tables their clock is another: none is told, and that is noted.
+ * `duration_ns` may be NM_NO_TIME. */
+nm_status nm_ascend_profiler_span(nm_ascend_profiler *profiler, int64_t number, int64_t ns, int64_t duration_ns,
+                                  nm_error *err);
 nm_status nm_ascend_profiler_environment(nm_ascend_profiler *profiler, nm_bytes name, nm_bytes value, nm_error *err);
 
 /* NM_ERR_FORMAT: nothing of memory is told. */

@@ -250,17 +250,17 @@ static nm_status read_info(nm_ascend_profiler *profiler, nm_input *input, nm_err
 
 typedef struct span {
     int64_t step; /* -1: it is none */
-    int64_t ns;
+    int64_t ns, duration_ns;
 } span;
 
-/* Of an entry its members name and ts; times are texts in newer versions. */
+/* Of an entry its members name, ts and dur; times are texts in newer versions. */
 static nm_status read_span(nm_json_reader *reader, span *out, nm_error *err)
 {
     static const char prefix[] = "ProfilerStep#";
     nm_json_token token;
     nm_status status;
 
-    *out = (span){-1, NM_NO_TIME};
+    *out = (span){-1, NM_NO_TIME, NM_NO_TIME};
     while ((status = nm_json_next(reader, &token, err)) == NM_OK && token.kind != NM_JSON_OBJECT_END) {
         nm_cell cell = {.kind = NM_CELL_TEXT, .text = token.text};
 
@@ -269,9 +269,14 @@ static nm_status read_span(nm_json_reader *reader, span *out, nm_error *err)
             cell.text = (nm_bytes){token.text.data + sizeof prefix - 1, token.text.len - (sizeof prefix - 1)};
             if (!nm_cell_get(&cell, 1, &out->step))
                 out->step = -1;
-        } else if (nm_json_is(token.name, "ts") && (token.kind == NM_JSON_TEXT || token.kind == NM_JSON_NUMBER) &&
-                   !nm_cell_get(&cell, NS_PER_US, &out->ns))
-            out->ns = NM_NO_TIME;
+        } else if (token.kind == NM_JSON_TEXT || token.kind == NM_JSON_NUMBER) {
+            int64_t *time = nm_json_is(token.name, "ts")    ? &out->ns
+                            : nm_json_is(token.name, "dur") ? &out->duration_ns
+                                                            : NULL;
+
+            if (time != NULL && !nm_cell_get(&cell, NS_PER_US, time))
+                *time = NM_NO_TIME;
+        }
         if ((status = nm_json_pass(reader, &token, err)) != NM_OK)
             return status;
     }
@@ -286,7 +291,9 @@ static nm_status take_span(nm_ascend_profiler *profiler, nm_map *steps, const sp
     if (found->step < 0 || found->ns == NM_NO_TIME)
         return NM_OK;
     status = nm_map_number(steps, (nm_key){.low = (uint64_t)found->step}, &number, err);
-    return status == NM_OK && number == count ? nm_ascend_profiler_step(profiler, found->step, found->ns, err) : status;
+    return status == NM_OK && number == count
+               ? nm_ascend_profiler_span(profiler, found->step, found->ns, found->duration_ns, err)
+               : status;
 }
 
 /* Of what is no JSON, or ends within it, what stands in front. */

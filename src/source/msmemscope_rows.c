@@ -75,7 +75,7 @@ static nm_bytes bare(const uint8_t *begin, const uint8_t *end)
 static nm_cell attribute(const nm_cell *attributes, const char *key)
 {
     nm_bytes text = nm_cell_text(attributes);
-    const uint8_t *at = text.data, *end = text.data + text.len;
+    const uint8_t *at = text.data, *end = text.len == 0 ? at : text.data + text.len;
 
     while (at < end) {
         const uint8_t *comma = memchr(at, ',', (size_t)(end - at));
@@ -142,7 +142,7 @@ static int16_t device_of(const nm_cell *cell)
 
 static nm_bytes owner_part(nm_bytes owner, unsigned number)
 {
-    const uint8_t *at = owner.data, *end = owner.data + owner.len;
+    const uint8_t *at = owner.data, *end = owner.len == 0 ? at : owner.data + owner.len;
 
     for (; at < end; at++, number--) {
         const uint8_t *stop = memchr(at, '@', (size_t)(end - at));

@@ -753,7 +753,7 @@ static nm_status give_segment(dump_source *source, const dump_heap *pool, uint64
 static nm_status give_rest(dump_source *source, uint32_t number, uint64_t segment, nm_error *err)
 {
     const dump_heap heap = source->heaps.items[number];
-    int64_t rest = heap.used_before - heap.from_before_bytes;
+    int64_t rest = heap.has_first ? heap.used_before - heap.from_before_bytes : 0;
     uint64_t size = (uint64_t)rest, end = segment + (uint64_t)heap.total_before, far = FAR_ADDRESS + number * FAR_BYTES;
     uint64_t place = !heap.has_apart                      ? segment
                      : segment == 0                       ? 0
@@ -762,7 +762,7 @@ static nm_status give_rest(dump_source *source, uint32_t number, uint64_t segmen
                                                           : 0;
     nm_status status = NM_OK;
 
-    if (!heap.has_first || rest <= 0 || size >= FAR_BYTES || number >= FAR_HEAPS_MAX)
+    if (rest <= 0 || size >= FAR_BYTES || number >= FAR_HEAPS_MAX)
         return NM_OK;
     if (place == 0)
         status = give_segment(source, &heap, far, size, false, err);

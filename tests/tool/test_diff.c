@@ -225,6 +225,33 @@ START_TEST(the_figures_that_people_ask_for_come_first)
 }
 END_TEST
 
+/* What was held when memory ran out is no peak, and nothing of it was live at one. */
+START_TEST(a_log_states_what_was_held_at_failure)
+{
+    expect(
+        "for i in 1 2; do echo \"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.00 GiB. GPU 0 has a "
+        "total"
+        " capacity of 79.00 GiB of which $i.50 GiB is free. Including non-PyTorch memory, this process has 7$i.25 GiB"
+        " memory in use. Of the allocated memory 6$i.50 GiB is allocated by PyTorch, and $i.00 GiB is reserved by "
+        "PyTorch"
+        " but unallocated.\" >$i.log; $I --quiet $i.log -o log$i.db; done",
+        0, NULL);
+    expect("$D log1.db log2.db", 1,
+           "\nfigures\n"
+           "       change          A          B\n"
+           "     +1.0 GiB   61.5 GiB   62.5 GiB  pool       held at failure\n"
+           "     +1.0 GiB   71.2 GiB   72.2 GiB  driver     held at failure\n"
+           "     +2.0 GiB   62.5 GiB   64.5 GiB  pool       reserved at failure\n"
+           "\nversions and settings\n");
+    expect("$D log1.db log2.db", 1,
+           "\nheld when memory ran out\n"
+           "       change          A          B\n"
+           "     +1.0 GiB   71.2 GiB   72.2 GiB  driver     all sites\n"
+           "     +1.0 GiB   61.5 GiB   62.5 GiB  pool       all sites\n");
+    expect("$D log1.db log2.db | grep -c peak", 1, "0\n");
+}
+END_TEST
+
 START_TEST(two_moments_of_a_run_are_compared)
 {
     expect("load $T/../between_moments/trace.txt m && $D m.db@warm m.db@step:2", 1,
@@ -388,6 +415,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, sites_by_rules_of_another_version_are_no_news);
     tcase_add_test(tests, what_is_not_there_is_said);
     tcase_add_test(tests, the_figures_that_people_ask_for_come_first);
+    tcase_add_test(tests, a_log_states_what_was_held_at_failure);
     tcase_add_test(tests, two_moments_of_a_run_are_compared);
     tcase_add_test(tests, moments_that_are_not_there_are_said);
     tcase_add_test(tests, sums_are_those_of_lists_of_what_is_live);

@@ -115,6 +115,8 @@ static void write_moment_title(const diff_run *run, const char *moment)
         printf("%s", nm_spoken("\nlive at the end\n"));
     else if (strcmp(moment, "step") == 0)
         printf("%s", nm_spoken("\nallocated per step\n"));
+    else if (strcmp(moment, "failure") == 0)
+        printf("%s", nm_spoken("\nheld when memory ran out\n"));
     else
         printf(nm_spoken("\nlive at mark %s\n"), nm_human_text(at, sizeof at, run->options->choice.at, VALUE_COLUMNS));
     diff_write_titles(titles);

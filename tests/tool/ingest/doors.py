@@ -78,7 +78,10 @@ def check_words(kind, path, db, bases):
         check("%s: stack oom tells" % kind, "no request" in oom, kind == "torch.profiler")
     head = run("diff", db, db).stdout.splitlines()[0]
     check("%s: diff says its kind" % kind, "middle" in head, rows(db, "SELECT baseline = 'known' AND peak_basis <> 'none' FROM input")[0][0] == 1)
-    hits = [line for line in run("diff", db, db).stdout.splitlines() if line.endswith("hit rate")]
+    lines = run("diff", db, db).stdout.splitlines()
+    check("%s: diff of a peak" % kind, (any(line.endswith("  peak") for line in lines), any(line.endswith("held at failure") for line in lines)),
+          (bases[1] != "none", kind == "a log") if rows(db, "SELECT coalesce(sum(peak_bytes), 0) FROM z_heap_sum")[0][0] > 0 else (False, False))
+    hits = [line for line in lines if line.endswith("hit rate")]
     miss_count = rows(db, "SELECT coalesce(sum(miss_count), 0) FROM z_pool_hit")[0][0]
     check("%s: diff of a hit rate" % kind, len(hits) > 0, rows(db, "SELECT count(*) FROM z_pool_hit")[0][0] > 0 and (miss_count > 0 or bases[3] == "exact"))
     check("%s: hit rates" % kind, rows(db, "SELECT count(*) FROM pool_hit_rate WHERE hit_rate = 1 AND bucket = 'all'")[0][0] > 0, False)
@@ -202,6 +205,13 @@ def steps():
     check("one input", rows(db, "SELECT count(*) FROM input"), [(1,)])
     done = run("ingest", "--quiet", "--force", "-o", work + "/y.db", folder + "/ASCEND_PROFILER_OUTPUT/trace_view.json")
     check("alone", (done.returncode, "trace_view.json" in done.stderr), (1, True))
+    for span in spans:
+        span["ts"] = "99%s" % span["ts"]
+    with open(folder + "/ASCEND_PROFILER_OUTPUT/trace_view.json", "w", encoding="utf-8") as file:
+        json.dump(spans, file)
+    db = load(folder)
+    check("another clock", rows(db, "SELECT (SELECT count(*) FROM step), kind, text FROM z_unseen"),
+          [(0, "unread part", "steps of trace_view.json: outside the tables' times")])
     os.remove(folder + "/ASCEND_PROFILER_OUTPUT/trace_view.json")
 
 

@@ -214,6 +214,41 @@ START_TEST(an_end_whose_reason_is_known_comes_first)
 }
 END_TEST
 
+/* Of two processes that call a device NPU 0 nobody knows whether it is one: each line says whose it is. */
+START_TEST(lines_of_devices_of_one_number_say_whose_they_are)
+{
+    static const char untold[] = "process 1 pid=101 host=h1\n"
+                                 "process 2 pid=102 host=h1\n"
+                                 "device 1 process=1 ordinal=0 kind=npu\n"
+                                 "device 2 process=2 ordinal=0 kind=npu\n"
+                                 "device 3 process=2 ordinal=1 kind=npu\n"
+                                 "heap 1 process=1 device=1 level=driver basis=block name=memory\n"
+                                 "heap 2 process=2 device=2 level=driver basis=block name=memory\n"
+                                 "heap 3 process=2 device=3 level=driver basis=block name=memory\n"
+                                 "@1000 alloc heap=1 address=0x1000000 block=4096\n"
+                                 "@2000 alloc heap=2 address=0x1000000 block=4096\n"
+                                 "@3000 alloc heap=3 address=0x2000000 block=4096\n";
+    static const char told[] = "@4000 memory_sample device=1 detail=hbm free=10240 total=16384\n"
+                               "@5000 memory_sample device=2 detail=hbm free=10240 total=16384\n"
+                               "@6000 memory_sample device=3 detail=hbm free=10240 total=16384\n";
+    nm_input_row input = load_whole_input(3);
+    char all[sizeof untold + sizeof told], *screen = show(untold, &input, NM_ENGLISH, false);
+
+    ck_assert_msg(strstr(screen, " pid 101 NPU 0  4.0 KiB held by the program") != NULL, "%s", screen);
+    ck_assert_msg(strstr(screen, " pid 102 NPU 0  4.0 KiB held by the program") != NULL, "%s", screen);
+    ck_assert_msg(strstr(screen, "  NPU 1  4.0 KiB held by the program") != NULL, "%s", screen);
+    free(screen);
+    unlink(path);
+    snprintf(all, sizeof all, "%s%s", untold, told);
+    input = load_whole_input(6);
+    screen = show(all, &input, NM_CHINESE, false);
+    ck_assert_msg(strstr(screen, "pid 101 NPU 0  已用 6.0 KiB / 16.0 KiB") != NULL, "%s", screen);
+    ck_assert_msg(strstr(screen, "pid 102 NPU 0  已用 6.0 KiB / 16.0 KiB") != NULL, "%s", screen);
+    ck_assert_msg(strstr(screen, "  NPU 1  已用 6.0 KiB / 16.0 KiB") != NULL, "%s", screen);
+    free(screen);
+}
+END_TEST
+
 /* Heaps, more than fit, with names of wide characters and of what moves a cursor. */
 static void many_heaps(nm_buffer *text)
 {
@@ -410,6 +445,7 @@ TEST_SUITE(test_screen)
     tcase_add_test(tcase, loss_stands_in_the_first_lines);
     tcase_add_test(tcase, no_screen_is_larger_than_it_may_be);
     tcase_add_test(tcase, an_end_whose_reason_is_known_comes_first);
+    tcase_add_test(tcase, lines_of_devices_of_one_number_say_whose_they_are);
     tcase_add_test(tcase, sentences_take_words_by_name_and_number);
     tcase_add_test(tcase, the_environment_says_which_language);
     tcase_add_test(tcase, numbers_are_short_and_exact_enough);

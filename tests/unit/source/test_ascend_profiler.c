@@ -110,7 +110,7 @@ static void take_event(delivered *out, const nm_event *event)
     ck_assert_uint_le(event->heap_id, out->heaps);
     ck_assert_uint_le(event->device_id, out->devices);
     ck_assert_uint_le(event->name_id, out->strings);
-    if ((event->flags & NM_FLAG_BASELINE) == 0) {
+    if ((event->flags & NM_FLAG_BASELINE) == 0 && event->kind != NM_EVENT_NOTE) {
         ck_assert_uint_eq(event->seq, out->seq++);
         ck_assert_int_ge(event->time_ns, 0);
     }
@@ -242,6 +242,41 @@ START_TEST(a_trace_beside_the_tables_tells_steps_cut_at_any_byte)
     const int alone[] = {file_of(trace, sizeof trace - 1)};
     ck_assert_int_eq(read_files(alone, 1, &out), NM_ERR_FORMAT);
     ck_assert_ptr_nonnull(strstr(err.text, "trace_view.json"));
+}
+END_TEST
+
+/* How many steps are told, and how many notes, where step 7 begins and lasts so, in the file's microseconds. Tables: 1736405443756384.1 to
+ * 1736405443871600.01. */
+static void expect_steps(const char *ts, const char *dur, size_t step_count, size_t note_count)
+{
+    char text[256];
+    int64_t numbers[8], ns[8];
+    size_t notes = 0;
+
+    snprintf(text, sizeof text, "[{\"ph\": \"X\", \"name\": \"ProfilerStep#7\", \"ts\": %s, \"dur\": %s}]", ts, dur);
+    const int fds[] = {file_of(record, sizeof record - 1), file_of(text, strlen(text))};
+    ck_assert_int_eq(read_files(fds, 2, &out), NM_OK);
+    for (size_t i = 0; i < out.count; i++)
+        notes += out.events[i].kind == NM_EVENT_NOTE && out.events[i].detail == NM_NOTE_UNREAD_PART;
+    ck_assert_msg(count_steps(numbers, ns) == step_count && notes == note_count, "%s", text);
+    /* A step from before the first row is where the recording begins; one that is not believed is not. */
+    ck_assert_int_eq(out.summary.start_realtime_ns,
+                     step_count == 1 && ns[0] < INT64_C(1736405443756384100) ? ns[0] : INT64_C(1736405443756384100));
+    ck_assert(out.summary.is_complete);
+}
+
+START_TEST(steps_of_another_clock_are_not_believed)
+{
+    expect_steps("\"1736405443756384.100\"", "5", 1, 0);
+    expect_steps("1736405443756000", "\"384.1\"", 1, 0);
+    expect_steps("1736405443756000", "900000", 1, 0); /* around all of them */
+    expect_steps("1736405443871600.010", "1", 1, 0);
+    expect_steps("1736405443756000", "384.099", 0, 1);
+    expect_steps("1736405443756000", "-900000", 0, 1);
+    expect_steps("1736405443871600.011", "1", 0, 1);
+    expect_steps("81443871.2", "100.5", 0, 1); /* since the machine began */
+    expect_steps("1736405443871.2", "100.5", 0, 1);
+    expect_steps("4611686018427386.0", "9223372036854775", 0, 1);
 }
 END_TEST
 
@@ -397,6 +432,7 @@ TEST_SUITE(test_ascend_profiler)
     tcase_set_timeout(tables_case, 60);
     tcase_add_test(tables_case, each_row_of_the_record_is_what_is_live_then);
     tcase_add_test(tables_case, a_trace_beside_the_tables_tells_steps_cut_at_any_byte);
+    tcase_add_test(tables_case, steps_of_another_clock_are_not_believed);
     tcase_add_test(tables_case, cut_at_every_byte_it_is_read_or_refused);
     tcase_add_test(tables_case, changed_at_random_it_is_sound);
     tcase_add_test(tables_case, what_no_tool_writes_is_bounded);

@@ -207,6 +207,14 @@ START_TEST(what_the_file_leaves_out_is_no_misuse)
 }
 END_TEST
 
+/* Of its pool no row says how much there was: nothing more is told of before. */
+START_TEST(a_freed_block_of_a_pool_that_states_nothing_is_all_from_before)
+{
+    expect_events(HEADER "1,FREE,PTA,N/A,1764753365728889100,7,8,0,0x100000200000,{size:512},,\n",
+                  "before alloc h1 100000200000 512\n0 free h1 100000200000\n");
+}
+END_TEST
+
 /* Steps, ranges, kernels, what the device has, and a request that was refused; the blocks that are listed then are known. */
 START_TEST(all_kinds_of_rows_have_their_events)
 {
@@ -398,6 +406,7 @@ TEST_SUITE(test_msmemscope_source)
     tcase_add_test(told, a_dump_of_what_no_machine_runs_is_refused);
     tcase_add_test(told, times_that_a_spreadsheet_rounded_leave_the_order_of_ids);
     tcase_add_test(told, what_the_file_leaves_out_is_no_misuse);
+    tcase_add_test(told, a_freed_block_of_a_pool_that_states_nothing_is_all_from_before);
     tcase_add_test(told, all_kinds_of_rows_have_their_events);
     tcase_add_test(told, the_end_of_an_operator_ends_what_began_in_it);
     tcase_add_test(told, what_cannot_be_read_is_counted);

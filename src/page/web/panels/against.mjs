@@ -12,7 +12,7 @@ import {makeTable} from '../pictures/table.mjs';
 import {say, sayName, sayPlace, sayWith} from '../state/words.mjs';
 
 const FORMATS = {bytes: formatBytes, ns: formatTime, ratio: formatPercent};
-const MOMENTS = {peak: 'live at the peaks of the heaps', end: 'live at the end', step: 'allocated per step'};
+const MOMENTS = {peak: 'live at the peaks of the heaps', end: 'live at the end', step: 'allocated per step', failure: 'held when memory ran out'};
 
 /* What changed, as npumem diff has it: bytes and times with their sign, shares in percentage points. Pure. */
 export function changeText(unit, change) {
