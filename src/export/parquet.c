@@ -428,6 +428,12 @@ static void empty_column(column *of)
     of->encodings = 0;
 }
 
+static void write_buffer(nm_parquet *parquet, const nm_buffer *buffer)
+{
+    if (buffer->len > 0)
+        parquet->offset += fwrite(buffer->data, 1, buffer->len, parquet->out);
+}
+
 static nm_status end_chunk(nm_parquet *parquet, nm_thrift *to, column *of, uint64_t *raw_bytes, nm_error *err)
 {
     nm_buffer dictionary = {0};
@@ -437,8 +443,8 @@ static nm_status end_chunk(nm_parquet *parquet, nm_thrift *to, column *of, uint6
         status = put_dictionary(parquet, of, &dictionary, err);
     if (status == NM_OK) {
         put_chunk(to, of, parquet->offset, dictionary.len);
-        parquet->offset += fwrite(dictionary.data, 1, dictionary.len, parquet->out);
-        parquet->offset += fwrite(of->pages.data, 1, of->pages.len, parquet->out);
+        write_buffer(parquet, &dictionary);
+        write_buffer(parquet, &of->pages);
         status = to->status;
     }
     *raw_bytes += of->raw_bytes;
