@@ -47,17 +47,17 @@ static inline unsigned nm_unwind_register_of(nm_unwind_rule rule)
 /* In bytes. */
 static inline int64_t nm_unwind_cfa_offset(nm_unwind_rule rule)
 {
-    return (int64_t)rule >> 42 << 3;
+    return ((int64_t)rule >> 42) * 8;
 }
 
 static inline int64_t nm_unwind_fp_offset(nm_unwind_rule rule)
 {
-    return (int64_t)(rule << 22) >> 42 << 3;
+    return ((int64_t)(rule << 22) >> 42) * 8;
 }
 
 static inline int64_t nm_unwind_ra_offset(nm_unwind_rule rule)
 {
-    return nm_unwind_fp_offset(rule) + ((int64_t)(rule << 44) >> 56 << 3);
+    return nm_unwind_fp_offset(rule) + ((int64_t)(rule << 44) >> 56) * 8;
 }
 
 /* A file as it is mapped. */
