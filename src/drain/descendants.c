@@ -45,11 +45,6 @@ typedef struct nm_listed_process {
     char state;
 } listed_process;
 
-void nm_descendants_init(nm_descendants *descendants, nm_processes *processes)
-{
-    *descendants = (nm_descendants){.processes = processes};
-}
-
 void nm_descendants_fini(nm_descendants *descendants)
 {
     for (size_t i = 0; i < descendants->found_count; i++)
@@ -472,6 +467,41 @@ static void keep_list(nm_descendants *descendants)
     descendants->old_capacity = descendants->capacity;
     descendants->listed = list;
     descendants->capacity = capacity;
+}
+
+/* Our own children among those listed are to be asked. */
+static void leave_children(nm_descendants *descendants)
+{
+    nm_buffer text = {0};
+    char name[64];
+
+    snprintf(name, sizeof name, "task/%lld/children", (long long)getpid());
+    const char *at = read_file(getpid(), name, MAPS_BYTES_MAX, &text) ? (const char *)text.data : "";
+    for (char *end = NULL; *at != 0; at = end) {
+        listed_process key = {.pid = strtoll(at, &end, 10)};
+        listed_process *child =
+            bsearch(&key, descendants->listed, descendants->count, sizeof *descendants->listed, compare_pids);
+
+        if (end == at)
+            break;
+        if (child != NULL)
+            child->standing = UNPLACED;
+    }
+    nm_buffer_free(&text);
+}
+
+/* Who ran before us was started by nobody here, and is not asked. Without memory for the list all are, at the first look. */
+void nm_descendants_init(nm_descendants *descendants, nm_processes *processes)
+{
+    *descendants = (nm_descendants){.processes = processes};
+    if (list_processes(descendants, NULL) != NM_OK)
+        descendants->count = 0;
+    for (size_t i = 0; i < descendants->count; i++)
+        if (descendants->listed[i].pid < getpid())
+            descendants->listed[i].standing = FOREIGN;
+    if (descendants->count > 0)
+        leave_children(descendants);
+    keep_list(descendants);
 }
 
 /* Of this thread: a machine that is busy with others makes no look dearer. */

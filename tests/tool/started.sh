@@ -83,7 +83,7 @@ is_left() {
 }
 
 # Waits until a look of the recorder's has seen it.
-waiting="$programs/started child 700"
+waiting="$programs/started child 2000" # some looks, also where they are few
 
 # names WHAT PATTERN: one process used a device unrecorded; the recorder, the answers and the query say who and why.
 names() {
@@ -114,9 +114,9 @@ both sh -c "NPUMEM=off LD_PRELOAD= $waiting"
 is_left "off"
 
 # A device is enough; and who has neither device nor runtime is not named.
-both "$programs/started_static" child 700 dev/davinci0
-names "static" "$programs/started_static child 700 dev/davinci0: opened /dev/davinci0; it is static"
-both sh -c "$programs/started_static child 500 & $programs/started child"
+both "$programs/started_static" child 2000 dev/davinci0
+names "static" "$programs/started_static child 2000 dev/davinci0: opened /dev/davinci0; it is static"
+both sh -c "$programs/started child; $programs/started_static child 1000; :"
 grep -q unrecorded: with.all && fail "a static program that does nothing: $(cat with.all)"
 is_recorded "beside a static one"
 
