@@ -66,7 +66,8 @@ int main(void)
     if (getline(&line, &room, stdin) < 6)
         return 2;
     bool is_long = line[0] == 'l';
-    read_columns(strdup(strchr(line, ' ')));
+    char *head = strdup(strchr(line, ' '));
+    read_columns(head);
     nm_status status = nm_parquet_open(stdout, columns, column_count, is_long, &parquet, &err);
     while (status == NM_OK && getline(&line, &room, stdin) > 0) {
         char *text = strtok(line, " \n");
@@ -79,6 +80,7 @@ int main(void)
         status = nm_parquet_finish(parquet, facts, 1, &err);
     nm_parquet_free(parquet);
     free(line);
+    free(head);
     if (status != NM_OK)
         fprintf(stderr, "parquet_write: %s\n", err.text);
     return status == NM_OK ? 0 : 1;
