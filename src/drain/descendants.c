@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One listing of /proc a look, compared with that of the last: a process is asked for its parent once, when it is new, and
+ * One listing of /proc a look, compared with that of the last: a process is asked for its parent once, when it is new (who ran
+ * before us is not asked), and
  * descends from us if that one does (who outlives its parent has become our own child, since we are a subreaper). Of those
  * that descend, the session's mapping tells that they record; that is asked again only when a process has become another
  * program, which shows by where its stack begins. What does not record is looked at each time: has it the runtime's code in
@@ -136,7 +137,7 @@ static bool read_stat(int64_t pid, listed_process *out)
 
 /* ---- Who descends from whom ---------------------------------------------------------------------------------------- */
 
-static const listed_process *find(const nm_descendants *descendants, int64_t pid)
+static listed_process *find(const nm_descendants *descendants, int64_t pid)
 {
     listed_process key = {.pid = pid};
 
@@ -206,13 +207,6 @@ static const char *const runtimes[] = {"libascendcl.so", "libacl_rt", "libruntim
 
 #define RUNTIME_COUNT (sizeof runtimes / sizeof *runtimes)
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
-}
-
 /* The index of the one that the name begins with, or their count. */
 static size_t which_begins(const char *name, const char *const *begins, size_t count)
 {
@@ -234,12 +228,12 @@ static void take_line(const nm_descendants *descendants, const char *line, sight
         return;
     if (strstr(path, strrchr(descendants->processes->merge->folder->path, '/')) != NULL)
         out->is_recorded = true;
-    if (which_begins(last_part(path), libraries, 2) < 2)
+    if (which_begins(nm_path_name(path), libraries, 2) < 2)
         out->has_library = true;
-    size_t runtime = rights[3] == 'x' ? which_begins(last_part(path), runtimes, RUNTIME_COUNT) : RUNTIME_COUNT;
+    size_t runtime = rights[3] == 'x' ? which_begins(nm_path_name(path), runtimes, RUNTIME_COUNT) : RUNTIME_COUNT;
     if (runtime < out->runtime) {
         out->runtime = runtime;
-        snprintf(out->what, sizeof out->what, "loaded %s", last_part(path));
+        snprintf(out->what, sizeof out->what, "loaded %s", nm_path_name(path));
     }
 }
 
@@ -266,7 +260,7 @@ static bool is_digit(char c)
  * nvidiactl) take no memory. */
 static bool is_device(const char *path)
 {
-    const char *name = last_part(path);
+    const char *name = nm_path_name(path);
 
     if (name - path < 5 || strncmp(name - 5, "/dev/", 5) != 0)
         return false;
@@ -291,7 +285,7 @@ static void look_at_files(int64_t pid, sight *out)
     if (files != NULL)
         closedir(files);
     if (is_found)
-        snprintf(out->what, sizeof out->what, "opened %s", strstr(target, last_part(target)) - 5);
+        snprintf(out->what, sizeof out->what, "opened %s", strstr(target, nm_path_name(target)) - 5);
 }
 
 /* Who has the library joins when it is loaded, or with its first event: it is named once a device has been open for long. */
@@ -478,9 +472,7 @@ static void leave_children(nm_descendants *descendants)
     snprintf(name, sizeof name, "task/%lld/children", (long long)getpid());
     const char *at = read_file(getpid(), name, MAPS_BYTES_MAX, &text) ? (const char *)text.data : "";
     for (char *end = NULL; *at != 0; at = end) {
-        listed_process key = {.pid = strtoll(at, &end, 10)};
-        listed_process *child =
-            bsearch(&key, descendants->listed, descendants->count, sizeof *descendants->listed, compare_pids);
+        listed_process *child = find(descendants, strtoll(at, &end, 10));
 
         if (end == at)
             break;
@@ -499,8 +491,7 @@ void nm_descendants_init(nm_descendants *descendants, nm_processes *processes)
     for (size_t i = 0; i < descendants->count; i++)
         if (descendants->listed[i].pid < getpid())
             descendants->listed[i].standing = FOREIGN;
-    if (descendants->count > 0)
-        leave_children(descendants);
+    leave_children(descendants);
     keep_list(descendants);
 }
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "base/map.h"
 #include "base/number.h"
+#include "sums/by_heap.h"
 #include "sums/pass.h"
 
 #define BITS 65 /* 0 to 64 */
@@ -26,27 +26,21 @@ typedef struct heap_bars {
 } heap_bars;
 
 typedef struct histograms {
-    heap_bars *heaps; /* owned */
-    size_t count, capacity;
-    size_t recent;  /* index of the last one */
-    nm_map heap_of; /* heap_id -> index */
+    heap_bars *heaps; /* owned; by number */
+    size_t capacity;
+    nm_by_heap numbers;
 } histograms;
 
 static nm_status find_heap(histograms *all, uint64_t heap_id, heap_bars **out, nm_error *err)
 {
-    uint64_t index = all->recent;
-    nm_status status = NM_OK;
+    uint64_t index = 0;
+    nm_status status = nm_by_heap_find(&all->numbers, heap_id, &index, err);
 
-    if (all->count == 0 || all->heaps[index].heap_id != heap_id)
-        status = nm_map_number(&all->heap_of, (nm_key){0, heap_id}, &index, err);
-    if (status == NM_OK && index == all->count) {
+    if (status == NM_OK)
         status = nm_array_grow(&all->heaps, &all->capacity, index + 1, sizeof **out, err);
-        if (status == NM_OK)
-            all->heaps[all->count++].heap_id = heap_id;
-    }
     if (status == NM_OK) {
-        all->recent = index;
         *out = &all->heaps[index];
+        (*out)->heap_id = heap_id;
     }
     return status;
 }
@@ -107,7 +101,7 @@ static nm_status finish(const void *room, const nm_sink *sink, nm_error *err)
     const histograms *all = room;
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = 0; i < all->numbers.of.count; i++)
         for (int measure = 0; measure < MEASURES && status == NM_OK; measure++)
             status = give(&all->heaps[i], measure, sink, err);
     return status;
@@ -118,7 +112,7 @@ static void release(void *room)
     histograms *all = room;
 
     free(all->heaps);
-    nm_map_free(&all->heap_of);
+    nm_map_free(&all->numbers.of);
 }
 
 const nm_row_pass nm_histograms = {NM_ROW_ALLOCATION, sizeof(histograms), take_allocation, finish, release};

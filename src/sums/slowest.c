@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "base/map.h"
 #include "base/number.h"
+#include "sums/by_heap.h"
 #include "sums/pass.h"
 
 #define CALLS_MAX 20 /* of a heap */
@@ -18,10 +18,9 @@ typedef struct slow_heap {
 } slow_heap;
 
 typedef struct slowest_calls {
-    slow_heap *heaps; /* owned */
-    size_t count, capacity;
-    size_t recent;  /* index of the last one */
-    nm_map heap_of; /* heap_id -> index */
+    slow_heap *heaps; /* owned; by number */
+    size_t capacity;
+    nm_by_heap numbers;
 } slowest_calls;
 
 static bool is_slower(const nm_slowest_call_row *a, const nm_slowest_call_row *b)
@@ -31,20 +30,13 @@ static bool is_slower(const nm_slowest_call_row *a, const nm_slowest_call_row *b
 
 static nm_status find_heap(slowest_calls *slowest, uint64_t heap_id, slow_heap **out, nm_error *err)
 {
-    uint64_t index = slowest->recent;
-    nm_status status = NM_OK;
+    uint64_t index = 0;
+    nm_status status = nm_by_heap_find(&slowest->numbers, heap_id, &index, err);
 
-    if (slowest->count == 0 || slowest->heaps[index].calls[0].heap_id != heap_id)
-        status = nm_map_number(&slowest->heap_of, (nm_key){0, heap_id}, &index, err);
-    if (status == NM_OK && index == slowest->count) {
+    if (status == NM_OK)
         status = nm_array_grow(&slowest->heaps, &slowest->capacity, index + 1, sizeof **out, err);
-        if (status == NM_OK)
-            slowest->count++;
-    }
-    if (status == NM_OK) {
-        slowest->recent = index;
+    if (status == NM_OK)
         *out = &slowest->heaps[index];
-    }
     return status;
 }
 
@@ -86,7 +78,7 @@ static nm_status finish(const void *room, const nm_sink *sink, nm_error *err)
     const slowest_calls *slowest = room;
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < slowest->count; i++)
+    for (size_t i = 0; i < slowest->numbers.of.count; i++)
         for (size_t at = 0; at < slowest->heaps[i].count && status == NM_OK; at++) {
             nm_slowest_call_row row = slowest->heaps[i].calls[at];
 
@@ -101,7 +93,7 @@ static void release(void *room)
     slowest_calls *slowest = room;
 
     free(slowest->heaps);
-    nm_map_free(&slowest->heap_of);
+    nm_map_free(&slowest->numbers.of);
 }
 
 const nm_row_pass nm_slowest_calls = {NM_ROW_ALLOCATION, sizeof(slowest_calls), take_allocation, finish, release};

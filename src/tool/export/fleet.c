@@ -14,6 +14,7 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/strings.h"
+#include "base/text.h"
 #include "export/fleet.h"
 #include "store/database.h"
 #include "store/publish.h"
@@ -45,7 +46,7 @@ typedef struct fleet {
 /* The input's own name, where no host is known: it says which it is. */
 static nm_status look(fleet *all, source *from, nm_error *err)
 {
-    const char *slash = strrchr(from->path, '/'), *base = slash == NULL ? from->path : slash + 1;
+    const char *base = nm_path_name(from->path);
     char *name = strndup(base, strcspn(base, ".") > 0 ? strcspn(base, ".") : strlen(base));
     nm_status status = name != NULL ? NM_OK : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
 
@@ -173,7 +174,7 @@ static nm_status check_is_new(const fleet *all, const source *from, nm_error *er
             return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
         if (!all->options->is_forced && nm_door_look(path, &info))
             status = nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "%s of this run is already there (--force replaces it)",
-                             strrchr(path, '/') + 1);
+                             nm_path_name(path));
         free(path);
     }
     return status;
