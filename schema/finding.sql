@@ -31,6 +31,9 @@ CREATE TABLE finding (
     level TEXT,
     -- Where: the label of the site. NULL: it has none.
     site TEXT,
+    -- Of a leak whose site is a helper that allocates for others too: the function of the nearest frame further out through which what
+    -- leaks goes, and nothing that was freed. NULL: there is none, or it is of no one site.
+    through TEXT,
     -- What is called so: of a leak its verdict, of memory that ran out why (view out_of_memory), of misuse what was done, of a
     -- measure its verdict, of an uneven rank 'unlike its stage' (options, variables or communicators tell the stages of a pipeline) or
     -- 'unlike those alike' (the other ranks that hold the same but for some sites). NULL: nothing is.

@@ -43,6 +43,6 @@ CREATE TABLE frame (
     -- The module, in one of the processes that have it. NULL: not known, or the code is interpreted.
     module_id INTEGER REFERENCES z_module (module_id),
     -- 1: no place in the code, but the site of stacks that are cut (stack.is_cut) and have no frame but plumbing:
-    -- '(stack cut)'. What was allocated there is neither judged nor compared between runs or ranks; 0: not.
+    -- '(stack cut)'. What was allocated there is judged by its sizes alone, and not compared between runs or ranks; 0: not.
     is_cut INTEGER NOT NULL
 );

@@ -28,7 +28,8 @@ CREATE VIEW suspect_by_site (
     -- half of its new blocks or bytes or more, as many of the same sizes ended in other sites of the heap); 'older ones are freed' (it rises in a short history that begins in the middle, but blocks of
     -- before it and of these sizes are freed until late in it, so it may be a queue); 'no steps' (one
     -- pass, or no iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak),
-    -- 'stack cut' (there is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned
+    -- 'stack cut' (there is no site: what was allocated in many places looks like one; what is certain of a size all the same is in
+    -- leak_by_site, and not here), 'held to the end' (driver or pinned
     -- memory at the end of the process, which a reset ended, or of which nothing says that the program gives it back), 'held
     -- by graph' (it was born in captures of graphs that still live), 'in a private pool' (in a snapshot: captured graphs have
     -- private pools, and how long they need them it does not say). The last two are rows of their own, for this part of a
@@ -120,11 +121,18 @@ FROM (
                     o.generation,
                     o.graph_id,
                     CASE WHEN o.graph_id IS NOT NULL THEN 'graph' WHEN o.is_private THEN 'pool' ELSE '' END AS held_by,
-                    o.allocation_count,
-                    o.allocation_count * o.size_bytes AS size_bytes
+                    o.allocation_count - coalesce(k.leak_count, 0) AS allocation_count,
+                    (o.allocation_count - coalesce(k.leak_count, 0)) * o.size_bytes AS size_bytes
                 FROM z_outstanding_sum AS o
                 LEFT JOIN stack AS s ON s.stack_id = o.stack_id
-                WHERE o.is_doubtful = 0
+                LEFT JOIN z_leaked_sum AS k
+                    ON k.heap_id = o.heap_id
+                    AND k.stack_id = o.stack_id
+                    AND k.size_bytes = o.size_bytes
+                    AND k.generation = o.generation
+                    AND o.graph_id IS NULL
+                    AND o.is_private = 0
+                WHERE o.is_doubtful = 0 AND o.allocation_count > coalesce(k.leak_count, 0)
             ) AS g
         ) AS k
     ) AS w
@@ -149,6 +157,7 @@ LEFT JOIN (
 -- end older
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
 WHERE a.held_by <> ''
+    OR v.reason = 'stack cut'
     OR (v.verdict NOT IN ('growing', 'rising')
         AND NOT EXISTS (
             SELECT 1 FROM z_leak_sum AS l WHERE l.heap_id = a.heap_id AND l.site_frame_id IS a.site_frame_id))

@@ -9,6 +9,7 @@
 #   statement.sql           what is asked of a view instead of all its rows and columns
 #   base.txt                a second text trace, loaded into base.db beside the first
 #   working.txt             how that was worked out, where it is not obvious and the trace is another case's
+#   depth                   how many frames of a stack were asked for, where that matters (text2trace)
 #   also.txt                a second text trace, loaded into the same database as the first
 # The answer is read with the stock sqlite3 shell. Rows of a view are compared in any order, those of a query in theirs.
 set -eu
@@ -20,7 +21,9 @@ rm -rf "$work" && mkdir -p "$work" && cd "$work"
 
 # load TEXT NAME: NAME.db from a text trace.
 load() {
-    "$text2trace" "$1" "$2.zst" && "$ingest" --quiet "$2.zst"
+    local depth=()
+    [ ! -f "$folder/depth" ] || depth=(1000 "$(cat "$folder/depth")")
+    "$text2trace" "$1" "$2.zst" "${depth[@]}" && "$ingest" --quiet "$2.zst"
 }
 
 # compare ANSWER EXPECTED [sort]

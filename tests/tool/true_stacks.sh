@@ -61,6 +61,10 @@ is "where it begins" "1;" "$(ask rules.db "SELECT count(DISTINCT f.function) FRO
 # A firm leak of what the program leaked, at the helper: a site is a function of one stack.
 is "the leak" "growing|$(book rules leaked 2)|$(book rules leaked 3);" \
     "$(ask rules.db "SELECT verdict, leak_count, leak_bytes FROM leak_by_site WHERE site LIKE '%make_tensor%'")"
+freed=$(book rules freed 2 | sed ':a; s/\B[0-9]\{3\}\>/,&/; ta')
+is "where it parts" "leak_one;" "$(ask rules.db "SELECT through FROM finding WHERE kind = 'leak' AND severity = 'fault'")"
+grep -q " 1 frame out, leak_one: $(book rules leaked 2) of $(book rules leaked 2) unfreed; train_layer: $freed freed$" rules.summary ||
+    fail "where it parts: $(cat rules.summary)"
 is "no other" "1;" "$(ask rules.db 'SELECT count(*) FROM leak_by_site')"
 is "by frame pointers" "1|0;" "$(ask fp.db "SELECT (SELECT count(*) FROM stack WHERE is_cut) > 0, count(*) FROM leak_by_site
     WHERE site LIKE '%leak_one%'")"

@@ -1,8 +1,8 @@
 -- Sites that leak, growing ones first: how much, how fast and when the device is full, if it is not full already.
 -- Only if: SELECT EXISTS (SELECT 1 FROM z_leak_sum)
 INSERT INTO finding (
-    severity, kind, host, rank, pid, device, heap, level, site, verdict, basis, value, unit, bytes, count, sentence, evidence,
-    next_command, source_view
+    severity, kind, host, rank, pid, device, heap, level, site, through, verdict, basis, value, unit, bytes, count, sentence,
+    evidence, next_command, source_view
 )
 WITH
     until_full AS (
@@ -34,6 +34,24 @@ WITH
         JOIN z_heap_place AS q ON q.process_id = t.process_id
         GROUP BY q.host, q.rank, q.pid, q.device
     ),
+    -- Where stacks are cut, the sizes that grow.
+    cut_sizes AS (
+        SELECT
+            q.host AS host,
+            q.rank AS rank,
+            q.pid AS pid,
+            q.device AS device,
+            q.heap AS heap,
+            q.level AS level,
+            count(DISTINCT k.size_bytes) AS size_count,
+            min(k.size_bytes) AS least_bytes,
+            max(k.size_bytes) AS most_bytes
+        FROM z_leaked_sum AS k
+        JOIN stack AS s ON s.stack_id = k.stack_id
+        JOIN frame AS f ON f.frame_id = s.site_frame_id AND f.is_cut = 1
+        JOIN z_heap_place AS q ON q.heap_id = k.heap_id
+        GROUP BY q.heap_id
+    ),
     fatal AS (SELECT EXISTS (SELECT 1 FROM z_out_of_memory_chain WHERE outcome = 'fatal') AS is_fatal)
 SELECT
     'fault',
@@ -45,6 +63,7 @@ SELECT
     l.heap,
     l.level,
     l.site,
+    r.caller,
     l.verdict,
     'exact',
     coalesce(l.late_bytes_per_step, l.bytes_per_hour),
@@ -61,13 +80,17 @@ SELECT
             ELSE say('screen.leak.unreleased')
         END,
         CASE
+            WHEN f.is_cut = 1 AND z.size_count = 1 THEN say('screen.leak.sized', 'size', z.least_bytes)
+            WHEN f.is_cut = 1 THEN say('screen.leak.sizes', 'n', z.size_count, 'size', z.least_bytes, 'most', z.most_bytes)
+        END,
+        CASE
             WHEN l.device IS NULL OR fatal.is_fatal THEN NULL
             WHEN l.late_bytes_per_step IS NOT NULL AND u.left_count IS NOT NULL
                 THEN say('screen.leak.full_steps', 'n', u.left_count)
             WHEN l.hours_left IS NOT NULL
                 THEN say('screen.leak.full_hours', 'left_hours', l.hours_left)
         END,
-        say('screen.leak.site')
+        CASE WHEN f.is_cut = 1 THEN say('screen.leak.cut') ELSE say('screen.leak.site') END
     ),
     said(
         said_line(
@@ -87,7 +110,17 @@ SELECT
                 WHEN l.older_count > 0
                     THEN say('screen.leak.older', 'n', l.older_count, 'older_bytes', l.older_bytes)
             END
-        )
+        ),
+        CASE
+            WHEN r.caller IS NOT NULL
+                THEN said_line(
+                    NULL,
+                    say(
+                        'screen.leak.through', 'n', r.frames_out, 'caller', r.caller, 'unfreed', r.unfreed_count, 'all',
+                        r.allocation_count, 'other', r.other, 'freed', r.other_free_count
+                    )
+                )
+        END
     ),
     command('screen.next.leak'),
     'leak_by_site'
@@ -95,4 +128,12 @@ FROM leak_by_site AS l
 JOIN fatal
 LEFT JOIN until_full AS u ON u.host IS l.host AND u.rank IS l.rank AND u.pid IS l.pid AND u.device IS l.device
 LEFT JOIN steps AS t ON t.host IS l.host AND t.rank IS l.rank AND t.pid IS l.pid AND t.device IS l.device
+LEFT JOIN temp.leak_through AS r
+    ON r.host IS l.host AND r.rank IS l.rank AND r.pid IS l.pid AND r.device IS l.device AND r.heap IS l.heap AND r.level IS l.level
+    AND r.site = l.site
+LEFT JOIN stack AS s ON s.stack_id = l.top_stack_id
+LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
+LEFT JOIN cut_sizes AS z ON z.host IS l.host AND z.rank IS l.rank AND z.pid IS l.pid AND z.device IS l.device AND z.heap IS l.heap AND z.level IS l.level
 ORDER BY l.verdict = 'unreleased', l.leak_bytes DESC, l.site, l.rank, l.pid;
+
+DROP TABLE temp.leak_through;

@@ -8,7 +8,7 @@ FROM allocation AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 WHERE a.is_segment = 0 AND a.generation IS NOT NULL AND a.end_kind = 3;
 
--- What grows or rises. Of what rises neither what was there in the first twentieth of the time is called a leak, nor what was
+-- What grows or rises; where stacks are cut, of the sizes that do. Of what rises neither what was there in the first twentieth of the time is called a leak, nor what was
 -- born in the last, and may be in use.
 INSERT INTO z_leaked_sum
 SELECT
@@ -16,14 +16,15 @@ SELECT
     a.stack_id,
     a.size_bytes,
     a.generation,
-    v.verdict,
+    CASE WHEN c.heap_id IS NOT NULL THEN 'growing' ELSE v.verdict END,
     CASE
-        WHEN v.verdict = 'growing' AND a.generation = 1 THEN min(a.allocation_count, b.most_count)
+        WHEN v.verdict <> 'rising' AND a.generation = 1 THEN min(a.allocation_count, b.most_count)
         ELSE a.allocation_count
     END
 FROM z_outstanding_sum AS a
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict IN ('growing', 'rising')
+JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id
+LEFT JOIN temp.cut_size AS c ON c.heap_id = a.heap_id AND c.site_frame_id = s.site_frame_id AND c.size_bytes = a.size_bytes
 LEFT JOIN (
     SELECT
         o.heap_id,
@@ -35,7 +36,8 @@ LEFT JOIN (
     GROUP BY o.heap_id, coalesce(o.stack_id, 0), o.size_bytes
 ) AS b ON b.heap_id = a.heap_id AND b.stack_key = coalesce(a.stack_id, 0) AND b.size_bytes = a.size_bytes
 WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
-    AND CASE v.verdict WHEN 'growing' THEN a.generation > 1 OR b.most_count > 0 ELSE a.generation < 19 END
+    AND (v.verdict IN ('growing', 'rising') OR c.heap_id IS NOT NULL)
+    AND CASE v.verdict WHEN 'rising' THEN a.generation < 19 ELSE a.generation > 1 OR b.most_count > 0 END
     AND NOT EXISTS (SELECT 1 FROM z_leaked_sum);
 
 -- How others of a stack ended. What was allocated without one is of any place.
@@ -135,6 +137,7 @@ LEFT JOIN stack AS s ON s.stack_id = k.stack_id
 WHERE NOT EXISTS (SELECT 1 FROM z_leak_sum)
 GROUP BY k.heap_id, s.site_frame_id, k.verdict;
 
+DROP TABLE temp.cut_size;
 DROP TABLE temp.freed_of_stack;
 DROP TABLE temp.reset_process;
 DROP TABLE temp.heap_end;
