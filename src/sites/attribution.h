@@ -16,7 +16,7 @@
 
 typedef struct nm_attribution { /* of a stack */
     nm_bytes name;              /* points into `definitions`, or is constant; empty: its site is a frame */
-    bool is_cut;                /* where it was nobody can say: neither judged nor compared */
+    bool is_cut;                /* where it was nobody can say: judged by sizes alone, and not compared */
 } nm_attribution;
 
 /* `stack` is an index; the sites must be resolved. */

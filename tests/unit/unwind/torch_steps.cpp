@@ -8,7 +8,8 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
 
-namespace {
+namespace
+{
 
 void (*look)();
 
