@@ -50,6 +50,7 @@ SELECT
     b.heap_id,
     b.site_frame_id,
     b.size_bytes,
+    w.step_count,
     1.0 * b.size_bytes * sum(b.part_count) / (w.step_count - 2) AS growth_bytes
 FROM born AS b
 JOIN whole AS w ON w.heap_id = b.heap_id
@@ -58,6 +59,18 @@ GROUP BY b.heap_id, b.site_frame_id, b.size_bytes
 HAVING count(*) = 5 AND sum(b.part_count) >= 8
     AND min(b.part_count) * 10 >= sum(b.part_count) AND max(b.part_count) * 5 <= 2 * sum(b.part_count)
     AND min(coalesce(g.grown_bytes, 0) >= 0.5 * b.size_bytes * b.part_count) = 1;
+
+-- Of the first step, in which more is made for good, and of the last one, of which some is in use, no more leak than of another.
+CREATE TEMP TABLE cut_most AS
+SELECT
+    a.heap_id,
+    a.stack_id,
+    a.size_bytes,
+    max(a.allocation_count) AS most_count
+FROM temp.cut_size AS c
+JOIN z_outstanding_sum AS a ON a.heap_id = c.heap_id AND a.size_bytes = c.size_bytes
+WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 1 AND a.generation < c.step_count
+GROUP BY a.heap_id, a.stack_id, a.size_bytes;
 
 UPDATE z_site_verdict
 SET growth_bytes = (

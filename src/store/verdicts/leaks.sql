@@ -18,13 +18,15 @@ SELECT
     a.generation,
     CASE WHEN c.heap_id IS NOT NULL THEN 'growing' ELSE v.verdict END,
     CASE
-        WHEN v.verdict <> 'rising' AND a.generation = 1 THEN min(a.allocation_count, b.most_count)
+        WHEN c.heap_id IS NOT NULL AND a.generation IN (1, c.step_count) THEN min(a.allocation_count, m.most_count)
+        WHEN v.verdict = 'growing' AND a.generation = 1 THEN min(a.allocation_count, b.most_count)
         ELSE a.allocation_count
     END
 FROM z_outstanding_sum AS a
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id
 LEFT JOIN temp.cut_size AS c ON c.heap_id = a.heap_id AND c.site_frame_id = s.site_frame_id AND c.size_bytes = a.size_bytes
+LEFT JOIN temp.cut_most AS m ON m.heap_id = c.heap_id AND m.stack_id = a.stack_id AND m.size_bytes = a.size_bytes
 LEFT JOIN (
     SELECT
         o.heap_id,
@@ -36,8 +38,11 @@ LEFT JOIN (
     GROUP BY o.heap_id, coalesce(o.stack_id, 0), o.size_bytes
 ) AS b ON b.heap_id = a.heap_id AND b.stack_key = coalesce(a.stack_id, 0) AND b.size_bytes = a.size_bytes
 WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
-    AND (v.verdict IN ('growing', 'rising') OR c.heap_id IS NOT NULL)
-    AND CASE v.verdict WHEN 'rising' THEN a.generation < 19 ELSE a.generation > 1 OR b.most_count > 0 END
+    AND CASE
+        WHEN c.heap_id IS NOT NULL THEN a.generation NOT IN (1, c.step_count) OR m.most_count > 0
+        WHEN v.verdict = 'growing' THEN a.generation > 1 OR b.most_count > 0
+        WHEN v.verdict = 'rising' THEN a.generation < 19
+    END
     AND NOT EXISTS (SELECT 1 FROM z_leaked_sum);
 
 -- How others of a stack ended. What was allocated without one is of any place.
@@ -137,6 +142,7 @@ LEFT JOIN stack AS s ON s.stack_id = k.stack_id
 WHERE NOT EXISTS (SELECT 1 FROM z_leak_sum)
 GROUP BY k.heap_id, s.site_frame_id, k.verdict;
 
+DROP TABLE temp.cut_most;
 DROP TABLE temp.cut_size;
 DROP TABLE temp.freed_of_stack;
 DROP TABLE temp.reset_process;
