@@ -172,6 +172,8 @@ SELECT
         WHEN 'growing' THEN printf('%d block%s born in %d of %d steps %s never freed; %s %.0f bytes a step',
                 l.allocation_count, CASE l.allocation_count WHEN 1 THEN '' ELSE 's' END, l.generation_count,
                 steps.step_count, CASE l.allocation_count WHEN 1 THEN 'was' ELSE 'were' END, CASE
+                    WHEN v.verdict <> 'growing'
+                        THEN 'of the size about as many are left of each fifth of the steps, and the heap grows by them:'
                     WHEN steps.step_count < 8 THEN 'what is live of the site rises at the end of each, by'
                     WHEN v.reason = 'it outlives what is freed'
                         THEN 'of all parts of the run about as many are more than twice as old as any that was freed:'

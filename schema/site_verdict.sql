@@ -52,7 +52,7 @@ CREATE TABLE z_site_verdict (
     -- Why, one of a fixed list; see view suspect_by_site.
     reason TEXT NOT NULL,
     -- By how much its floor rises over the last two fifths of the steps; of three to seven steps by how much it rises in the
-    -- middle one; where it outlives what is freed, or is of sizes that grow although stacks are cut: how much of it is born in a step.
+    -- middle one; where it outlives what is freed, or is of single sizes that grow, whatever is said of the site: how much of it is born in a step.
     -- Unit: bytes a step. NULL: it does not grow, or steps are not known.
     growth_bytes REAL,
     -- By how much its floor rises over the last two fifths of the time. Unit: bytes an hour. NULL: not rising.

@@ -28,14 +28,13 @@ CREATE VIEW suspect_by_site (
     -- half of its new blocks or bytes or more, as many of the same sizes ended in other sites of the heap); 'older ones are freed' (it rises in a short history that begins in the middle, but blocks of
     -- before it and of these sizes are freed until late in it, so it may be a queue); 'no steps' (one
     -- pass, or no iterations were found), 'too few steps' (fewer than three), 'not steady' (it rises, but not like a leak),
-    -- 'stack cut' (there is no site: what was allocated in many places looks like one; what is certain of a size all the same is in
-    -- leak_by_site, and not here), 'held to the end' (driver or pinned
+    -- 'stack cut' (there is no site: what was allocated in many places looks like one), 'held to the end' (driver or pinned
     -- memory at the end of the process, which a reset ended, or of which nothing says that the program gives it back), 'held
     -- by graph' (it was born in captures of graphs that still live), 'in a private pool' (in a snapshot: captured graphs have
     -- private pools, and how long they need them it does not say). The last two are rows of their own, for this part of a
     -- site.
     reason,
-    -- Outstanding allocations of the site that this is said of, but for those of which it is in doubt. Unit: allocations.
+    -- Outstanding allocations of the site that this is said of, but for those of which it is in doubt, and for sizes that leak. Unit: allocations.
     allocation_count,
     -- Their size. Unit: bytes.
     size_bytes,
@@ -157,7 +156,7 @@ LEFT JOIN (
 -- end older
 LEFT JOIN frame AS f ON f.frame_id = a.site_frame_id
 WHERE a.held_by <> ''
-    OR v.reason = 'stack cut'
+    OR v.reason IN ('stack cut', 'it replaces others', 'not steady')
     OR (v.verdict NOT IN ('growing', 'rising')
         AND NOT EXISTS (
             SELECT 1 FROM z_leak_sum AS l WHERE l.heap_id = a.heap_id AND l.site_frame_id IS a.site_frame_id))

@@ -34,8 +34,8 @@ WITH
         JOIN z_heap_place AS q ON q.process_id = t.process_id
         GROUP BY q.host, q.rank, q.pid, q.device
     ),
-    -- Where stacks are cut, the sizes that grow.
-    cut_sizes AS (
+    -- Where sizes grow and nothing is said of the site.
+    sized AS (
         SELECT
             q.host AS host,
             q.rank AS rank,
@@ -43,14 +43,17 @@ WITH
             q.device AS device,
             q.heap AS heap,
             q.level AS level,
+            coalesce(f.label, '(no stack)') AS site,
             count(DISTINCT k.size_bytes) AS size_count,
             min(k.size_bytes) AS least_bytes,
             max(k.size_bytes) AS most_bytes
         FROM z_leaked_sum AS k
-        JOIN stack AS s ON s.stack_id = k.stack_id
-        JOIN frame AS f ON f.frame_id = s.site_frame_id AND f.is_cut = 1
         JOIN z_heap_place AS q ON q.heap_id = k.heap_id
-        GROUP BY q.heap_id
+        LEFT JOIN stack AS s ON s.stack_id = k.stack_id
+        JOIN z_site_verdict AS v ON v.heap_id = k.heap_id AND v.site_frame_id IS s.site_frame_id AND v.verdict NOT IN ('growing', 'rising')
+        LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
+        WHERE k.verdict = 'growing'
+        GROUP BY q.heap_id, s.site_frame_id
     ),
     fatal AS (SELECT EXISTS (SELECT 1 FROM z_out_of_memory_chain WHERE outcome = 'fatal') AS is_fatal)
 SELECT
@@ -80,8 +83,8 @@ SELECT
             ELSE say('screen.leak.unreleased')
         END,
         CASE
-            WHEN f.is_cut = 1 AND z.size_count = 1 THEN say('screen.leak.sized', 'size', z.least_bytes)
-            WHEN f.is_cut = 1 THEN say('screen.leak.sizes', 'n', z.size_count, 'size', z.least_bytes, 'most', z.most_bytes)
+            WHEN z.size_count = 1 THEN say('screen.leak.sized', 'size', z.least_bytes)
+            WHEN z.size_count > 1 THEN say('screen.leak.sizes', 'n', z.size_count, 'size', z.least_bytes, 'most', z.most_bytes)
         END,
         CASE
             WHEN l.device IS NULL OR fatal.is_fatal THEN NULL
@@ -133,7 +136,9 @@ LEFT JOIN temp.leak_through AS r
     AND r.site = l.site
 LEFT JOIN stack AS s ON s.stack_id = l.top_stack_id
 LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-LEFT JOIN cut_sizes AS z ON z.host IS l.host AND z.rank IS l.rank AND z.pid IS l.pid AND z.device IS l.device AND z.heap IS l.heap AND z.level IS l.level
+LEFT JOIN sized AS z
+    ON z.host IS l.host AND z.rank IS l.rank AND z.pid IS l.pid AND z.device IS l.device AND z.heap IS l.heap AND z.level IS l.level
+    AND z.site = l.site AND l.verdict = 'growing'
 ORDER BY l.verdict = 'unreleased', l.leak_bytes DESC, l.site, l.rank, l.pid;
 
 DROP TABLE temp.leak_through;

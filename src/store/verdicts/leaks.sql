@@ -8,7 +8,7 @@ FROM allocation AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 WHERE a.is_segment = 0 AND a.generation IS NOT NULL AND a.end_kind = 3;
 
--- What grows or rises; where stacks are cut, of the sizes that do. Of what rises neither what was there in the first twentieth of the time is called a leak, nor what was
+-- What grows or rises, sites or sizes. Of what rises neither what was there in the first twentieth of the time is called a leak, nor what was
 -- born in the last, and may be in use.
 INSERT INTO z_leaked_sum
 SELECT
@@ -25,8 +25,10 @@ SELECT
 FROM z_outstanding_sum AS a
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 JOIN z_site_verdict AS v ON v.heap_id = a.heap_id AND v.site_frame_id IS s.site_frame_id
-LEFT JOIN temp.cut_size AS c ON c.heap_id = a.heap_id AND c.site_frame_id = s.site_frame_id AND c.size_bytes = a.size_bytes
-LEFT JOIN temp.cut_most AS m ON m.heap_id = c.heap_id AND m.stack_id = a.stack_id AND m.size_bytes = a.size_bytes
+LEFT JOIN temp.grown_size AS c
+    ON c.heap_id = a.heap_id AND c.site_id = coalesce(s.site_frame_id, 0) AND c.size_bytes = a.size_bytes
+LEFT JOIN temp.grown_most AS m
+    ON m.heap_id = c.heap_id AND m.stack_key = coalesce(a.stack_id, 0) AND m.size_bytes = a.size_bytes
 LEFT JOIN (
     SELECT
         o.heap_id,
@@ -142,8 +144,8 @@ LEFT JOIN stack AS s ON s.stack_id = k.stack_id
 WHERE NOT EXISTS (SELECT 1 FROM z_leak_sum)
 GROUP BY k.heap_id, s.site_frame_id, k.verdict;
 
-DROP TABLE temp.cut_most;
-DROP TABLE temp.cut_size;
+DROP TABLE temp.grown_most;
+DROP TABLE temp.grown_size;
 DROP TABLE temp.freed_of_stack;
 DROP TABLE temp.reset_process;
 DROP TABLE temp.heap_end;

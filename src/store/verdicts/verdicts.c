@@ -35,7 +35,7 @@ static const stored_pass passes[] = {
     {"z_site_verdict: what grows from step to step", .run = nm_verdict_write, .is_of_merged = true},
     {"z_site_verdict: what only replaces others, or may be a queue", .sql = "replaced.sql"},
     {"z_site_verdict: what rises in a server", .run = nm_rising_write},
-    {"z_site_verdict: what grows of stacks that are cut", .sql = "cut_sizes.sql", .is_of_merged = true},
+    {"z_site_verdict: sizes that grow where a site does not say it", .sql = "grown_sizes.sql", .is_of_merged = true},
     {"z_leaked_sum, z_leak_sum, z_site_verdict: what is held to the end", .sql = "leaks.sql", .is_of_merged = true},
     {"z_out_of_memory_leak", .sql = "out_of_memory_leaks.sql", .is_of_merged = true},
 };

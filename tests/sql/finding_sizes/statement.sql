@@ -1,0 +1,1 @@
+SELECT kind, severity, site, verdict, value, bytes, count, text FROM finding WHERE kind = 'leak' UNION ALL SELECT 'rest', NULL, site, reason, NULL, size_bytes, allocation_count, NULL FROM suspect_by_site ORDER BY kind
