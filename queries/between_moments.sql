@@ -73,6 +73,8 @@ WITH
             AND (:rank IS NULL OR process.rank = :rank)
             AND (:level IS NULL OR heap_level.name = :level)
     ),
+    -- begin known place
+    -- end known
     lived (heap_id, stack_id, is_baseline, is_before, is_after, live_count, live_bytes) AS (
         SELECT
             alive.heap_id,
@@ -102,8 +104,9 @@ WITH
                         AND (allocation.free_seq IS NULL OR allocation.free_seq > heap_between.to_seq)
                 END AS is_after,
                 allocation.size_bytes
-            FROM allocation
-            JOIN heap_between ON heap_between.heap_id = allocation.heap_id
+            FROM known
+            CROSS JOIN allocation ON allocation.allocation_id = known.allocation_id
+            CROSS JOIN heap_between ON heap_between.heap_id = allocation.heap_id
         ) AS alive
         WHERE alive.is_before = 1 OR alive.is_after = 1
         GROUP BY alive.heap_id, alive.stack_id, alive.is_baseline, alive.is_before, alive.is_after

@@ -44,6 +44,8 @@ WITH
         WHERE b.place = 1 AND coalesce(b.seq, b.ns) IS NOT NULL
     ),
     -- end from_to
+    -- begin known point
+    -- end known
     live (heap_id, is_baseline, stack_id, size_bytes, at_from, at_to) AS (
         SELECT
             a.heap_id,
@@ -54,7 +56,8 @@ WITH
                 AND (a.end_kind = 0 OR CASE WHEN s.from_seq IS NULL THEN a.free_ns > s.from_ns ELSE a.free_seq > s.from_seq END),
             (a.alloc_seq IS NULL OR CASE WHEN s.to_seq IS NULL THEN a.alloc_ns <= s.to_ns ELSE a.alloc_seq <= s.to_seq END)
                 AND (a.end_kind = 0 OR CASE WHEN s.to_seq IS NULL THEN a.free_ns > s.to_ns ELSE a.free_seq > s.to_seq END)
-        FROM allocation AS a
+        FROM known AS c
+        CROSS JOIN allocation AS a ON a.allocation_id = c.allocation_id
         CROSS JOIN span AS s ON s.heap_id = a.heap_id
         WHERE +a.is_segment = 0
     ),

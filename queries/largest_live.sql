@@ -48,6 +48,8 @@ WITH
         FROM point AS s
         WHERE coalesce(s.seq, s.ns) IS NOT NULL
     ),
+    -- begin known span
+    -- end known
     fault (text) AS (
         -- begin no_moment :at, :at_ns, :at_seq or :top; :at, :at_ns, :at_seq, :top
         SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view z_named_moment'
@@ -85,7 +87,8 @@ FROM (
         a.alloc_seq IS NULL,
         coalesce(f.label, '(no stack)'),
         a.allocation_id
-    FROM allocation AS a
+    FROM known AS c
+    CROSS JOIN allocation AS a ON a.allocation_id = c.allocation_id
     CROSS JOIN span AS s ON s.heap_id = a.heap_id
     JOIN z_heap_place AS p ON p.heap_id = a.heap_id
     LEFT JOIN stack AS w ON w.stack_id = a.stack_id

@@ -37,13 +37,16 @@ WITH
         FROM point AS s
         WHERE coalesce(s.seq, s.ns) IS NOT NULL
     ),
+    -- begin known span
+    -- end known
     by_site (heap_id, site, live_count, live_bytes) AS (
         SELECT
             a.heap_id,
             CASE WHEN a.alloc_seq IS NULL AND a.stack_id IS NULL THEN '(baseline)' ELSE coalesce(f.label, '(no stack)') END AS site,
             count(*),
             sum(a.size_bytes)
-        FROM allocation AS a
+        FROM known AS c
+        CROSS JOIN allocation AS a ON a.allocation_id = c.allocation_id
         CROSS JOIN span AS s ON s.heap_id = a.heap_id
         LEFT JOIN stack AS w ON w.stack_id = a.stack_id
         LEFT JOIN frame AS f ON f.frame_id = w.site_frame_id

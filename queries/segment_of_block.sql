@@ -33,6 +33,8 @@ WITH
         LEFT JOIN z_named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
     ),
     -- end point
+    -- begin known point
+    -- end known
     live (allocation_id, heap_id, segment_id, address, size_bytes, stack_id, alloc_ns, moment_ns) AS (
         SELECT
             a.allocation_id,
@@ -43,7 +45,8 @@ WITH
             a.stack_id,
             a.alloc_ns,
             coalesce(s.ns, s.moment_ns)
-        FROM allocation AS a
+        FROM known AS n
+        CROSS JOIN allocation AS a ON a.allocation_id = n.allocation_id
         CROSS JOIN point AS s ON s.heap_id = a.heap_id AND coalesce(s.seq, s.ns) IS NOT NULL
         WHERE +a.segment_id IS NOT NULL
             AND (a.alloc_seq IS NULL OR CASE WHEN s.seq IS NULL THEN a.alloc_ns <= s.ns ELSE a.alloc_seq <= s.seq END)

@@ -43,6 +43,30 @@ WITH
         WHERE u.part_id IS NULL AND (m.bytes > 0 OR coalesce(:at_seq, :at) IS NOT NULL)
         GROUP BY u.heap_id
     ),
+    -- Of the pool, and of all that its process has: the ranges of the driver.
+    spot (heap_id, seq, ns) AS (
+        SELECT DISTINCT
+            o.heap_id,
+            w.seq,
+            NULL
+        FROM worst AS w
+        JOIN heap AS h ON h.heap_id = w.heap_id
+        JOIN heap AS o ON o.process_id = h.process_id
+    ),
+    -- begin known spot
+    -- end known
+    mapped (allocation_id, heap_id, address, size_bytes, alloc_seq, free_seq) AS (
+        SELECT
+            a.allocation_id,
+            a.heap_id,
+            a.address,
+            a.size_bytes,
+            a.alloc_seq,
+            a.free_seq
+        FROM known AS d
+        CROSS JOIN allocation AS a ON a.allocation_id = d.allocation_id
+        WHERE a.is_mapped = 1
+    ),
     block (heap_id, seq, allocation_id, stack_id, alloc_seq, address, size_bytes, segment_id, driver_id,
         segment_address, segment_bytes) AS (
         SELECT
@@ -57,9 +81,10 @@ WITH
             g.heap_id,
             g.address,
             g.size_bytes
-        FROM worst AS w
-        JOIN allocation AS a ON a.heap_id = w.heap_id
-        JOIN allocation AS g ON g.allocation_id = a.segment_id
+        FROM known AS d
+        CROSS JOIN allocation AS a ON a.allocation_id = d.allocation_id
+        CROSS JOIN worst AS w ON w.heap_id = a.heap_id
+        CROSS JOIN allocation AS g ON g.allocation_id = a.segment_id
         WHERE coalesce(a.alloc_seq, -1) <= w.seq AND (a.free_seq IS NULL OR a.free_seq > w.seq)
     ),
     piece (heap_id, seq, allocation_id, stack_id, alloc_seq, segment_id, segment_bytes, bytes) AS (
@@ -84,12 +109,11 @@ WITH
             g.size_bytes,
             min(b.address + b.size_bytes - g.address, g.size_bytes)
         FROM block AS b
-        JOIN allocation AS g
+        JOIN mapped AS g
             ON g.heap_id = b.driver_id
             AND g.address >= b.segment_address + b.segment_bytes
             AND g.address < b.address + b.size_bytes
         WHERE b.address + b.size_bytes > b.segment_address + b.segment_bytes
-            AND g.is_mapped = 1
             AND coalesce(g.alloc_seq, -1) <= b.seq
             AND (g.free_seq IS NULL OR g.free_seq > b.seq)
     ),

@@ -55,6 +55,24 @@ CREATE VIEW stack_sum (
     -- Number of the heap: several of a process may have one name.
     heap_id
 ) AS
+WITH
+    reserve (host, rank, pid, device, heap, level, heap_id, seq, ns) AS (
+        SELECT host, rank, pid, device, heap, level, heap_id, seq, NULL
+        FROM z_named_moment
+        WHERE moment = 'reserve' AND level IN ('pool', 'workspace')
+    ),
+    -- begin known reserve
+    -- end known
+    live (heap_id, stack_id, size_bytes, alloc_seq, free_seq) AS (
+        SELECT
+            a.heap_id,
+            a.stack_id,
+            a.size_bytes,
+            a.alloc_seq,
+            a.free_seq
+        FROM known AS c
+        CROSS JOIN allocation AS a ON a.allocation_id = c.allocation_id
+    )
 SELECT
     p.host, p.rank, p.pid, p.device, p.heap, p.level,
     q.stack_id,
@@ -114,12 +132,8 @@ SELECT
     sum(a.size_bytes),
     count(*),
     n.heap_id
-FROM allocation AS a
-CROSS JOIN (
-    SELECT host, rank, pid, device, heap, level, heap_id, seq
-    FROM z_named_moment
-    WHERE moment = 'reserve' AND level IN ('pool', 'workspace')
-) AS n ON n.heap_id = a.heap_id
+FROM live AS a
+CROSS JOIN reserve AS n ON n.heap_id = a.heap_id
 WHERE (a.alloc_seq IS NOT NULL OR a.stack_id IS NOT NULL)
     AND coalesce(a.alloc_seq, -1) <= n.seq
     AND (a.free_seq IS NULL OR a.free_seq > n.seq)
