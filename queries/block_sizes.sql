@@ -6,8 +6,8 @@
 --             the timeline of the heap, NULL where times are not known; place_count addresses at which such blocks were:
 --             more than that are not needed; again_count requests beyond these, which as many blocks would have served
 --             at once; mean_life_ns how long freed ones lived, nanoseconds, NULL where unknown.
---             Sizes of which no place is handed out again are left out. There are no rows where input.detail is 'none',
---             and few where it is 'live'
+--             Sizes of which no place is handed out again are left out. Of a heap with very many addresses it needs the rows
+--             of all allocations (input.detail 'all')
 SELECT
     p.pid AS pid,
     p.heap AS heap,

@@ -124,17 +124,17 @@ WITH
             b.allocation_id,
             b.stack_id,
             b.alloc_seq,
-            g.allocation_id,
-            g.size_bytes,
-            min(b.address + b.size_bytes - g.address, g.size_bytes)
+            v.allocation_id,
+            v.size_bytes,
+            min(b.address + b.size_bytes - v.address, v.size_bytes)
         FROM block AS b
-        JOIN mapped AS g
-            ON g.heap_id = b.driver_id
-            AND g.address >= b.segment_address + b.segment_bytes
-            AND g.address < b.address + b.size_bytes
+        JOIN mapped AS v
+            ON v.heap_id = b.driver_id
+            AND v.address >= b.segment_address + b.segment_bytes
+            AND v.address < b.address + b.size_bytes
         WHERE b.address + b.size_bytes > b.segment_address + b.segment_bytes
-            AND coalesce(g.alloc_seq, -1) <= b.seq
-            AND (g.free_seq IS NULL OR g.free_seq > b.seq)
+            AND coalesce(v.alloc_seq, -1) <= b.seq
+            AND (v.free_seq IS NULL OR v.free_seq > b.seq)
     ),
     part (heap_id, segment_id, block_count, free_bytes) AS (
         SELECT
