@@ -44,24 +44,103 @@ WITH
         WHERE b.place = 1 AND coalesce(b.seq, b.ns) IS NOT NULL
     ),
     -- end from_to
-    by_site (heap_id, site_frame_id, allocated_count, allocated_bytes, to_count, to_bytes, end_count, end_bytes) AS (
+    -- begin known point
+    -- Where to look for what was live at the moments of point (table z_birth_part), and the rows there.
+    near (heap_id, first_id, last_id) AS (
+        SELECT DISTINCT
+            y.heap_id,
+            y.first_id,
+            y.last_id
+        FROM point AS x
+        CROSS JOIN z_birth_part AS y ON y.heap_id = x.heap_id
+        WHERE coalesce(x.seq, x.ns) IS NOT NULL
+            AND CASE
+                WHEN x.seq IS NULL THEN coalesce(y.first_ns <= x.ns, 1) AND coalesce(y.end_ns > x.ns, 1)
+                ELSE coalesce(y.first_seq <= x.seq, 1) AND coalesce(y.end_seq > x.seq, 1)
+            END
+    ),
+    known (allocation_id) AS (
+        SELECT DISTINCT there.allocation_id
+        FROM near AS x
+        CROSS JOIN allocation AS there ON there.allocation_id BETWEEN x.first_id AND x.last_id AND +there.heap_id = x.heap_id
+    ),
+    -- end known
+    -- The whole recording, of which there are sums, and what of it is live at its end.
+    whole (heap_id) AS (
+        SELECT s.heap_id
+        FROM span AS s
+        JOIN heap AS h ON h.heap_id = s.heap_id
+        JOIN process AS q ON q.process_id = h.process_id
+        JOIN input AS i ON i.input_id = q.input_id
+        WHERE i.detail = 'all'
+            AND s.from_seq < i.first_seq
+            AND s.to_seq >= i.last_seq
+            AND s.heap_id IN (SELECT z.heap_id FROM z_birth_sum AS z)
+    ),
+    made (heap_id, stack_id, allocated_count, allocated_bytes, to_count, to_bytes, end_count, end_bytes) AS (
+        SELECT
+            z.heap_id,
+            z.stack_id,
+            z.allocation_count,
+            z.allocated_bytes,
+            0,
+            0,
+            0,
+            0
+        FROM z_birth_sum AS z
+        JOIN whole AS w ON w.heap_id = z.heap_id
+        UNION ALL
+        SELECT
+            d.heap_id,
+            d.stack_id,
+            0,
+            0,
+            count(*),
+            sum(d.size_bytes),
+            count(*),
+            sum(d.size_bytes)
+        FROM known AS c
+        CROSS JOIN allocation AS d ON d.allocation_id = c.allocation_id
+        CROSS JOIN whole AS w ON w.heap_id = d.heap_id
+        WHERE d.is_segment = 0 AND d.alloc_seq IS NOT NULL AND d.end_kind = 0
+        GROUP BY d.heap_id, d.stack_id
+        UNION ALL
         SELECT
             a.heap_id,
-            w.site_frame_id,
+            a.stack_id,
             count(*),
             sum(a.size_bytes),
             sum((a.end_kind = 0 OR CASE WHEN s.to_seq IS NULL THEN a.free_ns > s.to_ns ELSE a.free_seq > s.to_seq END)),
             sum((a.end_kind = 0 OR CASE WHEN s.to_seq IS NULL THEN a.free_ns > s.to_ns ELSE a.free_seq > s.to_seq END) * a.size_bytes),
             sum(a.end_kind = 0),
             sum((a.end_kind = 0) * a.size_bytes)
-        FROM allocation AS a
-        CROSS JOIN span AS s ON s.heap_id = a.heap_id
-        LEFT JOIN stack AS w ON w.stack_id = a.stack_id
-        WHERE +a.is_segment = 0
+        FROM span AS s
+        CROSS JOIN z_birth_part AS y
+            ON y.heap_id = s.heap_id
+            AND y.is_long = 0
+            AND (s.from_seq IS NULL OR y.last_seq > s.from_seq)
+            AND (s.to_seq IS NULL OR coalesce(y.first_seq, -1) <= s.to_seq)
+        CROSS JOIN allocation AS a ON a.allocation_id BETWEEN y.first_id AND y.last_id AND +a.heap_id = y.heap_id
+        WHERE s.heap_id NOT IN (SELECT w.heap_id FROM whole AS w)
+            AND +a.is_segment = 0
             AND a.alloc_seq IS NOT NULL
             AND CASE WHEN s.from_seq IS NULL THEN a.alloc_ns > s.from_ns ELSE a.alloc_seq > s.from_seq END
             AND CASE WHEN s.to_seq IS NULL THEN a.alloc_ns <= s.to_ns ELSE a.alloc_seq <= s.to_seq END
-        GROUP BY a.heap_id, w.site_frame_id
+        GROUP BY a.heap_id, a.stack_id
+    ),
+    by_site (heap_id, site_frame_id, allocated_count, allocated_bytes, to_count, to_bytes, end_count, end_bytes) AS (
+        SELECT
+            g.heap_id,
+            k.site_frame_id,
+            sum(g.allocated_count),
+            sum(g.allocated_bytes),
+            sum(g.to_count),
+            sum(g.to_bytes),
+            sum(g.end_count),
+            sum(g.end_bytes)
+        FROM made AS g
+        LEFT JOIN stack AS k ON k.stack_id = g.stack_id
+        GROUP BY g.heap_id, k.site_frame_id
     ),
     fault (text) AS (
         -- begin no_moment :from, :to or :top; :from, :to, :top

@@ -6,43 +6,131 @@
 --             counts; site file, line and function, or '(no stack)'; allocation_count, allocated_bytes in the step, allocations
 --             and bytes; left_count, left_bytes of these not freed by its end. In order of steps, most bytes first. Segments
 --             are left out. Needs the rows of all allocations (input.detail 'all')
-WITH
-    born (step_id, heap_id, site_frame_id, size_bytes, alloc_seq, end_seq) AS (
+WITH RECURSIVE
+    -- The first steps, four times as many each time, until they have as many rows as are to be returned; all of them where the
+    -- rows are many, or of few steps.
+    reach (last_id, next_id, row_count) AS (
         SELECT
-            (
-                SELECT step.step_id
-                FROM step
-                WHERE step.process_id = heap.process_id AND step.begin_seq <= a.alloc_seq
-                ORDER BY step.begin_seq DESC
-                LIMIT 1
-            ),
-            a.heap_id,
-            s.site_frame_id,
-            a.size_bytes,
-            a.alloc_seq,
-            CASE a.end_kind WHEN 0 THEN 9223372036854775807 ELSE a.free_seq END
-        FROM allocation AS a
-        JOIN heap ON heap.heap_id = a.heap_id
-        LEFT JOIN stack AS s ON s.stack_id = a.stack_id
-        LEFT JOIN frame AS f ON f.frame_id = s.site_frame_id
-        WHERE +a.is_segment = 0
-            AND a.alloc_seq IS NOT NULL
-            AND (:site IS NULL OR instr(coalesce(f.label, '(no stack)'), :site) > 0)
+            0,
+            CASE WHEN :step IS NULL AND :site IS NULL AND coalesce(:top, 1000) <= 10000 THEN 16 ELSE max(o.step_id) END,
+            0
+        FROM step AS o
+        UNION ALL
+        SELECT
+            r.next_id,
+            r.next_id * 4,
+            CASE
+                WHEN r.next_id < (SELECT max(o.step_id) FROM step AS o)
+                    THEN (
+                        SELECT count(*)
+                        FROM (
+                            SELECT 1
+                            FROM (
+                                -- begin born r.next_id
+                                -- What was born in the steps that are asked for, up to step r.next_id.
+                                SELECT
+                                    g.step_id,
+                                    a.heap_id,
+                                    w.site_frame_id,
+                                    g.number,
+                                    a.size_bytes,
+                                    CASE a.end_kind WHEN 0 THEN 9223372036854775807 ELSE a.free_seq END >= coalesce(g.end_seq, 9223372036854775807) AS is_left
+                                FROM (
+                                    SELECT
+                                        v.process_id,
+                                        min(v.begin_seq) AS begin_seq,
+                                        max(coalesce(v.end_seq, 9223372036854775807)) AS end_seq
+                                    FROM step AS v
+                                    WHERE v.step_id <= r.next_id AND (:step IS NULL OR v.number = :step)
+                                    GROUP BY +v.process_id
+                                ) AS u
+                                CROSS JOIN heap AS h ON h.process_id = u.process_id
+                                CROSS JOIN z_birth_part AS y
+                                    ON y.heap_id = h.heap_id
+                                    AND y.is_long = 0
+                                    AND y.last_seq >= u.begin_seq
+                                    AND coalesce(y.first_seq, -1) < u.end_seq
+                                CROSS JOIN allocation AS a ON a.allocation_id BETWEEN y.first_id AND y.last_id AND +a.heap_id = y.heap_id
+                                CROSS JOIN step AS g
+                                    ON g.step_id = (
+                                        SELECT j.step_id
+                                        FROM step AS j
+                                        WHERE j.process_id = u.process_id AND j.begin_seq <= a.alloc_seq
+                                        ORDER BY j.begin_seq DESC
+                                        LIMIT 1
+                                    )
+                                LEFT JOIN stack AS w ON w.stack_id = a.stack_id
+                                LEFT JOIN frame AS e ON e.frame_id = w.site_frame_id
+                                WHERE +a.is_segment = 0
+                                    AND a.alloc_seq >= u.begin_seq
+                                    AND a.alloc_seq < coalesce(g.end_seq, 9223372036854775807)
+                                    AND g.step_id <= r.next_id
+                                    AND (:step IS NULL OR g.number = :step)
+                                    AND (:site IS NULL OR instr(coalesce(e.label, '(no stack)'), :site) > 0)
+                                -- end born
+                            ) AS b
+                            GROUP BY b.step_id, b.heap_id, b.site_frame_id
+                        )
+                    )
+                ELSE 9223372036854775807
+            END
+        FROM reach AS r
+        WHERE r.row_count < coalesce(:top, 1000) AND r.last_id < (SELECT max(o.step_id) FROM step AS o)
     ),
     by_site (step_id, heap_id, site_frame_id, number, allocation_count, allocated_bytes, left_count, left_bytes) AS (
         SELECT
             b.step_id,
             b.heap_id,
             b.site_frame_id,
-            step.number,
+            b.number,
             count(*),
             sum(b.size_bytes),
-            sum(b.end_seq >= coalesce(step.end_seq, 9223372036854775807)),
-            sum((b.end_seq >= coalesce(step.end_seq, 9223372036854775807)) * b.size_bytes)
-        FROM born AS b
-        JOIN step ON step.step_id = b.step_id
-        WHERE b.alloc_seq < coalesce(step.end_seq, 9223372036854775807)
-            AND (:step IS NULL OR step.number = :step)
+            sum(b.is_left),
+            sum(b.is_left * b.size_bytes)
+        FROM (
+            -- begin born (SELECT max(i.last_id) FROM reach AS i)
+            -- What was born in the steps that are asked for, up to step (SELECT max(i.last_id) FROM reach AS i).
+            SELECT
+                g.step_id,
+                a.heap_id,
+                w.site_frame_id,
+                g.number,
+                a.size_bytes,
+                CASE a.end_kind WHEN 0 THEN 9223372036854775807 ELSE a.free_seq END >= coalesce(g.end_seq, 9223372036854775807) AS is_left
+            FROM (
+                SELECT
+                    v.process_id,
+                    min(v.begin_seq) AS begin_seq,
+                    max(coalesce(v.end_seq, 9223372036854775807)) AS end_seq
+                FROM step AS v
+                WHERE v.step_id <= (SELECT max(i.last_id) FROM reach AS i) AND (:step IS NULL OR v.number = :step)
+                GROUP BY +v.process_id
+            ) AS u
+            CROSS JOIN heap AS h ON h.process_id = u.process_id
+            CROSS JOIN z_birth_part AS y
+                ON y.heap_id = h.heap_id
+                AND y.is_long = 0
+                AND y.last_seq >= u.begin_seq
+                AND coalesce(y.first_seq, -1) < u.end_seq
+            CROSS JOIN allocation AS a ON a.allocation_id BETWEEN y.first_id AND y.last_id AND +a.heap_id = y.heap_id
+            CROSS JOIN step AS g
+                ON g.step_id = (
+                    SELECT j.step_id
+                    FROM step AS j
+                    WHERE j.process_id = u.process_id AND j.begin_seq <= a.alloc_seq
+                    ORDER BY j.begin_seq DESC
+                    LIMIT 1
+                )
+            LEFT JOIN stack AS w ON w.stack_id = a.stack_id
+            LEFT JOIN frame AS e ON e.frame_id = w.site_frame_id
+            WHERE +a.is_segment = 0
+                AND a.alloc_seq >= u.begin_seq
+                AND a.alloc_seq < coalesce(g.end_seq, 9223372036854775807)
+                AND g.step_id <= (SELECT max(i.last_id) FROM reach AS i)
+                AND (:step IS NULL OR g.number = :step)
+                AND (:site IS NULL OR instr(coalesce(e.label, '(no stack)'), :site) > 0)
+            -- end born
+        ) AS b
         GROUP BY b.step_id, b.heap_id, b.site_frame_id
     ),
     fault (text) AS (

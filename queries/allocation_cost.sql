@@ -10,8 +10,13 @@ WITH
             allocation.cost_ns,
             row_number() OVER (PARTITION BY allocation.heap_id ORDER BY allocation.cost_ns, allocation.allocation_id),
             count(*) OVER (PARTITION BY allocation.heap_id)
-        FROM allocation
-        WHERE allocation.cost_ns IS NOT NULL
+        FROM z_birth_part
+        CROSS JOIN allocation
+            ON allocation.allocation_id BETWEEN z_birth_part.first_id AND z_birth_part.last_id
+            AND +allocation.heap_id = z_birth_part.heap_id
+        WHERE z_birth_part.is_long = 0
+            AND z_birth_part.cost_count > 0
+            AND allocation.cost_ns IS NOT NULL
     )
 SELECT
     z_heap_place.heap AS heap,

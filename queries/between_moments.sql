@@ -73,6 +73,27 @@ WITH
             AND (:rank IS NULL OR process.rank = :rank)
             AND (:level IS NULL OR heap_level.name = :level)
     ),
+    -- begin known place
+    -- Where to look for what was live at the moments of place (table z_birth_part), and the rows there.
+    near (heap_id, first_id, last_id) AS (
+        SELECT DISTINCT
+            y.heap_id,
+            y.first_id,
+            y.last_id
+        FROM place AS x
+        CROSS JOIN z_birth_part AS y ON y.heap_id = x.heap_id
+        WHERE coalesce(x.seq, x.ns) IS NOT NULL
+            AND CASE
+                WHEN x.seq IS NULL THEN coalesce(y.first_ns <= x.ns, 1) AND coalesce(y.end_ns > x.ns, 1)
+                ELSE coalesce(y.first_seq <= x.seq, 1) AND coalesce(y.end_seq > x.seq, 1)
+            END
+    ),
+    known (allocation_id) AS (
+        SELECT DISTINCT there.allocation_id
+        FROM near AS x
+        CROSS JOIN allocation AS there ON there.allocation_id BETWEEN x.first_id AND x.last_id AND +there.heap_id = x.heap_id
+    ),
+    -- end known
     lived (heap_id, stack_id, is_baseline, is_before, is_after, live_count, live_bytes) AS (
         SELECT
             alive.heap_id,
@@ -102,8 +123,9 @@ WITH
                         AND (allocation.free_seq IS NULL OR allocation.free_seq > heap_between.to_seq)
                 END AS is_after,
                 allocation.size_bytes
-            FROM allocation
-            JOIN heap_between ON heap_between.heap_id = allocation.heap_id
+            FROM known
+            CROSS JOIN allocation ON allocation.allocation_id = known.allocation_id
+            CROSS JOIN heap_between ON heap_between.heap_id = allocation.heap_id
         ) AS alive
         WHERE alive.is_before = 1 OR alive.is_after = 1
         GROUP BY alive.heap_id, alive.stack_id, alive.is_baseline, alive.is_before, alive.is_after

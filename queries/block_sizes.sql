@@ -6,8 +6,8 @@
 --             the timeline of the heap, NULL where times are not known; place_count addresses at which such blocks were:
 --             more than that are not needed; again_count requests beyond these, which as many blocks would have served
 --             at once; mean_life_ns how long freed ones lived, nanoseconds, NULL where unknown.
---             Sizes of which no place is handed out again are left out. There are no rows where input.detail is 'none',
---             and few where it is 'live'
+--             Sizes of which no place is handed out again are left out. Of a heap with very many addresses it needs the rows
+--             of all allocations (input.detail 'all')
 SELECT
     p.pid AS pid,
     p.heap AS heap,
@@ -40,11 +40,28 @@ FROM (
             count(b.free_ns - b.alloc_ns) AS timed_count,
             sum(b.free_seq IS NULL AND b.alloc_ns IS NOT NULL) AS live_count,
             coalesce(sum(CASE WHEN b.free_seq IS NULL THEN b.alloc_ns END), 0) AS live_begin_ns
-        FROM allocation AS b
-        WHERE b.alloc_seq IS NOT NULL AND b.is_segment = 0 AND b.split_from_id IS NULL
+        FROM z_block_size AS t
+        CROSS JOIN z_birth_part AS y ON y.heap_id = t.heap_id AND y.is_long = 0
+        CROSS JOIN allocation AS b
+            ON b.allocation_id BETWEEN y.first_id AND y.last_id
+            AND +b.heap_id = y.heap_id
+        WHERE t.block_bytes IS NULL -- too many addresses for a sum
+            AND b.alloc_seq IS NOT NULL AND +b.is_segment = 0 AND b.split_from_id IS NULL
         GROUP BY b.heap_id, b.address, coalesce(b.block_bytes, (b.size_bytes + 511) / 512 * 512)
     ) AS a
     GROUP BY a.heap_id, a.block_bytes
+    UNION ALL
+    SELECT
+        z.heap_id,
+        z.block_bytes,
+        z.request_count,
+        z.place_count,
+        z.life_ns,
+        z.timed_count,
+        z.live_count,
+        z.live_begin_ns
+    FROM z_block_size AS z
+    WHERE z.block_bytes IS NOT NULL
 ) AS g
 JOIN z_heap_place AS p ON p.heap_id = g.heap_id
 JOIN z_heap_sum AS h ON h.heap_id = g.heap_id

@@ -15,9 +15,10 @@ WITH
             a.address + a.size_bytes,
             min(coalesce(a.alloc_seq, -1)),
             CASE WHEN count(a.free_seq) = count(*) THEN max(a.free_seq) END
-        FROM allocation AS a
-        JOIN heap AS h ON h.heap_id = a.heap_id
-        WHERE a.heap_id IN (SELECT o.heap_id FROM heap AS o WHERE o.level = 4)
+        FROM heap AS h
+        CROSS JOIN z_birth_part AS y ON y.heap_id = h.heap_id AND y.is_long = 0
+        CROSS JOIN allocation AS a ON a.allocation_id BETWEEN y.first_id AND y.last_id AND +a.heap_id = y.heap_id
+        WHERE h.level = 4
         GROUP BY h.process_id, a.address, a.size_bytes
     ),
     moved (process_id, device_id, kind, is_async, stack_id, address, end_address, is_registered, first_seq, last_seq,

@@ -44,6 +44,27 @@ WITH
         WHERE b.place = 1 AND coalesce(b.seq, b.ns) IS NOT NULL
     ),
     -- end from_to
+    -- begin known point
+    -- Where to look for what was live at the moments of point (table z_birth_part), and the rows there.
+    near (heap_id, first_id, last_id) AS (
+        SELECT DISTINCT
+            y.heap_id,
+            y.first_id,
+            y.last_id
+        FROM point AS x
+        CROSS JOIN z_birth_part AS y ON y.heap_id = x.heap_id
+        WHERE coalesce(x.seq, x.ns) IS NOT NULL
+            AND CASE
+                WHEN x.seq IS NULL THEN coalesce(y.first_ns <= x.ns, 1) AND coalesce(y.end_ns > x.ns, 1)
+                ELSE coalesce(y.first_seq <= x.seq, 1) AND coalesce(y.end_seq > x.seq, 1)
+            END
+    ),
+    known (allocation_id) AS (
+        SELECT DISTINCT there.allocation_id
+        FROM near AS x
+        CROSS JOIN allocation AS there ON there.allocation_id BETWEEN x.first_id AND x.last_id AND +there.heap_id = x.heap_id
+    ),
+    -- end known
     live (heap_id, is_baseline, stack_id, size_bytes, at_from, at_to) AS (
         SELECT
             a.heap_id,
@@ -54,7 +75,8 @@ WITH
                 AND (a.end_kind = 0 OR CASE WHEN s.from_seq IS NULL THEN a.free_ns > s.from_ns ELSE a.free_seq > s.from_seq END),
             (a.alloc_seq IS NULL OR CASE WHEN s.to_seq IS NULL THEN a.alloc_ns <= s.to_ns ELSE a.alloc_seq <= s.to_seq END)
                 AND (a.end_kind = 0 OR CASE WHEN s.to_seq IS NULL THEN a.free_ns > s.to_ns ELSE a.free_seq > s.to_seq END)
-        FROM allocation AS a
+        FROM known AS c
+        CROSS JOIN allocation AS a ON a.allocation_id = c.allocation_id
         CROSS JOIN span AS s ON s.heap_id = a.heap_id
         WHERE +a.is_segment = 0
     ),

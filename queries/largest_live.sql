@@ -48,6 +48,27 @@ WITH
         FROM point AS s
         WHERE coalesce(s.seq, s.ns) IS NOT NULL
     ),
+    -- begin known span
+    -- Where to look for what was live at the moments of span (table z_birth_part), and the rows there.
+    near (heap_id, first_id, last_id) AS (
+        SELECT DISTINCT
+            y.heap_id,
+            y.first_id,
+            y.last_id
+        FROM span AS x
+        CROSS JOIN z_birth_part AS y ON y.heap_id = x.heap_id
+        WHERE coalesce(x.seq, x.ns) IS NOT NULL
+            AND CASE
+                WHEN x.seq IS NULL THEN coalesce(y.first_ns <= x.ns, 1) AND coalesce(y.end_ns > x.ns, 1)
+                ELSE coalesce(y.first_seq <= x.seq, 1) AND coalesce(y.end_seq > x.seq, 1)
+            END
+    ),
+    known (allocation_id) AS (
+        SELECT DISTINCT there.allocation_id
+        FROM near AS x
+        CROSS JOIN allocation AS there ON there.allocation_id BETWEEN x.first_id AND x.last_id AND +there.heap_id = x.heap_id
+    ),
+    -- end known
     fault (text) AS (
         -- begin no_moment :at, :at_ns, :at_seq or :top; :at, :at_ns, :at_seq, :top
         SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view z_named_moment'
@@ -85,7 +106,8 @@ FROM (
         a.alloc_seq IS NULL,
         coalesce(f.label, '(no stack)'),
         a.allocation_id
-    FROM allocation AS a
+    FROM known AS c
+    CROSS JOIN allocation AS a ON a.allocation_id = c.allocation_id
     CROSS JOIN span AS s ON s.heap_id = a.heap_id
     JOIN z_heap_place AS p ON p.heap_id = a.heap_id
     LEFT JOIN stack AS w ON w.stack_id = a.stack_id

@@ -21,11 +21,11 @@ FROM (
         x.heap_id,
         x.cause,
         s.site_frame_id,
-        count(*) AS miss_count,
-        sum(x.size_bytes) AS missed_bytes,
-        coalesce(sum(x.generation > u.warm_up_count), 0) AS warm_count,
-        coalesce(sum(x.driver_cost_ns), 0) AS driver_ns
-    FROM z_pool_miss AS x
+        sum(x.miss_count) AS miss_count,
+        sum(x.missed_bytes) AS missed_bytes,
+        coalesce(sum(CASE u.warm_up_count WHEN 1 THEN x.after_one_count WHEN 2 THEN x.after_two_count END), 0) AS warm_count,
+        sum(x.driver_cost_ns) AS driver_ns
+    FROM z_pool_miss_sum AS x
     JOIN heap AS o ON o.heap_id = x.heap_id
     LEFT JOIN z_warm_up AS u ON u.process_id = o.process_id
     LEFT JOIN stack AS s ON s.stack_id = x.stack_id

@@ -9,18 +9,24 @@ SELECT
     count(*) AS allocation_count,
     sum(allocation.alloc_seq > first_free.free_seq) AS again_count,
     sum(CASE WHEN allocation.alloc_seq > first_free.free_seq THEN allocation.cost_ns END) AS cost_ns
-FROM allocation
-JOIN z_heap_place ON z_heap_place.heap_id = allocation.heap_id
+FROM z_heap_place
+CROSS JOIN z_birth_part ON z_birth_part.heap_id = z_heap_place.heap_id AND z_birth_part.is_long = 0
+CROSS JOIN allocation
+    ON allocation.allocation_id BETWEEN z_birth_part.first_id AND z_birth_part.last_id
+    AND +allocation.heap_id = z_birth_part.heap_id
 JOIN (
     SELECT
         allocation.heap_id AS heap_id,
         allocation.size_bytes AS size_bytes,
         min(allocation.free_seq) AS free_seq
-    FROM allocation
-    JOIN z_heap_place ON z_heap_place.heap_id = allocation.heap_id
-    WHERE allocation.end_kind = 1 AND z_heap_place.level IN ('driver', 'pinned')
+    FROM z_heap_place
+    CROSS JOIN z_birth_part ON z_birth_part.heap_id = z_heap_place.heap_id AND z_birth_part.is_long = 0
+    CROSS JOIN allocation
+        ON allocation.allocation_id BETWEEN z_birth_part.first_id AND z_birth_part.last_id
+        AND +allocation.heap_id = z_birth_part.heap_id
+    WHERE +allocation.end_kind = 1 AND z_heap_place.level IN ('driver', 'pinned')
     GROUP BY allocation.heap_id, allocation.size_bytes
-) AS first_free ON first_free.heap_id = allocation.heap_id AND first_free.size_bytes = allocation.size_bytes
+) AS first_free ON first_free.heap_id = +allocation.heap_id AND first_free.size_bytes = +allocation.size_bytes
 WHERE z_heap_place.level IN ('driver', 'pinned') AND allocation.alloc_seq IS NOT NULL AND allocation.split_from_id IS NULL
 GROUP BY allocation.heap_id, allocation.size_bytes
 HAVING sum(allocation.alloc_seq > first_free.free_seq) > 0

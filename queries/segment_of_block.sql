@@ -33,6 +33,27 @@ WITH
         LEFT JOIN z_named_moment AS n ON n.heap_id = h.heap_id AND n.moment = q.moment
     ),
     -- end point
+    -- begin known point
+    -- Where to look for what was live at the moments of point (table z_birth_part), and the rows there.
+    near (heap_id, first_id, last_id) AS (
+        SELECT DISTINCT
+            y.heap_id,
+            y.first_id,
+            y.last_id
+        FROM point AS x
+        CROSS JOIN z_birth_part AS y ON y.heap_id = x.heap_id
+        WHERE coalesce(x.seq, x.ns) IS NOT NULL
+            AND CASE
+                WHEN x.seq IS NULL THEN coalesce(y.first_ns <= x.ns, 1) AND coalesce(y.end_ns > x.ns, 1)
+                ELSE coalesce(y.first_seq <= x.seq, 1) AND coalesce(y.end_seq > x.seq, 1)
+            END
+    ),
+    known (allocation_id) AS (
+        SELECT DISTINCT there.allocation_id
+        FROM near AS x
+        CROSS JOIN allocation AS there ON there.allocation_id BETWEEN x.first_id AND x.last_id AND +there.heap_id = x.heap_id
+    ),
+    -- end known
     live (allocation_id, heap_id, segment_id, address, size_bytes, stack_id, alloc_ns, moment_ns) AS (
         SELECT
             a.allocation_id,
@@ -43,7 +64,8 @@ WITH
             a.stack_id,
             a.alloc_ns,
             coalesce(s.ns, s.moment_ns)
-        FROM allocation AS a
+        FROM known AS n
+        CROSS JOIN allocation AS a ON a.allocation_id = n.allocation_id
         CROSS JOIN point AS s ON s.heap_id = a.heap_id AND coalesce(s.seq, s.ns) IS NOT NULL
         WHERE +a.segment_id IS NOT NULL
             AND (a.alloc_seq IS NULL OR CASE WHEN s.seq IS NULL THEN a.alloc_ns <= s.ns ELSE a.alloc_seq <= s.seq END)

@@ -43,6 +43,49 @@ WITH
         WHERE u.part_id IS NULL AND (m.bytes > 0 OR coalesce(:at_seq, :at) IS NOT NULL)
         GROUP BY u.heap_id
     ),
+    -- Of the pool, and of all that its process has: the ranges of the driver.
+    spot (heap_id, seq, ns) AS (
+        SELECT DISTINCT
+            o.heap_id,
+            w.seq,
+            NULL
+        FROM worst AS w
+        JOIN heap AS h ON h.heap_id = w.heap_id
+        JOIN heap AS o ON o.process_id = h.process_id
+    ),
+    -- begin known spot
+    -- Where to look for what was live at the moments of spot (table z_birth_part), and the rows there.
+    near (heap_id, first_id, last_id) AS (
+        SELECT DISTINCT
+            y.heap_id,
+            y.first_id,
+            y.last_id
+        FROM spot AS x
+        CROSS JOIN z_birth_part AS y ON y.heap_id = x.heap_id
+        WHERE coalesce(x.seq, x.ns) IS NOT NULL
+            AND CASE
+                WHEN x.seq IS NULL THEN coalesce(y.first_ns <= x.ns, 1) AND coalesce(y.end_ns > x.ns, 1)
+                ELSE coalesce(y.first_seq <= x.seq, 1) AND coalesce(y.end_seq > x.seq, 1)
+            END
+    ),
+    known (allocation_id) AS (
+        SELECT DISTINCT there.allocation_id
+        FROM near AS x
+        CROSS JOIN allocation AS there ON there.allocation_id BETWEEN x.first_id AND x.last_id AND +there.heap_id = x.heap_id
+    ),
+    -- end known
+    mapped (allocation_id, heap_id, address, size_bytes, alloc_seq, free_seq) AS (
+        SELECT
+            a.allocation_id,
+            a.heap_id,
+            a.address,
+            a.size_bytes,
+            a.alloc_seq,
+            a.free_seq
+        FROM known AS d
+        CROSS JOIN allocation AS a ON a.allocation_id = d.allocation_id
+        WHERE a.is_mapped = 1
+    ),
     block (heap_id, seq, allocation_id, stack_id, alloc_seq, address, size_bytes, segment_id, driver_id,
         segment_address, segment_bytes) AS (
         SELECT
@@ -57,9 +100,10 @@ WITH
             g.heap_id,
             g.address,
             g.size_bytes
-        FROM worst AS w
-        JOIN allocation AS a ON a.heap_id = w.heap_id
-        JOIN allocation AS g ON g.allocation_id = a.segment_id
+        FROM known AS d
+        CROSS JOIN allocation AS a ON a.allocation_id = d.allocation_id
+        CROSS JOIN worst AS w ON w.heap_id = a.heap_id
+        CROSS JOIN allocation AS g ON g.allocation_id = a.segment_id
         WHERE coalesce(a.alloc_seq, -1) <= w.seq AND (a.free_seq IS NULL OR a.free_seq > w.seq)
     ),
     piece (heap_id, seq, allocation_id, stack_id, alloc_seq, segment_id, segment_bytes, bytes) AS (
@@ -80,18 +124,17 @@ WITH
             b.allocation_id,
             b.stack_id,
             b.alloc_seq,
-            g.allocation_id,
-            g.size_bytes,
-            min(b.address + b.size_bytes - g.address, g.size_bytes)
+            v.allocation_id,
+            v.size_bytes,
+            min(b.address + b.size_bytes - v.address, v.size_bytes)
         FROM block AS b
-        JOIN allocation AS g
-            ON g.heap_id = b.driver_id
-            AND g.address >= b.segment_address + b.segment_bytes
-            AND g.address < b.address + b.size_bytes
+        JOIN mapped AS v
+            ON v.heap_id = b.driver_id
+            AND v.address >= b.segment_address + b.segment_bytes
+            AND v.address < b.address + b.size_bytes
         WHERE b.address + b.size_bytes > b.segment_address + b.segment_bytes
-            AND g.is_mapped = 1
-            AND coalesce(g.alloc_seq, -1) <= b.seq
-            AND (g.free_seq IS NULL OR g.free_seq > b.seq)
+            AND coalesce(v.alloc_seq, -1) <= b.seq
+            AND (v.free_seq IS NULL OR v.free_seq > b.seq)
     ),
     part (heap_id, segment_id, block_count, free_bytes) AS (
         SELECT

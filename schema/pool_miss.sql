@@ -73,6 +73,10 @@ CREATE TABLE z_pool_miss_sum (
     missed_bytes INTEGER NOT NULL,
     -- Misses that pending memory would have served. Unit: allocations.
     pending_miss_count INTEGER NOT NULL,
+    -- Misses after the first step of the process. Unit: allocations.
+    after_one_count INTEGER NOT NULL,
+    -- Misses after its second step. Unit: allocations.
+    after_two_count INTEGER NOT NULL,
     -- Driver allocations and mappings that they are the first block in. Unit: calls.
     driver_count INTEGER NOT NULL,
     -- What is known of their cost. Unit: nanoseconds.

@@ -3,8 +3,8 @@
 -- catalog: large, not counted
 CREATE VIEW serving_moment (
     -- As view serving_budget, but of two moments of each process with a KV cache, by what was live then: the first mark behind the
-    -- last of the largest blocks of its KV cache, and its first failed request. Summed up of table allocation, however long it
-    -- is; not of inputs that do not have what was live then.
+    -- last of the largest blocks of its KV cache, and its first failed request. Summed up of table allocation;
+    -- not of inputs that do not have what was live then.
     --
     -- begin process
     -- Name of the machine. NULL: not known.
@@ -53,6 +53,7 @@ WITH
             FROM allocation AS a
             JOIN heap AS h ON h.heap_id = a.heap_id
             WHERE a.category_id IN (SELECT category_id FROM kind WHERE part = 'KV cache') AND a.is_segment = 0 AND h.device_id IS NOT NULL
+                AND EXISTS (SELECT 1 FROM moment AS e WHERE e.kind IN (3, 4))
         )
         WHERE place = 1
     ),
@@ -86,13 +87,40 @@ WITH
         JOIN input AS i ON i.input_id = p.input_id
         WHERE i.detail <> 'none' AND q.seq >= coalesce(i.detail_begin_seq, 0)
     ),
+    spot (heap_id, seq, ns) AS (
+        SELECT h.heap_id, q.seq, NULL
+        FROM asked AS q
+        JOIN heap AS h ON h.device_id = q.device_id AND h.level IN (1, 2, 3)
+    ),
+    -- begin known spot
+    -- Where to look for what was live at the moments of spot (table z_birth_part), and the rows there.
+    near (heap_id, first_id, last_id) AS (
+        SELECT DISTINCT
+            y.heap_id,
+            y.first_id,
+            y.last_id
+        FROM spot AS x
+        CROSS JOIN z_birth_part AS y ON y.heap_id = x.heap_id
+        WHERE coalesce(x.seq, x.ns) IS NOT NULL
+            AND CASE
+                WHEN x.seq IS NULL THEN coalesce(y.first_ns <= x.ns, 1) AND coalesce(y.end_ns > x.ns, 1)
+                ELSE coalesce(y.first_seq <= x.seq, 1) AND coalesce(y.end_seq > x.seq, 1)
+            END
+    ),
+    known (allocation_id) AS (
+        SELECT DISTINCT there.allocation_id
+        FROM near AS x
+        CROSS JOIN allocation AS there ON there.allocation_id BETWEEN x.first_id AND x.last_id AND +there.heap_id = x.heap_id
+    ),
+    -- end known
     part AS (
         SELECT
             q.device_id AS device_id,
             q.moment AS moment,
             CASE h.level WHEN 3 THEN 'workspaces' ELSE coalesce(c.part, 'other') END AS part,
             sum(a.size_bytes) AS bytes
-        FROM allocation AS a
+        FROM known AS l
+        CROSS JOIN allocation AS a ON a.allocation_id = l.allocation_id
         CROSS JOIN heap AS h ON h.heap_id = a.heap_id AND h.level IN (1, 2, 3)
         CROSS JOIN asked AS q ON q.device_id = h.device_id
         LEFT JOIN kind AS c ON c.category_id = a.category_id

@@ -55,6 +55,43 @@ CREATE VIEW stack_sum (
     -- Number of the heap: several of a process may have one name.
     heap_id
 ) AS
+WITH
+    reserve (host, rank, pid, device, heap, level, heap_id, seq, ns) AS (
+        SELECT host, rank, pid, device, heap, level, heap_id, seq, NULL
+        FROM z_named_moment
+        WHERE moment = 'reserve' AND level IN ('pool', 'workspace')
+    ),
+    -- begin known reserve
+    -- Where to look for what was live at the moments of reserve (table z_birth_part), and the rows there.
+    near (heap_id, first_id, last_id) AS (
+        SELECT DISTINCT
+            y.heap_id,
+            y.first_id,
+            y.last_id
+        FROM reserve AS x
+        CROSS JOIN z_birth_part AS y ON y.heap_id = x.heap_id
+        WHERE coalesce(x.seq, x.ns) IS NOT NULL
+            AND CASE
+                WHEN x.seq IS NULL THEN coalesce(y.first_ns <= x.ns, 1) AND coalesce(y.end_ns > x.ns, 1)
+                ELSE coalesce(y.first_seq <= x.seq, 1) AND coalesce(y.end_seq > x.seq, 1)
+            END
+    ),
+    known (allocation_id) AS (
+        SELECT DISTINCT there.allocation_id
+        FROM near AS x
+        CROSS JOIN allocation AS there ON there.allocation_id BETWEEN x.first_id AND x.last_id AND +there.heap_id = x.heap_id
+    ),
+    -- end known
+    live (heap_id, stack_id, size_bytes, alloc_seq, free_seq) AS (
+        SELECT
+            a.heap_id,
+            a.stack_id,
+            a.size_bytes,
+            a.alloc_seq,
+            a.free_seq
+        FROM known AS c
+        CROSS JOIN allocation AS a ON a.allocation_id = c.allocation_id
+    )
 SELECT
     p.host, p.rank, p.pid, p.device, p.heap, p.level,
     q.stack_id,
@@ -114,12 +151,8 @@ SELECT
     sum(a.size_bytes),
     count(*),
     n.heap_id
-FROM allocation AS a
-CROSS JOIN (
-    SELECT host, rank, pid, device, heap, level, heap_id, seq
-    FROM z_named_moment
-    WHERE moment = 'reserve' AND level IN ('pool', 'workspace')
-) AS n ON n.heap_id = a.heap_id
+FROM live AS a
+CROSS JOIN reserve AS n ON n.heap_id = a.heap_id
 WHERE (a.alloc_seq IS NOT NULL OR a.stack_id IS NOT NULL)
     AND coalesce(a.alloc_seq, -1) <= n.seq
     AND (a.free_seq IS NULL OR a.free_seq > n.seq)

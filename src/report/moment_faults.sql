@@ -19,11 +19,10 @@ SELECT CASE
             ELSE CAST(:moment AS INTEGER) < input.detail_begin_ns
         END
     ) THEN 2
-    WHEN EXISTS (
-        SELECT 1
-        FROM allocation
-        WHERE NOT EXISTS (SELECT 1 FROM z_named_moment WHERE moment = :moment)
-            AND :moment NOT GLOB 'seq:*'
-            AND ((alloc_seq IS NOT NULL AND alloc_ns IS NULL) OR (free_seq IS NOT NULL AND free_ns IS NULL))
-    ) THEN 3
+    WHEN :moment NOT GLOB 'seq:*' AND NOT EXISTS (SELECT 1 FROM z_named_moment WHERE moment = :moment)
+        AND EXISTS (
+            SELECT 1
+            FROM allocation
+            WHERE (alloc_seq IS NOT NULL AND alloc_ns IS NULL) OR (free_seq IS NOT NULL AND free_ns IS NULL)
+        ) THEN 3
 END AS fault_number;

@@ -48,6 +48,13 @@ static const char missing_sql[] =
 static const char facts_sql[] = "DELETE FROM \"%w\".plumbing; DELETE FROM \"%w\".z_threshold;"
                                 "INSERT OR IGNORE INTO \"%w\".meta SELECT key, value FROM older.meta";
 
+/* Nothing is known of where rows stand: they may be anywhere, and what is asked of them reads all. */
+static const char births_sql[] =
+    "INSERT INTO \"%w\".z_birth_part SELECT h.heap_id, 0, 1, a.last_id, NULL, 9223372036854775807, NULL, NULL, NULL, 1"
+    " FROM \"%w\".heap AS h CROSS JOIN (SELECT max(l.allocation_id) AS last_id FROM \"%w\".allocation AS l) AS a"
+    " WHERE a.last_id IS NOT NULL; INSERT INTO \"%w\".z_block_size SELECT h.heap_id, NULL, 0, 0, 0, 0, 0, 0"
+    " FROM \"%w\".heap AS h";
+
 bool nm_older_is(const char *path)
 {
     sqlite3 *db = NULL;
@@ -99,7 +106,7 @@ static nm_status find_missing(sqlite3 *db, const char *to, nm_error *err)
 
 nm_status nm_older_copy(sqlite3 *db, const char *to, bool has_large, nm_error *err)
 {
-    char *facts = sqlite3_mprintf(facts_sql, to, to, to);
+    char *facts = sqlite3_mprintf(facts_sql, to, to, to), *births = sqlite3_mprintf(births_sql, to, to, to, to, to);
     nm_status status = nm_schema_create_in(db, to, err);
 
     if (status == NM_OK)
@@ -108,6 +115,9 @@ nm_status nm_older_copy(sqlite3 *db, const char *to, bool has_large, nm_error *e
         status = nm_db_exec(db, facts, err);
     if (status == NM_OK)
         status = copy_tables(db, to, has_large, err);
+    if (status == NM_OK)
+        status = nm_db_exec(db, births, err);
+    sqlite3_free(births);
     sqlite3_free(facts);
     return status;
 }

@@ -29,6 +29,12 @@ nm_status nm_prune_unnamed(sqlite3 *db, const char *table, int64_t first_id, int
     return status;
 }
 
+/* Of few rows nobody has to know where they are: one part of each heap, which may hold all that it has. */
+static const char births_sql[] = "INSERT INTO z_birth_part SELECT heap_id, 2, min(first_id), max(last_id), NULL, "
+                                 "9223372036854775807, NULL, NULL, NULL,"
+                                 " sum(cost_count) FROM z_birth_part WHERE is_long = 0 GROUP BY heap_id;"
+                                 "DELETE FROM z_birth_part WHERE is_long < 2; UPDATE z_birth_part SET is_long = 0";
+
 nm_status nm_prune(sqlite3 *db, nm_retention retention, nm_error *err)
 {
     nm_status status = NM_OK;
@@ -37,5 +43,7 @@ nm_status nm_prune(sqlite3 *db, nm_retention retention, nm_error *err)
         return NM_OK;
     if (retention == NM_RETENTION_NONE)
         status = nm_db_exec(db, "DELETE FROM allocation", err);
+    if (status == NM_OK)
+        status = nm_db_exec(db, births_sql, err);
     return status == NM_OK ? nm_prune_unnamed(db, "operation", 0, INT64_MAX, err) : status;
 }

@@ -9,7 +9,7 @@
 #define FROM(field) NM_CELL(nm_miss_row, field)
 #define TO(field)   NM_CELL(nm_miss_sum_row, field)
 
-enum { PENDING_ENOUGH = 1 };
+enum { PENDING_ENOUGH = 1, AFTER_ONE = 2, AFTER_TWO = 4 };
 
 static uint32_t classify_miss(const nm_definitions *definitions, const void *told, void *key)
 {
@@ -21,13 +21,16 @@ static uint32_t classify_miss(const nm_definitions *definitions, const void *tol
     sum->stack_id = row->stack_id;
     sum->cause = (uint64_t)row->cause;
     sum->is_early = row->is_early;
-    return row->is_pending_enough ? PENDING_ENOUGH : 0;
+    return (row->is_pending_enough ? PENDING_ENOUGH : 0) | (row->generation > 1 ? AFTER_ONE : 0) |
+           (row->generation > 2 ? AFTER_TWO : 0);
 }
 
 static const nm_sum_measure miss_measures[] = {
     {NM_SUMMED_COUNT, .to = TO(miss_count)},
     {NM_SUMMED_SUM, .from = FROM(size_bytes), .to = TO(missed_bytes)},
     {NM_SUMMED_COUNT, PENDING_ENOUGH, .to = TO(pending_miss_count)},
+    {NM_SUMMED_COUNT, AFTER_ONE, .to = TO(after_one_count)},
+    {NM_SUMMED_COUNT, AFTER_TWO, .to = TO(after_two_count)},
     {NM_SUMMED_SUM, .from = FROM(driver_count), .to = TO(driver_count)},
     {NM_SUMMED_SUM, .from = FROM(driver_cost_ns), .to = TO(driver_cost_ns)},
     {NM_SUMMED_LAST, .from = FROM(seq), .to = TO(last_seq)},

@@ -241,19 +241,31 @@ static const char *line_that_reads_all(void)
     return NULL;
 }
 
+/* These read every row of a table of copies or workspaces, or of allocations for a moment that is no place in the order. */
+static const char *const readers[] = {"copies_to_improve.sql", "largest_live.sql", "workspace_makers.sql",
+                                      "workspace_waste.sql", "worst_fragmentation.sql"};
+
+static bool reads_all(const char *name)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        if (strcmp(readers[i], name) == 0)
+            return true;
+    return false;
+}
+
 /* What reads every row of such a table has no answer where they were not kept, and its head says so. */
 static void check_query(const char *name, const char *text)
 {
     const char *body = behind_comments(text), *said = strstr(text, "input.detail");
-    bool is_said =
-        (said != NULL && said < body) || strcmp(name, "miss_costs.sql") == 0; /* no sum has sites of misses */
+    bool is_said = said != NULL && said < body && reads_all(name);
 
     while (*(text = behind_comments(text)) != 0) {
         const char *bad = bad_line(name, text, &text);
 
         ck_assert_msg(bad == NULL, "%s: %s", name, bad);
         bad = is_said ? NULL : line_that_reads_all();
-        ck_assert_msg(bad == NULL, "%s: %s, though sums answer, or its head does not name input.detail", name, bad);
+        ck_assert_msg(bad == NULL, "%s: %s, though it is not among readers[], or its head does not name input.detail",
+                      name, bad);
     }
 }
 

@@ -98,7 +98,7 @@ static nm_status write_all(export_run *run, nm_error *err)
     nm_status status = export_input_load(options->databases[0], false, &run->input, &run->is_said, err);
 
     if (status == NM_OK)
-        status = export_input_open(&run->input, true, err);
+        status = export_input_open(&run->input, options->format->reads_events, err);
     if (status == NM_OK) {
         export.db = nm_foreign_db(run->input.database);
         status = nm_moment_find(export.db, options->at, &export.moment, err);

@@ -11,12 +11,12 @@
 #define FORMATS "pprof, folded, perfetto, snapshot, svg or parquet"
 
 static const export_format formats[] = {
-    {"pprof", ".pb", "go tool pprof, and what else reads its profiles", nm_export_pprof},
-    {"folded", ".folded", "flame graphs", nm_export_folded},
-    {"perfetto", ".pftrace", "ui.perfetto.dev", nm_export_perfetto},
-    {"snapshot", ".pickle", "PyTorch's memory_viz, and what else reads memory snapshots", nm_export_snapshot},
-    {"svg", ".svg", "a browser: memory over time as a picture", nm_export_svg},
-    {"parquet", ".parquet", "ClickHouse, DuckDB, and what else reads Parquet: tables of many runs", NULL},
+    {"pprof", ".pb", "go tool pprof, and what else reads its profiles", nm_export_pprof, false},
+    {"folded", ".folded", "flame graphs", nm_export_folded, false},
+    {"perfetto", ".pftrace", "ui.perfetto.dev", nm_export_perfetto, true},
+    {"snapshot", ".pickle", "PyTorch's memory_viz, and what else reads memory snapshots", nm_export_snapshot, true},
+    {"svg", ".svg", "a browser: memory over time as a picture", nm_export_svg, false},
+    {"parquet", ".parquet", "ClickHouse, DuckDB, and what else reads Parquet: tables of many runs", NULL, true},
 };
 
 static const option_row rows[] = {

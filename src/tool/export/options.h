@@ -12,6 +12,7 @@ typedef struct export_format {
     const char *name, *suffix;                                  /* of the file: ".folded" */
     const char *reader;                                         /* what reads it, in words */
     nm_status (*write)(const nm_export *export, nm_error *err); /* NULL: export_fleet does */
+    bool reads_events;                                          /* all rows of tables that have one for each event */
 } export_format;
 
 typedef struct export_options {
