@@ -89,9 +89,9 @@ static nm_status settle_heap(const nm_run *run, const nm_heap *heap, nm_error *e
         room->has_state = true;
     }
     row = &scope->states[room->slot - 1].row;
-    if (is_of_device(heap) &&
-        (row->live_bytes != nm_sample_limit(heap->total.live_bytes) ||
-         row->page_bytes != nm_sample_limit(heap->page_bytes) || row->mapped_bytes != nm_sample_limit(heap->mapped_bytes)))
+    if (is_of_device(heap) && (row->live_bytes != nm_sample_limit(heap->total.live_bytes) ||
+                               row->page_bytes != nm_sample_limit(heap->page_bytes) ||
+                               row->mapped_bytes != nm_sample_limit(heap->mapped_bytes)))
         note_change(run, heap->device->group);
     nm_sample_fill(row, heap, nm_sample_position(run));
     if (!room->is_dirty) {

@@ -26,7 +26,7 @@ typedef struct nm_map {
     size_t count;       /* of keys in all */
     size_t capacity;    /* a power of two, or 0 */
     uint64_t secret[2];
-    uint64_t *dense;      /* owned; values of the keys {0, low} with a low below dense_limit, which stand nowhere else */
+    uint64_t *dense; /* owned; values of the keys {0, low} with a low below dense_limit, which stand nowhere else */
     uint64_t *dense_bits; /* owned; which of them are there */
     size_t dense_limit;   /* a multiple of 64; in proportion to dense_count */
     size_t dense_count;   /* of them, that are there */

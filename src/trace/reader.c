@@ -16,8 +16,8 @@
 #include "trace/codec.h"
 #include "trace/column.h"
 
-#define FIELDS_POSSIBLE 64 /* bits of a field mask */
-#define PENDING_SINCE   3  /* minor version that has the part */
+#define FIELDS_POSSIBLE 64  /* bits of a field mask */
+#define PENDING_SINCE   3   /* minor version that has the part */
 #define BATCH           128 /* events whose values are read at a time: they stay in the first cache */
 
 typedef struct kind_entry {
