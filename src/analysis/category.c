@@ -31,7 +31,8 @@ typedef struct site_room {
 
 typedef struct live_room {
     nm_category_birth birth;
-    nm_category_end end;
+    nm_category_place end_place; /* where it is given up, or ends */
+    nm_phase end_phase;
     uint64_t init_file; /* as nm_category_stack */
     uint64_t told;      /* string; 0: nothing */
     bool is_workspace;  /* an operator worked in it */
@@ -261,8 +262,8 @@ static nm_status be_given_up(nm_run *run, const nm_change *change, nm_error *err
     if (is_free(change->context))
         status = see_event(run, change->context, &stack, &phase, err);
     room->is_end_known = true;
-    room->end.phase = phase;
-    room->end.place = ((process_room *)nm_process_room(run, change->live->heap->process))->clock.place;
+    room->end_phase = phase;
+    room->end_place = ((process_room *)nm_process_room(run, change->live->heap->process))->clock.place;
     return status;
 }
 
@@ -299,7 +300,7 @@ static nm_category infer(nm_run *run, const nm_live *live, bool is_live)
     const live_room *room = nm_live_room(run, live);
     const nm_category_clock *clock = &((process_room *)nm_process_room(run, live->heap->process))->clock;
     nm_category_birth birth = room->birth;
-    nm_category_end end = room->end;
+    nm_category_end end = {.place = room->end_place, .phase = room->end_phase};
 
     if (!room->is_counted || (live->heap->level != NM_LEVEL_POOL && live->heap->level != NM_LEVEL_DRIVER))
         return NM_CATEGORY_UNKNOWN;

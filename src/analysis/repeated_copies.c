@@ -81,9 +81,9 @@ static void note_write(nm_run *run, const nm_process *process, uint64_t from, ui
 
     if (sources->root == NULL || from >= to)
         return;
-    while ((node = nm_tree_holding(sources, from)) != NULL)
+    while (nm_tree_largest(sources) > from && (node = nm_tree_holding(sources, from)) != NULL)
         forget(run, NM_TREE_ITEM(node, source, node));
-    while ((node = nm_tree_ceiling(sources, from)) != NULL && node->key < to)
+    while (nm_tree_largest(sources) > from && (node = nm_tree_ceiling(sources, from)) != NULL && node->key < to)
         forget(run, NM_TREE_ITEM(node, source, node));
 }
 

@@ -19,24 +19,22 @@ static const nm_run *moments_of(const nm_run *run)
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
-nm_heap_sample_row nm_sample_row_of(const nm_heap *heap, int64_t since_seq)
+void nm_sample_fill(nm_heap_sample_row *row, const nm_heap *heap, int64_t since_seq)
 {
-    return (nm_heap_sample_row){
-        .heap_id = heap->id,
-        .since_seq = since_seq,
-        .live_bytes = nm_sample_limit(heap->total.live_bytes),
-        .live_count = heap->live_count,
-        .page_bytes = nm_sample_limit(heap->page_bytes),
-        .mapped_bytes = nm_sample_limit(heap->mapped_bytes),
-        .segment_bytes = nm_sample_limit(heap->segment_bytes),
-        .reserved_bytes = nm_sample_limit(nm_pool_reserved_bytes(heap)),
-        .pending_bytes = nm_sample_limit(heap->pending_bytes),
-        .free_bytes =
-            nm_is_pool(heap) && heap->has_segments ? (int64_t)nm_sample_limit(heap->free_bytes) : NM_UNKNOWN_NUMBER,
-        .fresh_bytes = nm_is_pool(heap) ? nm_sample_limit(heap->fresh_bytes) : 0,
-        .is_stated = nm_pool_is_stated(heap),
-        .is_at_least = nm_pool_is_unseen(heap) && heap->total.live_bytes > 0,
-    };
+    row->heap_id = heap->id;
+    row->since_seq = since_seq;
+    row->live_bytes = nm_sample_limit(heap->total.live_bytes);
+    row->live_count = heap->live_count;
+    row->page_bytes = nm_sample_limit(heap->page_bytes);
+    row->mapped_bytes = nm_sample_limit(heap->mapped_bytes);
+    row->segment_bytes = nm_sample_limit(heap->segment_bytes);
+    row->reserved_bytes = nm_sample_limit(nm_pool_reserved_bytes(heap));
+    row->pending_bytes = nm_sample_limit(heap->pending_bytes);
+    row->free_bytes =
+        nm_is_pool(heap) && heap->has_segments ? (int64_t)nm_sample_limit(heap->free_bytes) : NM_UNKNOWN_NUMBER;
+    row->fresh_bytes = nm_is_pool(heap) ? nm_sample_limit(heap->fresh_bytes) : 0;
+    row->is_stated = nm_pool_is_stated(heap);
+    row->is_at_least = nm_pool_is_unseen(heap) && heap->total.live_bytes > 0;
 }
 
 static nm_status write_state(const nm_run *run, const nm_heap_state *state, nm_error *err)
@@ -315,10 +313,13 @@ static nm_status sample_devices_at_end(const nm_run *run, nm_error *err)
     uint64_t number = nm_tally_begin(run);
     nm_status status = NM_OK;
 
-    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next)
+    for (const nm_heap *heap = run->replay->first_heap; heap != NULL; heap = heap->next) {
+        nm_heap_state state = {.heap = heap};
+
+        nm_sample_fill(&state.row, heap, nm_sample_position(run));
         if (heap->device != NULL && nm_sample_heap_of(run, heap)->has_state)
-            nm_tally_add(run, &(nm_heap_state){.heap = heap, .row = nm_sample_row_of(heap, nm_sample_position(run))},
-                         number);
+            nm_tally_add(run, &state, number);
+    }
     for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next) {
         const nm_device *device = heap->device;
         const nm_sample_hardware *hardware;

@@ -7,7 +7,7 @@
 
 #include "analysis/sample_state.h"
 
-nm_heap_sample_row nm_sample_row_of(const nm_heap *heap, int64_t since_seq); /* the heap now */
+void nm_sample_fill(nm_heap_sample_row *row, const nm_heap *heap, int64_t since_seq); /* all of it, by the heap now */
 
 void nm_sample_open_peak(nm_sample_hardware *hardware, nm_peak_states *peak);
 void nm_sample_close_peak(nm_sample_hardware *hardware, nm_peak_states *peak, int64_t until_seq);

@@ -77,8 +77,7 @@ static nm_status settle_heap(const nm_run *run, const nm_heap *heap, nm_error *e
 {
     nm_sample_scope *scope = nm_sample_scope_of(run, heap);
     nm_sample_heap *room = nm_sample_heap_of(run, heap);
-    nm_heap_sample_row row = nm_sample_row_of(heap, nm_sample_position(run));
-    nm_heap_sample_row *old;
+    nm_heap_sample_row *row;
     nm_status status = NM_OK;
 
     if (room->slot == 0) {
@@ -89,11 +88,12 @@ static nm_status settle_heap(const nm_run *run, const nm_heap *heap, nm_error *e
         room->slot = ++scope->count;
         room->has_state = true;
     }
-    old = &scope->states[room->slot - 1].row;
-    if (is_of_device(heap) && (old->live_bytes != row.live_bytes || old->page_bytes != row.page_bytes ||
-                               old->mapped_bytes != row.mapped_bytes))
+    row = &scope->states[room->slot - 1].row;
+    if (is_of_device(heap) && (row->live_bytes != nm_sample_limit(heap->total.live_bytes) ||
+                               row->page_bytes != nm_sample_limit(heap->page_bytes) ||
+                               row->mapped_bytes != nm_sample_limit(heap->mapped_bytes)))
         note_change(run, heap->device->group);
-    *old = row;
+    nm_sample_fill(row, heap, nm_sample_position(run));
     if (!room->is_dirty) {
         room->is_dirty = true;
         room->next_dirty = scope->first_dirty;

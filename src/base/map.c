@@ -2,12 +2,18 @@
  *
  * At most three quarters full. An empty slot ends every probe, and removal moves later members of the same run back, so
  * that no markers of removed keys pile up.
+ *
+ * The array of dense keys grows when a key comes that is at most DENSE_RATIO times as large as the number of those that are
+ * there: keys 1, 2, 3, ... all go into it, and keys that anybody may choose cost no more than in the table.
  */
 #include "base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+
+#define DENSE_RATIO 4
+#define DENSE_LEAST 128 /* keys; a multiple of the bits of a word */
 
 struct nm_map_slot {
     nm_key key;
@@ -59,8 +65,9 @@ static nm_map_slot *slot_for(const nm_map *map, nm_key key)
 
 static nm_status grow(nm_map *map, nm_error *err)
 {
-    nm_map larger = {.count = map->count, .capacity = map->capacity == 0 ? 16 : map->capacity * 2};
+    nm_map larger = *map;
 
+    larger.capacity = map->capacity == 0 ? 16 : map->capacity * 2;
     take_secret(larger.secret);
     larger.slots = calloc(larger.capacity, sizeof *larger.slots);
     if (larger.slots == NULL)
@@ -71,37 +78,6 @@ static nm_status grow(nm_map *map, nm_error *err)
     free(map->slots);
     *map = larger;
     return NM_OK;
-}
-
-uint64_t *nm_map_get(const nm_map *map, nm_key key)
-{
-    if (map->count == 0)
-        return NULL;
-
-    nm_map_slot *slot = slot_for(map, key);
-    return slot->is_used ? &slot->value : NULL;
-}
-
-nm_status nm_map_put(nm_map *map, nm_key key, uint64_t value, nm_error *err)
-{
-    if (map->count + 1 > map->capacity / 4 * 3) {
-        nm_status status = grow(map, err);
-        if (status != NM_OK)
-            return status;
-    }
-
-    nm_map_slot *slot = slot_for(map, key);
-    map->count += !slot->is_used;
-    *slot = (nm_map_slot){key, value, true};
-    return NM_OK;
-}
-
-nm_status nm_map_number(nm_map *map, nm_key key, uint64_t *number, nm_error *err)
-{
-    const uint64_t *known = nm_map_get(map, key);
-
-    *number = known == NULL ? map->count : *known;
-    return known == NULL ? nm_map_put(map, key, *number, err) : NM_OK;
 }
 
 /* Moves later members of the run into the hole at `hole` where that keeps them reachable from their home. */
@@ -120,9 +96,120 @@ static void close_hole(nm_map *map, size_t hole)
     map->slots[hole].is_used = false;
 }
 
+/* ---- Dense keys ---- */
+
+static bool is_dense(const nm_map *map, nm_key key)
+{
+    return key.high == 0 && key.low < map->dense_limit;
+}
+
+static void put_dense(nm_map *map, uint64_t low, uint64_t value)
+{
+    uint64_t *bits = &map->dense_bits[low / 64], bit = UINT64_C(1) << low % 64;
+
+    map->dense_count += (*bits & bit) == 0;
+    map->count += (*bits & bit) == 0;
+    *bits |= bit;
+    map->dense[low] = value;
+}
+
+/* Those of the table that have become dense. */
+static void move_to_dense(nm_map *map)
+{
+    for (size_t at = 0; at < map->capacity && map->count > map->dense_count;) {
+        const nm_map_slot slot = map->slots[at];
+
+        if (!slot.is_used || !is_dense(map, slot.key)) {
+            at++;
+            continue;
+        }
+        close_hole(map, at); /* what it moves here is looked at next */
+        map->count--;
+        put_dense(map, slot.key.low, slot.value);
+    }
+}
+
+/* Makes room for a key that is no larger than those there are let expect. NM_ERR_MEMORY leaves the map as it was. */
+static nm_status grow_dense(nm_map *map, uint64_t low, nm_error *err)
+{
+    size_t limit = map->dense_limit == 0 ? DENSE_LEAST : map->dense_limit;
+
+    if (low >= DENSE_LEAST && low >= DENSE_RATIO * (map->dense_count + 1))
+        return NM_OK;
+    while (limit <= low)
+        limit *= 2;
+    uint64_t *dense = realloc(map->dense, limit * sizeof *dense);
+    if (dense != NULL)
+        map->dense = dense;
+    uint64_t *bits = dense == NULL ? NULL : realloc(map->dense_bits, limit / 8);
+    if (bits == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a map of %zu keys", map->count);
+    memset((char *)bits + map->dense_limit / 8, 0, (limit - map->dense_limit) / 8);
+    map->dense_bits = bits;
+    map->dense_limit = limit;
+    move_to_dense(map);
+    return NM_OK;
+}
+
+/* ---- All keys ---- */
+
+uint64_t *nm_map_find(const nm_map *map, nm_key key)
+{
+    if (map->capacity == 0)
+        return NULL;
+
+    nm_map_slot *slot = slot_for(map, key);
+    return slot->is_used ? &slot->value : NULL;
+}
+
+nm_status nm_map_put(nm_map *map, nm_key key, uint64_t value, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    if (key.high == 0 && key.low >= map->dense_limit)
+        status = grow_dense(map, key.low, err);
+    if (status == NM_OK && is_dense(map, key)) {
+        put_dense(map, key.low, value);
+        return NM_OK;
+    }
+    if (status == NM_OK && map->count - map->dense_count + 1 > map->capacity / 4 * 3)
+        status = grow(map, err);
+    if (status != NM_OK)
+        return status;
+
+    nm_map_slot *slot = slot_for(map, key);
+    map->count += !slot->is_used;
+    *slot = (nm_map_slot){key, value, true};
+    return NM_OK;
+}
+
+nm_status nm_map_number(nm_map *map, nm_key key, uint64_t *number, nm_error *err)
+{
+    const uint64_t *known = nm_map_get(map, key);
+
+    *number = known == NULL ? map->count : *known;
+    return known == NULL ? nm_map_put(map, key, *number, err) : NM_OK;
+}
+
+static bool remove_dense(nm_map *map, uint64_t low, uint64_t *value)
+{
+    uint64_t *bits = &map->dense_bits[low / 64], bit = UINT64_C(1) << low % 64;
+
+    if ((*bits & bit) == 0)
+        return false;
+    if (value != NULL)
+        *value = map->dense[low];
+    *bits &= ~bit;
+    map->dense_count--;
+    map->count--;
+    return true;
+}
+
 bool nm_map_remove(nm_map *map, nm_key key, uint64_t *value)
 {
-    if (map->count == 0)
+    if (is_dense(map, key))
+        return remove_dense(map, key.low, value);
+    if (map->capacity == 0)
         return false;
 
     nm_map_slot *slot = slot_for(map, key);
@@ -135,16 +222,23 @@ bool nm_map_remove(nm_map *map, nm_key key, uint64_t *value)
     return true;
 }
 
+/* Dense keys come first, then slots. */
 bool nm_map_next(const nm_map *map, size_t *at, nm_key *key, uint64_t *value)
 {
-    for (; *at < map->capacity; ++*at) {
-        const nm_map_slot *slot = &map->slots[*at];
-        if (!slot->is_used)
+    for (; *at < map->dense_limit + map->capacity; ++*at) {
+        size_t place = *at;
+        nm_map_slot slot = {.key = {0, place}};
+
+        if (place >= map->dense_limit)
+            slot = map->slots[place - map->dense_limit];
+        else if ((map->dense_bits[place / 64] >> place % 64 & 1) != 0)
+            slot = (nm_map_slot){{0, place}, map->dense[place], true};
+        if (!slot.is_used)
             continue;
         if (key != NULL)
-            *key = slot->key;
+            *key = slot.key;
         if (value != NULL)
-            *value = slot->value;
+            *value = slot.value;
         ++*at;
         return true;
     }
@@ -154,6 +248,8 @@ bool nm_map_next(const nm_map *map, size_t *at, nm_key *key, uint64_t *value)
 void nm_map_free(nm_map *map)
 {
     free(map->slots);
+    free(map->dense);
+    free(map->dense_bits);
     *map = (nm_map){0};
 }
 

@@ -21,7 +21,7 @@ static uint64_t largest_of(const nm_tree_node *node)
     return node == NULL ? 0 : node->largest;
 }
 
-static void refresh(nm_tree_node *node)
+static inline void refresh(nm_tree_node *node)
 {
     int before = height_of(node->child[BEFORE]);
     int behind = height_of(node->child[BEHIND]);
@@ -63,7 +63,7 @@ static nm_tree_node *rotate(nm_tree *tree, nm_tree_node *node, int side)
 }
 
 /* Mends one node, whose sides are in order; returns what stands in its place. */
-static nm_tree_node *balance(nm_tree *tree, nm_tree_node *node)
+static inline nm_tree_node *balance(nm_tree *tree, nm_tree_node *node)
 {
     int lean = height_of(node->child[BEHIND]) - height_of(node->child[BEFORE]);
     int heavy = lean > 0 ? BEHIND : BEFORE;

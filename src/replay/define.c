@@ -325,6 +325,5 @@ void nm_define_free(nm_replay *replay)
     nm_map_free_pointers(&replay->processes);
     nm_map_free(&replay->stacks);
     nm_buffer_free(&replay->stack_bits);
-    nm_map_free(&replay->sites);
     nm_map_free(&replay->operations);
 }

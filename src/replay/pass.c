@@ -63,9 +63,14 @@ static void add_run(nm_runs *runs, const nm_pass *pass)
 
 /* ---- Rooms and lists ----------------------------------------------------------------------------------------------- */
 
-static size_t aligned(size_t bytes)
+/* Where a room of so many bytes may begin from `at` on: a size is a multiple of what its struct is aligned to. */
+static size_t place_of(size_t at, size_t room_bytes)
 {
-    return (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+    size_t alignment = room_bytes & (~room_bytes + 1);
+
+    if (alignment > alignof(max_align_t))
+        alignment = alignof(max_align_t);
+    return (at + alignment - 1) / alignment * alignment;
 }
 
 static void lay_out_rooms(nm_runs *runs)
@@ -85,7 +90,7 @@ static void lay_out_rooms(nm_runs *runs)
 
             if (run->pass->room[owner] == 0)
                 continue;
-            run->offset[owner] = aligned(runs->bytes[owner]);
+            run->offset[owner] = place_of(runs->bytes[owner], run->pass->room[owner]);
             runs->bytes[owner] = run->offset[owner] + run->pass->room[owner];
         }
     }

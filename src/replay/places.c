@@ -13,9 +13,14 @@
 
 nm_place *nm_place_find(const nm_replay *replay, uint64_t process_id, uint64_t address)
 {
-    const uint64_t *known = nm_map_get(&replay->places, (nm_key){process_id, address});
+    nm_place *place = replay->scratch->place;
 
-    return known == NULL ? NULL : (nm_place *)(uintptr_t)*known;
+    if (place != NULL && place->address == address && place->process_id == process_id)
+        return place;
+    const uint64_t *known = nm_map_get(&replay->places, (nm_key){process_id, address});
+    if (known == NULL)
+        return NULL;
+    return replay->scratch->place = (nm_place *)(uintptr_t)*known;
 }
 
 nm_live *nm_place_live_of(const nm_place *place, const nm_heap *heap)
@@ -48,6 +53,8 @@ static void forget(nm_replay *replay, nm_place *place)
     unlist(replay, place);
     if (place->replaced != NULL)
         place->replaced->place = NULL;
+    if (replay->scratch->place == place)
+        replay->scratch->place = NULL;
     nm_map_remove(&replay->places, (nm_key){place->process_id, place->address}, NULL);
     free(place);
 }

@@ -240,6 +240,7 @@ struct nm_heap {
     uint64_t reserve_epoch;  /* pools: of when it held most, which is after one; 0: not known, or never */
     nm_site *baseline_site;  /* owned; of the baseline without a stack */
     nm_site *sites;
+    nm_map site_of; /* stack -> nm_site */
     nm_usage usage;
     nm_replay *replay;
     bool is_changed; /* by this event: is in the replay's list */
@@ -303,6 +304,7 @@ typedef struct nm_thread {
 typedef struct nm_scratch {
     nm_thread *thread; /* the last ones that were looked up: events of a thread follow each other */
     nm_heap *heap;
+    nm_place *place; /* the same: an event asks for one more than once */
 } nm_scratch;
 
 struct nm_replay {
@@ -314,7 +316,6 @@ struct nm_replay {
     nm_buffer stack_bits; /* a bit for every stack number below NM_STACK_BITS_MAX that is defined */
     nm_map stacks;        /* the larger ones */
     uint64_t npu_string;  /* the one that says "npu" */
-    nm_map sites;         /* (heap, stack) -> nm_site */
     nm_map places;        /* (process, address) -> nm_place */
     nm_map operations;    /* (process, number) -> nm_operation, open */
     nm_process *first_process, **last_process;

@@ -28,8 +28,8 @@ static void keep_peak(const nm_heap *heap, nm_site *site)
 
 nm_status nm_usage_site_of(nm_replay *replay, nm_heap *heap, uint64_t stack_id, nm_site **out, nm_error *err)
 {
-    nm_key key = {heap->id, stack_id};
-    const uint64_t *known = nm_map_get(&replay->sites, key);
+    nm_key key = {0, stack_id};
+    const uint64_t *known = nm_map_get(&heap->site_of, key);
     nm_site *site;
 
     if (known != NULL) {
@@ -40,7 +40,7 @@ nm_status nm_usage_site_of(nm_replay *replay, nm_heap *heap, uint64_t stack_id, 
     if (site == NULL)
         return NM_ERR_MEMORY;
     *site = (nm_site){.stack_id = key.low, .epoch = heap->peak_epoch, .next = heap->sites};
-    if (nm_map_put(&replay->sites, key, (uintptr_t)site, err) != NM_OK) {
+    if (nm_map_put(&heap->site_of, key, (uintptr_t)site, err) != NM_OK) {
         free(site);
         return NM_ERR_MEMORY;
     }
@@ -437,6 +437,7 @@ void nm_usage_free(nm_heap *heap)
         heap->sites = site->next;
         free(site);
     }
+    nm_map_free(&heap->site_of);
     free(heap->baseline_site);
     free(heap->usage.buckets);
 }

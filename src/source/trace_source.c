@@ -23,7 +23,7 @@
 #define DEPTH_BEFORE_1_4 64 /* of stacks: where it is not said, the default of then */
 #define READ_BYTES       (256u << 10)
 #define PREFIX_BYTES     16 /* magic, size and signature: a search needs them in one piece */
-#define RECENT_IDS       16
+#define RECENT_IDS       256
 
 typedef struct trace_source {
     nm_source base;
@@ -389,16 +389,17 @@ static nm_status next_block(trace_source *source, nm_error *err)
 
 /* ---- Records ---- */
 
-static bool is_known(trace_source *source, nm_definition_kind kind, uint64_t id)
+static bool look_up(trace_source *source, nm_definition_kind kind, uint64_t id)
 {
-    uint64_t *recent = &source->recently_known[kind][id % RECENT_IDS];
-
-    if (id == 0 || id == *recent)
-        return true;
     if (nm_map_get(&source->known, (nm_key){kind, id}) == NULL)
         return false;
-    *recent = id;
+    source->recently_known[kind][id % RECENT_IDS] = id;
     return true;
+}
+
+static inline bool is_known(trace_source *source, nm_definition_kind kind, uint64_t id)
+{
+    return id == 0 || id == source->recently_known[kind][id % RECENT_IDS] || look_up(source, kind, id);
 }
 
 /* Sets to 0 what the definition names and a lost block defined. True when all is there. */
@@ -477,22 +478,30 @@ static void take_repeat(trace_source *source, const nm_event *event)
     add(&source->summary.events_unrecovered, event->miss_count);
 }
 
-/* The same of an event. */
+/* The same of a number in an event; false: it is set to 0. */
+static inline bool close_number(trace_source *source, nm_definition_kind kind, uint64_t *id)
+{
+    if (is_known(source, kind, *id))
+        return true;
+    *id = 0;
+    return false;
+}
+
+/* Straight code for each of nm_event_references: every event comes here. */
 static void close_event(trace_source *source, nm_event *event)
 {
     nm_definition_kind number_kind = nm_event_number_kind(event);
 
-    for (size_t i = 0; i < NM_EVENT_REFERENCES; i++) {
-        const nm_event_reference *reference = &nm_event_references[i];
-        uint64_t *id = nm_event_field(event, reference->field);
-
-        if (is_known(source, reference->kind, *id))
-            continue;
-        *id = 0;
-        if (reference->kind == NM_DEFINE_STACK) {
-            event->flags |= NM_FLAG_NO_STACK;
-            source->summary.events_without_stack++;
-        }
+    static_assert(NM_EVENT_REFERENCES == 7, "one line each");
+    close_number(source, NM_DEFINE_THREAD, &event->thread_id);
+    close_number(source, NM_DEFINE_HEAP, &event->heap_id);
+    close_number(source, NM_DEFINE_STRING, &event->name_id);
+    close_number(source, NM_DEFINE_DEVICE, &event->device_id);
+    close_number(source, NM_DEFINE_HEAP, &event->pool_id);
+    close_number(source, NM_DEFINE_PROCESS, &event->process_id);
+    if (!close_number(source, NM_DEFINE_STACK, &event->stack_id)) {
+        event->flags |= NM_FLAG_NO_STACK;
+        source->summary.events_without_stack++;
     }
     if (number_kind != 0 && !is_known(source, number_kind, (uint64_t)event->number))
         event->number = 0;

@@ -27,6 +27,7 @@ typedef struct nm_loader {
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
     nm_map heap_stacks;                            /* (heap_id, stack_id) of all allocations */
+    nm_key recent_heap_stacks[256];                /* of these, by the end of the stack's number: is it new? */
     nm_sums *sums;                                 /* told each row */
     nm_retention_rows retained;
     nm_left_out_row left_out; /* of the rows that came, written or not; all allocations of them are counted */

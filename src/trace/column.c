@@ -530,69 +530,85 @@ nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes d
     return status;
 }
 
-static uint64_t next_back(nm_column_reader *reader, size_t index)
+static void read_back(nm_column_reader *reader, size_t count, uint64_t *values)
 {
-    uint64_t distance = plane_value(reader, index);
+    for (size_t i = 0; i < count; i++) {
+        size_t index = reader->at + i;
+        uint64_t distance = plane_value(reader, index);
 
-    if (distance == 0)
-        reader->value += (uint64_t)nm_unzigzag(nm_read_varint(&reader->more));
-    uint64_t value = distance == 0 ? reader->value : reader->seen[(index - distance) & reader->seen_mask];
-    reader->seen[index & reader->seen_mask] = value;
-    return value;
+        if (distance == 0)
+            reader->value += (uint64_t)nm_unzigzag(nm_read_varint(&reader->more));
+        values[i] = distance == 0 ? reader->value : reader->seen[(index - distance) & reader->seen_mask];
+        reader->seen[index & reader->seen_mask] = values[i];
+    }
 }
 
-static uint64_t next_of_run(nm_column_reader *reader)
+static void read_runs(nm_column_reader *reader, size_t count, uint64_t *values)
 {
-    if (reader->run_left == 0) {
-        reader->value = nm_read_varint(&reader->more);
-        reader->run_left = nm_read_varint(&reader->more);
+    while (count > 0) {
+        if (reader->run_left == 0) {
+            reader->value = nm_read_varint(&reader->more);
+            reader->run_left = nm_read_varint(&reader->more);
+        }
+        size_t length = reader->run_left < count ? (size_t)reader->run_left : count;
+        for (size_t i = 0; i < length; i++)
+            *values++ = reader->value;
+        reader->run_left -= length;
+        count -= length;
     }
-    reader->run_left--;
-    return reader->value;
+}
+
+/* A plane after the other, so that each is read in a row. */
+static void read_planes(const nm_column_reader *reader, size_t count, uint64_t *values)
+{
+    const uint8_t *plane = reader->planes + reader->at;
+
+    for (size_t i = 0; i < count; i++)
+        values[i] = plane[i];
+    for (unsigned shift = 8; shift < 8u * reader->width; shift += 8) {
+        plane += reader->count;
+        for (size_t i = 0; i < count; i++)
+            values[i] |= (uint64_t)plane[i] << shift;
+    }
 }
 
 /* The values of each kind stand together: most columns that vary are such. */
-static void read_deltas(nm_column_reader *reader, const nm_column_target *targets, size_t count)
+static void read_deltas(nm_column_reader *reader, const uint8_t *kinds, size_t count, uint64_t *values)
 {
     uint64_t value = reader->value;
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t *place = &reader->places[targets[i].kind_place];
+        uint32_t place = reader->places[kinds[i]]++;
 
-        assert(*place < reader->count);
-        value += (uint64_t)nm_unzigzag(plane_value(reader, (*place)++));
-        *targets[i].value = value;
+        assert(place < reader->count);
+        value += (uint64_t)nm_unzigzag(plane_value(reader, place));
+        values[i] = value;
     }
     reader->value = value;
 }
 
-void nm_column_read(nm_column_reader *reader, const nm_column_target *targets, size_t count)
+void nm_column_read(nm_column_reader *reader, const uint8_t *kinds, size_t count, uint64_t *values)
 {
-    size_t at = reader->at;
-
-    assert(count <= reader->count - at);
-    reader->at += count;
+    assert(count <= reader->count - reader->at);
     switch (reader->encoding) {
     case NM_ENCODING_DELTA:
-        read_deltas(reader, targets, count);
-        return;
+        read_deltas(reader, kinds, count, values);
+        break;
     case NM_ENCODING_RUNS:
-        for (size_t i = 0; i < count; i++)
-            *targets[i].value = next_of_run(reader);
-        return;
+        read_runs(reader, count, values);
+        break;
     case NM_ENCODING_PLANES:
-        for (size_t i = 0; i < count; i++)
-            *targets[i].value = plane_value(reader, at + i);
-        return;
+        read_planes(reader, count, values);
+        break;
     case NM_ENCODING_BACK:
-        for (size_t i = 0; i < count; i++)
-            *targets[i].value = next_back(reader, at + i);
-        return;
+        read_back(reader, count, values);
+        break;
     default:
         for (size_t i = 0; i < count; i++)
-            *targets[i].value = reader->value;
-        return;
+            values[i] = reader->value;
+        break;
     }
+    reader->at += count;
 }
 
 void nm_column_reader_free(nm_column_reader *reader)

@@ -70,14 +70,14 @@ typedef struct nm_column_reader {
 nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes data,
                          const uint32_t counts[NM_BLOCK_KINDS_MAX], uint64_t offset, nm_error *err);
 
-/* Where a value goes, and the kind of its event, as a place in the block's list. */
-typedef struct nm_column_target {
-    uint64_t *value;
-    uint32_t kind_place;
-} nm_column_target;
+/* The next `count` values, in the order of their events; kinds[i]: of the i-th one's event, as a place in the block's list,
+ * if the column needs that. In all at most as many as open() was told. */
+void nm_column_read(nm_column_reader *reader, const uint8_t *kinds, size_t count, uint64_t *values);
 
-/* Fills the targets with the next values, in the order of their events; in all at most as many as open() was told. */
-void nm_column_read(nm_column_reader *reader, const nm_column_target *targets, size_t count);
+static inline bool nm_column_needs_kinds(const nm_column_reader *reader)
+{
+    return reader->encoding == NM_ENCODING_DELTA;
+}
 
 /* Have all events the same value? It is in *value, and need not be read. */
 static inline bool nm_column_is_constant(const nm_column_reader *reader, uint64_t *value)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Decodes one block. Opening it checks everything, so that next() only hands out records: the frame's checksum, the
- * structure, that each column holds exactly the values that the kinds ask for. Columns are read in place, for a few events
- * at a time: memory is the content of one block, whatever its counts claim.
+ * structure, that each column holds exactly the values that the kinds ask for. Columns become arrays, of a few events at a
+ * time: memory is the content of one block, whatever its counts claim. An event is what all of its kind have in the block,
+ * and of each field that varies the next one of its array.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,25 +16,25 @@
 #include "trace/codec.h"
 #include "trace/column.h"
 
-#define FIELDS_POSSIBLE 64 /* bits of a field mask */
-#define PENDING_SINCE   3  /* minor version that has the part */
-#define BATCH           64 /* events that are put together at a time: they stay in the first cache */
+#define FIELDS_POSSIBLE 64  /* bits of a field mask */
+#define PENDING_SINCE   3   /* minor version that has the part */
+#define BATCH           128 /* events whose values are read at a time: they stay in the first cache */
 
 typedef struct kind_entry {
     uint64_t kind;
     uint64_t fields; /* mask; bits past NM_FIELD_COUNT are fields of a newer version */
     bool is_known;
-    uint64_t varying; /* those of the fields, of this version, that differ from event to event */
-    nm_event event;   /* with the others: what each event of the kind begins as */
+    uint8_t varying[NM_FIELD_COUNT]; /* those of the fields, of this version, that differ from event to event */
+    unsigned varying_count;
+    nm_event event; /* with the others: what each event of the kind begins as */
 } kind_entry;
 
-/* Events that wait to be taken, and of each field where its values in them go. */
+/* Events that wait to be taken: their kinds, and of each field the values of those that have it. */
 typedef struct event_batch {
-    nm_event events[BATCH];
-    uint64_t kind_places[BATCH];
+    uint8_t kind_places[BATCH];
     unsigned count, at;
-    nm_column_target targets[NM_FIELD_COUNT][BATCH];
-    unsigned target_counts[NM_FIELD_COUNT];
+    uint64_t values[NM_FIELD_COUNT][BATCH];
+    const uint64_t *next[NM_FIELD_COUNT]; /* that was not taken yet */
 } event_batch;
 
 struct nm_block_reader {
@@ -46,6 +47,7 @@ struct nm_block_reader {
     kind_entry kinds[NM_BLOCK_KINDS_MAX];
     uint32_t events_of[NM_BLOCK_KINDS_MAX]; /* each kind's */
     unsigned kind_count;
+    uint64_t varying; /* fields that differ from event to event of some kind */
     nm_column_reader kind_column;
     nm_column_reader columns[NM_FIELD_COUNT];
     uint64_t next_seq;
@@ -192,13 +194,14 @@ static nm_status read_column(nm_block_reader *reader, nm_cursor *cursor, nm_colu
 /* Takes the kinds of as many of the `left` events as a batch holds. */
 static void read_kind_places(nm_block_reader *reader, nm_column_reader *column, uint32_t left)
 {
+    static const uint8_t no_kinds[BATCH] = {0}; /* of a column that is of no events */
     event_batch *batch = &reader->batch;
-    nm_column_target targets[BATCH];
+    uint64_t places[BATCH];
 
     batch->count = left < BATCH ? left : BATCH;
+    nm_column_read(column, no_kinds, batch->count, places);
     for (unsigned i = 0; i < batch->count; i++)
-        targets[i] = (nm_column_target){&batch->kind_places[i], 0};
-    nm_column_read(column, targets, batch->count);
+        batch->kind_places[i] = places[i] < NM_BLOCK_KINDS_MAX ? (uint8_t)places[i] : NM_BLOCK_KINDS_MAX;
 }
 
 /* The kinds of the events, and how many there are of each: from that follows how many values each column must have. */
@@ -214,7 +217,7 @@ static nm_status read_kind_column(nm_block_reader *reader, nm_cursor *cursor, ui
     for (uint32_t left = event_count; status == NM_OK && left > 0; left -= reader->batch.count) {
         read_kind_places(reader, &walk, left);
         for (unsigned i = 0; status == NM_OK && i < reader->batch.count; i++) {
-            uint64_t place = reader->batch.kind_places[i];
+            unsigned place = reader->batch.kind_places[i];
 
             if (place < reader->kind_count)
                 reader->events_of[place]++;
@@ -264,20 +267,23 @@ static nm_status read_columns(nm_block_reader *reader, nm_cursor *cursor, nm_err
 /* Much of an event is the same in the whole block: that is put together once. */
 static void prepare_events(nm_block_reader *reader)
 {
+    reader->varying = 0;
     for (unsigned k = 0; k < reader->kind_count; k++) {
         kind_entry *entry = &reader->kinds[k];
 
         entry->event = (nm_event){.kind = entry->kind};
-        entry->varying = 0;
+        entry->varying_count = 0;
         for (unsigned field = 0; field < NM_FIELD_COUNT && reader->events_of[k] > 0; field++) {
             uint64_t value;
 
             if ((entry->fields >> field & 1) == 0)
                 continue;
-            if (nm_column_is_constant(&reader->columns[field], &value))
+            if (nm_column_is_constant(&reader->columns[field], &value)) {
                 *nm_event_field(&entry->event, field) = value;
-            else
-                entry->varying |= UINT64_C(1) << field;
+                continue;
+            }
+            entry->varying[entry->varying_count++] = (uint8_t)field;
+            reader->varying |= UINT64_C(1) << field;
         }
     }
 }
@@ -367,54 +373,63 @@ nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm
     return status;
 }
 
-/* Begins the event at `place` of the batch with what all of its kind have, and notes where the rest goes. */
-static void begin_event(nm_block_reader *reader, unsigned place)
+/* Of the batch's events that have the field: how many there are, and the kinds of each where the column needs them. */
+static unsigned count_with(const nm_block_reader *reader, nm_field field, const unsigned counts[NM_BLOCK_KINDS_MAX],
+                           uint8_t kinds[BATCH])
 {
-    event_batch *batch = &reader->batch;
-    unsigned kind_place = (unsigned)batch->kind_places[place];
-    const kind_entry *entry = &reader->kinds[kind_place];
-    nm_event *event = &batch->events[place];
+    const event_batch *batch = &reader->batch;
+    unsigned count = 0, given = 0;
 
-    *event = entry->event;
-    event->seq = reader->next_seq++;
-    for (uint64_t left = entry->varying; left != 0; left &= left - 1) {
-        nm_field field = (nm_field)__builtin_ctzll(left);
-        unsigned *count = &batch->target_counts[field];
-
-        batch->targets[field][(*count)++] = (nm_column_target){nm_event_field(event, field), kind_place};
+    for (unsigned k = 0; k < reader->kind_count; k++)
+        count += (reader->kinds[k].fields >> field & 1) != 0 ? counts[k] : 0;
+    if (!nm_column_needs_kinds(&reader->columns[field]))
+        return count;
+    for (unsigned i = 0; given < count; i++) {
+        kinds[given] = batch->kind_places[i];
+        given += reader->kinds[kinds[given]].fields >> field & 1;
     }
+    return count;
 }
 
-/* Puts the next events together, whether their kinds are known or not. */
+/* Reads the values of the next events, whether their kinds are known or not. */
 static void fill_batch(nm_block_reader *reader)
 {
     event_batch *batch = &reader->batch;
+    unsigned counts[NM_BLOCK_KINDS_MAX] = {0};
+    uint8_t kinds[BATCH];
 
     read_kind_places(reader, &reader->kind_column, reader->events_left);
-    memset(batch->target_counts, 0, sizeof batch->target_counts);
     for (unsigned i = 0; i < batch->count; i++)
-        begin_event(reader, i);
-    for (int field = 0; field < NM_FIELD_COUNT; field++)
-        if (batch->target_counts[field] > 0)
-            nm_column_read(&reader->columns[field], batch->targets[field], batch->target_counts[field]);
+        counts[batch->kind_places[i]]++;
+    for (uint64_t left = reader->varying; left != 0; left &= left - 1) {
+        nm_field field = (nm_field)__builtin_ctzll(left);
+        unsigned count = count_with(reader, field, counts, kinds);
+
+        nm_column_read(&reader->columns[field], kinds, count, batch->values[field]);
+        batch->next[field] = batch->values[field];
+    }
     reader->events_left -= batch->count;
     batch->at = 0;
 }
 
-/* The next event of a kind that is known; NULL at the end of the block. */
-static const nm_event *next_event(nm_block_reader *reader)
+/* The next event of a kind that is known; false at the end of the block. */
+static bool next_event(nm_block_reader *reader, nm_event *out)
 {
     event_batch *batch = &reader->batch;
+    const kind_entry *entry;
 
-    for (;;) {
+    do {
         if (batch->at == batch->count && reader->events_left == 0)
-            return NULL;
+            return false;
         if (batch->at == batch->count)
             fill_batch(reader);
-        unsigned place = batch->at++;
-        if (reader->kinds[batch->kind_places[place]].is_known)
-            return &batch->events[place];
-    }
+        entry = &reader->kinds[batch->kind_places[batch->at++]];
+        *out = entry->event;
+        out->seq = reader->next_seq++;
+        for (unsigned i = 0; i < entry->varying_count; i++)
+            *nm_event_field(out, entry->varying[i]) = *batch->next[entry->varying[i]]++;
+    } while (!entry->is_known);
+    return true;
 }
 
 nm_status nm_block_reader_next_pending(nm_block_reader *reader, nm_block_pending *out)
@@ -434,10 +449,6 @@ nm_status nm_block_reader_next(nm_block_reader *reader, nm_record *out, nm_error
         if (is_known)
             return NM_OK;
     }
-    const nm_event *event = next_event(reader);
-    if (event == NULL)
-        return NM_END;
     out->kind = NM_RECORD_EVENT;
-    out->event = *event;
-    return NM_OK;
+    return next_event(reader, &out->event) ? NM_OK : NM_END;
 }

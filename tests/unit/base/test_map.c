@@ -126,6 +126,48 @@ START_TEST(a_million_addresses_come_and_go)
 }
 END_TEST
 
+/* Numbers that were too large for the array when they came go into it when enough others are there. */
+START_TEST(small_numbers_go_into_the_array_in_any_order)
+{
+    nm_map map = {0};
+
+    for (uint64_t i = 3000; i > 0; i -= 2)
+        ck_assert_int_eq(nm_map_put(&map, (nm_key){0, i}, i * 7, NULL), NM_OK);
+    ck_assert_uint_lt(map.dense_count, 100);
+    for (uint64_t i = 1; i <= 3000; i += 2)
+        ck_assert_int_eq(nm_map_put(&map, (nm_key){0, i}, i * 7, NULL), NM_OK);
+    for (uint64_t i = 1; i <= 3000; i += 2)
+        ck_assert_int_eq(nm_map_put(&map, (nm_key){1, i}, i * 9, NULL), NM_OK);
+    ck_assert_uint_eq(map.count, 4500);
+    ck_assert_uint_eq(map.dense_count, 3000);
+    for (uint64_t i = 1; i <= 3000; i++) {
+        ck_assert_uint_eq(*nm_map_get(&map, (nm_key){0, i}), i * 7);
+        ck_assert_int_eq(nm_map_get(&map, (nm_key){1, i}) != NULL, i % 2);
+        if (i % 3 == 0)
+            ck_assert(nm_map_remove(&map, (nm_key){0, i}, NULL));
+    }
+    for (uint64_t i = 1; i <= 3000; i++)
+        ck_assert_int_eq(nm_map_get(&map, (nm_key){0, i}) != NULL, i % 3 != 0);
+    ck_assert_uint_eq(map.count, 3500);
+    nm_map_free(&map);
+}
+END_TEST
+
+/* The array takes no more than in proportion to what is in it, whatever numbers a file has. */
+START_TEST(large_numbers_cost_no_array)
+{
+    nm_map map = {0};
+
+    for (uint64_t i = 1; i <= 20; i++)
+        ck_assert_int_eq(nm_map_put(&map, (nm_key){0, i << 20}, i, NULL), NM_OK);
+    ck_assert_uint_eq(map.dense_limit, 0);
+    for (uint64_t i = 1; i <= 20; i++)
+        ck_assert_uint_eq(*nm_map_get(&map, (nm_key){0, i << 20}), i);
+    ck_assert_uint_eq(map.count, 20);
+    nm_map_free(&map);
+}
+END_TEST
+
 START_TEST(keys_are_numbered_as_they_come)
 {
     nm_map map = {0};
@@ -173,6 +215,8 @@ TEST_SUITE(test_map)
 
     tcase_add_test(tests, it_does_what_an_array_does);
     tcase_add_test(tests, an_empty_map_has_nothing);
+    tcase_add_test(tests, small_numbers_go_into_the_array_in_any_order);
+    tcase_add_test(tests, large_numbers_cost_no_array);
     tcase_add_test(tests, keys_are_numbered_as_they_come);
     tcase_add_test(tests, a_million_addresses_come_and_go);
     tcase_add_test(tests, nobody_knows_where_a_key_stands);
