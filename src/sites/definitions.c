@@ -15,22 +15,22 @@ static nm_status add_string(nm_definitions *definitions, const nm_definition *de
 
     if (status != NM_OK)
         return status;
-    return nm_map_put(&definitions->string_numbers, (nm_key){0, definition->id}, number, err);
+    return nm_id_map_put(&definitions->string_numbers, definition->id, number, err);
 }
 
 static nm_status add_to_list(nm_definition_list *list, const nm_definition *definition, nm_error *err)
 {
-    const uint64_t *place = nm_map_get(&list->by_id, (nm_key){0, definition->id});
+    size_t place = nm_id_map_find(&list->by_id, definition->id);
 
-    if (place != NULL) {
-        list->items[*place] = *definition;
+    if (place != NM_ID_MAP_NONE) {
+        list->items[place] = *definition;
         return NM_OK;
     }
     nm_status status = nm_array_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items, err);
     if (status == NM_OK)
         status = nm_id_set_add(&list->ids, definition->id, err);
     if (status == NM_OK)
-        status = nm_map_put(&list->by_id, (nm_key){0, definition->id}, list->count, err);
+        status = nm_id_map_put(&list->by_id, definition->id, list->count, err);
     if (status == NM_OK)
         list->items[list->count++] = *definition;
     return status;
@@ -42,10 +42,10 @@ static nm_status add_stack(nm_definitions *definitions, const nm_definition *def
                           .parent_id = definition->stack.parent_id,
                           .frame_id = definition->stack.frame_id,
                           .end = (uint8_t)(definition->stack.end <= NM_STACK_END_CUT ? definition->stack.end : 0)};
-    const uint64_t *place = nm_map_get(&definitions->stacks.by_id, (nm_key){0, definition->id});
+    size_t place = nm_id_map_find(&definitions->stacks.by_id, definition->id);
 
-    if (place != NULL) {
-        definitions->stacks.items[*place] = node;
+    if (place != NM_ID_MAP_NONE) {
+        definitions->stacks.items[place] = node;
         return NM_OK;
     }
     nm_status status = nm_array_grow(&definitions->stacks.items, &definitions->stacks.capacity,
@@ -53,7 +53,7 @@ static nm_status add_stack(nm_definitions *definitions, const nm_definition *def
     if (status == NM_OK)
         status = nm_id_set_add(&definitions->stacks.ids, definition->id, err);
     if (status == NM_OK)
-        status = nm_map_put(&definitions->stacks.by_id, (nm_key){0, definition->id}, definitions->stacks.count, err);
+        status = nm_id_map_put(&definitions->stacks.by_id, definition->id, definitions->stacks.count, err);
     if (status == NM_OK)
         definitions->stacks.items[definitions->stacks.count++] = node;
     return status;
@@ -148,9 +148,9 @@ nm_status nm_definitions_add(nm_definitions *definitions, const nm_definition *d
 
 uint32_t nm_definitions_number(const nm_definitions *definitions, uint64_t stream_string)
 {
-    const uint64_t *number = nm_map_get(&definitions->string_numbers, (nm_key){0, stream_string});
+    size_t number = nm_id_map_find(&definitions->string_numbers, stream_string);
 
-    return number == NULL ? 0 : (uint32_t)*number;
+    return number == NM_ID_MAP_NONE ? 0 : (uint32_t)number;
 }
 
 nm_bytes nm_definitions_text(const nm_definitions *definitions, uint64_t number)
@@ -171,9 +171,9 @@ const nm_definition *nm_definition_find(const nm_definition_list *list, uint64_t
     if (id - 1 < list->count && list->items[id - 1].id == id)
         return &list->items[id - 1];
 
-    const uint64_t *place = nm_map_get(&list->by_id, (nm_key){0, id});
+    size_t place = nm_id_map_find(&list->by_id, id);
 
-    return place == NULL ? NULL : &list->items[*place];
+    return place == NM_ID_MAP_NONE ? NULL : &list->items[place];
 }
 
 static int compare_definitions(const void *a, const void *b)
@@ -199,7 +199,7 @@ static nm_status sort_list(nm_definition_list *list, nm_error *err)
     if (list->count > 0)
         qsort(list->items, list->count, sizeof *list->items, compare_definitions);
     for (size_t index = 0; status == NM_OK && index < list->count; index++)
-        status = nm_map_put(&list->by_id, (nm_key){0, list->items[index].id}, index, err);
+        status = nm_id_map_put(&list->by_id, list->items[index].id, index, err);
     return status;
 }
 
@@ -215,8 +215,7 @@ nm_status nm_definitions_sort(nm_definitions *definitions, nm_error *err)
     if (definitions->stacks.count > 0)
         qsort(definitions->stacks.items, definitions->stacks.count, sizeof(nm_stack_node), compare_stacks);
     for (size_t index = 0; status == NM_OK && index < definitions->stacks.count; index++)
-        status =
-            nm_map_put(&definitions->stacks.by_id, (nm_key){0, definitions->stacks.items[index].stack_id}, index, err);
+        status = nm_id_map_put(&definitions->stacks.by_id, definitions->stacks.items[index].stack_id, index, err);
     return status;
 }
 
@@ -247,14 +246,14 @@ nm_status nm_definitions_append_stack(nm_definitions *definitions, uint64_t pare
 static void free_list(nm_definition_list *list)
 {
     free(list->items);
-    nm_map_free(&list->by_id);
+    nm_id_map_free(&list->by_id);
     nm_id_set_free(&list->ids);
 }
 
 void nm_definitions_free(nm_definitions *definitions)
 {
     nm_strings_free(&definitions->strings);
-    nm_map_free(&definitions->string_numbers);
+    nm_id_map_free(&definitions->string_numbers);
     free_list(&definitions->processes);
     free_list(&definitions->threads);
     free_list(&definitions->devices);
@@ -264,7 +263,7 @@ void nm_definitions_free(nm_definitions *definitions)
     nm_map_free(&definitions->build_ids);
     free_list(&definitions->attributes);
     free(definitions->stacks.items);
-    nm_map_free(&definitions->stacks.by_id);
+    nm_id_map_free(&definitions->stacks.by_id);
     nm_id_set_free(&definitions->stacks.ids);
     *definitions = (nm_definitions){0};
 }

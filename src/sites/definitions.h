@@ -7,6 +7,7 @@
 #ifndef NM_SITES_DEFINITIONS_H
 #define NM_SITES_DEFINITIONS_H
 
+#include "base/id_map.h"
 #include "base/id_set.h"
 #include "base/map.h"
 #include "base/strings.h"
@@ -24,19 +25,19 @@ typedef struct nm_stack_node {
 typedef struct nm_definition_list { /* of one kind */
     nm_definition *items;
     size_t count, capacity;
-    nm_map by_id; /* index into items */
+    nm_id_map by_id; /* index into items */
     nm_id_set ids;
 } nm_definition_list;
 
 typedef struct nm_definitions {
     nm_strings strings;
-    nm_map string_numbers; /* number in the stream -> number in `strings` */
+    nm_id_map string_numbers; /* number in the stream -> number in `strings` */
     nm_definition_list processes, threads, devices, heaps, modules, frames, attributes;
     nm_map build_ids; /* module -> number in `strings` */
     struct {
         nm_stack_node *items;
         size_t count, capacity;
-        nm_map by_id;
+        nm_id_map by_id;
         nm_id_set ids;
     } stacks;
 } nm_definitions;

@@ -247,13 +247,10 @@ static nm_status judge_frames(nm_sites *sites, const nm_patterns *plumbing, cons
 
 /* ---- Stacks ---- */
 
-/* The index of a stack's caller, or SIZE_MAX. */
+/* The index of a stack's caller, or NM_ID_MAP_NONE. */
 static size_t parent_of(const nm_definitions *definitions, size_t stack)
 {
-    uint64_t parent_id = definitions->stacks.items[stack].parent_id;
-    const uint64_t *parent = nm_map_get(&definitions->stacks.by_id, (nm_key){0, parent_id});
-
-    return parent == NULL ? SIZE_MAX : (size_t)*parent;
+    return nm_id_map_find(&definitions->stacks.by_id, definitions->stacks.items[stack].parent_id);
 }
 
 static void add_line(const nm_site_frame *frame, uint32_t number, nm_stack_frames *out)
@@ -269,13 +266,12 @@ static void add_line(const nm_site_frame *frame, uint32_t number, nm_stack_frame
 /* What a stack consists of: its callers (already in *out), and its own frame. */
 static void add_frame(const nm_sites *sites, const nm_definitions *definitions, size_t stack, nm_stack_frames *out)
 {
-    uint64_t frame_id = definitions->stacks.items[stack].frame_id;
-    const uint64_t *index = nm_map_get(&definitions->frames.by_id, (nm_key){0, frame_id});
+    size_t index = nm_id_map_find(&definitions->frames.by_id, definitions->stacks.items[stack].frame_id);
 
-    out->innermost = index == NULL ? 0 : (uint32_t)*index + 1;
-    if (index == NULL)
+    out->innermost = index == NM_ID_MAP_NONE ? 0 : (uint32_t)index + 1;
+    if (index == NM_ID_MAP_NONE)
         return;
-    const nm_site_frame *frame = &sites->frames[*index];
+    const nm_site_frame *frame = &sites->frames[index];
     if (frame->is_python) {
         out->python = out->innermost;
         out->is_compiled = out->is_compiled || frame->is_compiled;
@@ -284,7 +280,7 @@ static void add_frame(const nm_sites *sites, const nm_definitions *definitions, 
         add_line(frame, out->innermost, out);
     if (!frame->is_python && !frame->is_plumbing) {
         out->native = out->innermost;
-        if (definitions->frames.items[*index].frame.module != 0)
+        if (definitions->frames.items[index].frame.module != 0)
             out->located = out->innermost;
     }
     if (out->begin == 0 && !frame->is_python && !frame->is_entry)
@@ -302,9 +298,9 @@ static void find_frames(nm_sites *sites, const nm_definitions *definitions)
         size_t path[NM_INLINED_DEPTH_MAX + 1], length = 0, at = index;
         nm_stack_frames frames = {0};
 
-        for (; at != SIZE_MAX && (at >= index) && length <= NM_INLINED_DEPTH_MAX; at = parent_of(definitions, at))
+        for (; at != NM_ID_MAP_NONE && (at >= index) && length <= NM_INLINED_DEPTH_MAX; at = parent_of(definitions, at))
             path[length++] = at;
-        if (at != SIZE_MAX && at < index)
+        if (at != NM_ID_MAP_NONE && at < index)
             frames = sites->stacks[at];
         while (length > 0)
             add_frame(sites, definitions, path[--length], &frames);

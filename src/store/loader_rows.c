@@ -46,7 +46,7 @@ static nm_status note_step_site(nm_loader *loader, const void *given, nm_error *
 /* Which stacks allocate from which heap: for sites/wrapper.c. */
 static nm_status note_stack(nm_loader *loader, uint64_t heap_id, uint64_t stack_id, nm_error *err)
 {
-    return stack_id == 0 ? NM_OK : nm_map_put(&loader->heap_stacks, (nm_key){heap_id, stack_id}, 1, err);
+    return stack_id == 0 ? NM_OK : nm_heap_stacks_add(&loader->heap_stacks, heap_id, stack_id, err);
 }
 
 static nm_status note_allocation(nm_loader *loader, const void *given, nm_error *err)
