@@ -86,9 +86,9 @@ static const char *walk(uint64_t stack_id)
 
     text[0] = 0;
     while (stack_id != 0 && len < sizeof text - 64) {
-        const uint64_t *at = nm_map_get(&definitions.stacks.by_id, (nm_key){0, stack_id});
-        ck_assert_ptr_nonnull(at);
-        const nm_stack_node *node = &definitions.stacks.items[*at];
+        size_t at = nm_id_map_find(&definitions.stacks.by_id, stack_id);
+        ck_assert_uint_ne(at, NM_ID_MAP_NONE);
+        const nm_stack_node *node = &definitions.stacks.items[at];
         const nm_definition *frame = nm_definition_find(&definitions.frames, node->frame_id);
         ck_assert_uint_eq(node->stack_id, stack_id);
         nm_bytes name = nm_definitions_text(&definitions, frame == NULL ? 0 : frame->frame.function);
