@@ -39,12 +39,12 @@ static bool matches(const char *text, const char *const *patterns, size_t count)
     return false;
 }
 
-static const char *module_name(const nm_definitions *definitions, const nm_definition *frame)
+static const char *module_name(const nm_definitions *definitions, const nm_frame *frame)
 {
     return nm_path_name((const char *)nm_definitions_text(definitions, frame->frame.module).data);
 }
 
-bool nm_cut_is_entry(const nm_definitions *definitions, const nm_definition *frame)
+bool nm_cut_is_entry(const nm_definitions *definitions, const nm_frame *frame)
 {
     return nm_site_is_python(definitions, frame) ||
            matches(nm_site_function(definitions, frame), entry_functions, COUNT_OF(entry_functions)) ||
@@ -63,7 +63,7 @@ typedef struct walk_end {
 static walk_end end_of(const nm_definitions *definitions, const walk_end *ends, size_t index)
 {
     const nm_stack_node *node = &definitions->stacks.items[index];
-    const nm_definition *frame = nm_definition_find(&definitions->frames, node->frame_id);
+    const nm_frame *frame = nm_frame_find(definitions, node->frame_id);
     size_t parent = nm_id_map_find(&definitions->stacks.by_id, node->parent_id);
     walk_end end = {.depth = 1, .is_known = frame != NULL};
 

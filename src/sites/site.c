@@ -50,7 +50,7 @@ static const char *without_folders(const char *path)
     return slash == NULL || slash[1] == 0 ? path : slash + 1;
 }
 
-const char *nm_site_function(const nm_definitions *definitions, const nm_definition *frame)
+const char *nm_site_function(const nm_definitions *definitions, const nm_frame *frame)
 {
     const char *text = (const char *)nm_definitions_text(definitions, frame->frame.function).data;
 
@@ -80,7 +80,7 @@ static bool is_python_file(const char *file)
 }
 
 /* Not of a function, but what a file does when it is run or imported. */
-static bool is_top_level(const nm_definitions *definitions, const nm_definition *frame)
+static bool is_top_level(const nm_definitions *definitions, const nm_frame *frame)
 {
     const char *function = (const char *)nm_definitions_text(definitions, frame->frame.function).data;
 
@@ -88,7 +88,7 @@ static bool is_top_level(const nm_definitions *definitions, const nm_definition 
 }
 
 /* The recorder gives Python frames the interpreter's name for a module: "python3.11". A snapshot gives nothing but files. */
-bool nm_site_is_python(const nm_definitions *definitions, const nm_definition *frame)
+bool nm_site_is_python(const nm_definitions *definitions, const nm_frame *frame)
 {
     nm_bytes module = nm_definitions_text(definitions, frame->frame.module);
     const char *file = (const char *)nm_definitions_text(definitions, frame->frame.file).data;
@@ -99,11 +99,11 @@ bool nm_site_is_python(const nm_definitions *definitions, const nm_definition *f
 }
 
 /* What makes two frames one site: function, file and line; without a file, the place in the module. */
-static nm_key place_key(const nm_definition *frame)
+static nm_key place_key(const nm_frame *frame)
 {
     if (frame->frame.file != 0)
-        return (nm_key){frame->frame.function << 32 | frame->frame.file, frame->frame.line};
-    return (nm_key){frame->frame.function << 32 | frame->frame.module, frame->frame.offset};
+        return (nm_key){(uint64_t)frame->frame.function << 32 | frame->frame.file, frame->frame.line};
+    return (nm_key){(uint64_t)frame->frame.function << 32 | frame->frame.module, frame->frame.offset};
 }
 
 /* A program that an installer made of a function: /usr/bin/vllm, Scripts/vllm.exe/__main__.py. */
@@ -188,7 +188,7 @@ static nm_status judge_file(frame_judge *judge, uint64_t file, nm_pattern_subjec
                : status;
 }
 
-static nm_status judge_words(frame_judge *judge, const nm_definition *frame, nm_site_frame *out, nm_error *err)
+static nm_status judge_words(frame_judge *judge, const nm_frame *frame, nm_site_frame *out, nm_error *err)
 {
     const char *file = (const char *)nm_definitions_text(judge->definitions, frame->frame.file).data;
     const char *function = nm_site_function(judge->definitions, frame);
@@ -228,7 +228,7 @@ static nm_status judge_frames(nm_sites *sites, const nm_patterns *plumbing, cons
     nm_status status = NM_OK;
 
     for (size_t index = 0; status == NM_OK && index < sites->frame_count; index++) {
-        const nm_definition *frame = &definitions->frames.items[index];
+        const nm_frame *frame = &definitions->frames.items[index];
         nm_map *places = frame->frame.file != 0 ? &judge.lines : &judge.offsets;
         const uint64_t *first = nm_map_get(places, place_key(frame));
 
@@ -360,7 +360,7 @@ void nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions)
     for (size_t index = 0; index < definitions->stacks.count; index++) {
         uint32_t site = site_of(&sites->stacks[index], definitions->stacks.items[index].walk);
 
-        definitions->stacks.items[index].site = site == 0 ? 0 : sites->frames[site - 1].same + 1;
+        definitions->stacks.items[index].site = site == 0 ? 0 : (uint32_t)sites->frames[site - 1].same + 1;
     }
 }
 
@@ -371,7 +371,7 @@ static nm_status append_text(nm_buffer *out, const char *text, nm_error *err)
     return nm_buffer_append(out, text, strlen(text), err);
 }
 
-nm_status nm_site_label(const nm_definitions *definitions, const nm_definition *frame, nm_buffer *out, nm_error *err)
+nm_status nm_site_label(const nm_definitions *definitions, const nm_frame *frame, nm_buffer *out, nm_error *err)
 {
     const char *function = (const char *)nm_definitions_text(definitions, frame->frame.function).data;
     const char *file = (const char *)nm_definitions_text(definitions, frame->frame.file).data;
