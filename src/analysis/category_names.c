@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/buffer.h"
+#include "base/id_map.h"
 
 #define STACK_DEPTH_MAX  4096
 #define INLINE_DEPTH_MAX 64
@@ -54,8 +55,8 @@ typedef struct known_frame {
 
 struct nm_category_names {
     nm_map words;         /* string -> bits; 0 is left out */
-    nm_map frames;        /* number -> index */
-    nm_map stacks;        /* the same */
+    nm_id_map frames;     /* number -> index */
+    nm_id_map stacks;     /* the same */
     nm_map forward_files; /* string: a forward of the program is in it */
     nm_map autograd;      /* thread: it is autograd's */
     struct {
@@ -227,17 +228,17 @@ static nm_status add_string(nm_category_names *names, uint64_t id, nm_bytes text
 static nm_status add_frame(nm_category_names *names, const nm_definition *definition, nm_error *err)
 {
     known_frame frame = {definition->frame.function, definition->frame.file, definition->frame.inlined_in};
-    const uint64_t *known = nm_map_get(&names->frames, (nm_key){0, definition->id});
+    size_t known = nm_id_map_find(&names->frames, definition->id);
 
-    if (known != NULL) {
-        names->version += memcmp(&names->frame_list.items[*known], &frame, sizeof frame) != 0;
-        names->frame_list.items[*known] = frame;
+    if (known != NM_ID_MAP_NONE) {
+        names->version += memcmp(&names->frame_list.items[known], &frame, sizeof frame) != 0;
+        names->frame_list.items[known] = frame;
         return NM_OK;
     }
     nm_status status = nm_array_grow(&names->frame_list.items, &names->frame_list.capacity, names->frame_list.count + 1,
                                      sizeof frame, err);
     if (status == NM_OK)
-        status = nm_map_put(&names->frames, (nm_key){0, definition->id}, names->frame_list.count, err);
+        status = nm_id_map_put(&names->frames, definition->id, names->frame_list.count, err);
     if (status == NM_OK)
         names->frame_list.items[names->frame_list.count++] = frame;
     return status;
@@ -245,12 +246,12 @@ static nm_status add_frame(nm_category_names *names, const nm_definition *defini
 
 static nm_status add_stack(nm_category_names *names, const nm_definition *definition, nm_error *err)
 {
-    if (nm_map_get(&names->stacks, (nm_key){0, definition->id}) != NULL) /* a stack does not change */
+    if (nm_id_map_find(&names->stacks, definition->id) != NM_ID_MAP_NONE) /* a stack does not change */
         return NM_OK;
     nm_status status = nm_array_grow(&names->stack_list.items, &names->stack_list.capacity, names->stack_list.count + 1,
                                      sizeof *names->stack_list.items, err);
     if (status == NM_OK)
-        status = nm_map_put(&names->stacks, (nm_key){0, definition->id}, names->stack_list.count, err);
+        status = nm_id_map_put(&names->stacks, definition->id, names->stack_list.count, err);
     if (status == NM_OK)
         names->stack_list.items[names->stack_list.count++] =
             (known_stack){.parent = definition->stack.parent_id, .frame = definition->stack.frame_id};
@@ -289,8 +290,8 @@ void nm_category_names_free(nm_category_names *names)
     if (names == NULL)
         return;
     nm_map_free(&names->words);
-    nm_map_free(&names->frames);
-    nm_map_free(&names->stacks);
+    nm_id_map_free(&names->frames);
+    nm_id_map_free(&names->stacks);
     nm_map_free(&names->forward_files);
     nm_map_free(&names->autograd);
     free(names->frame_list.items);
@@ -344,11 +345,11 @@ static nm_status see_frames(nm_category_names *names, stack_walk *walk, uint64_t
     nm_status status = NM_OK;
 
     for (int depth = 0; frame_id != 0 && depth < INLINE_DEPTH_MAX && status == NM_OK; depth++) {
-        const uint64_t *known = nm_map_get(&names->frames, (nm_key){0, frame_id});
-        const known_frame *frame = known == NULL ? NULL : &names->frame_list.items[*known];
+        size_t known = nm_id_map_find(&names->frames, frame_id);
 
-        if (frame == NULL)
+        if (known == NM_ID_MAP_NONE)
             break;
+        const known_frame *frame = &names->frame_list.items[known];
         uint64_t words = (words_of(names, frame->function) & 0xffff) | (words_of(names, frame->file) & 0xffff0000);
 
         see_frame(walk, frame, words);
@@ -359,6 +360,14 @@ static nm_status see_frames(nm_category_names *names, stack_walk *walk, uint64_t
     return status;
 }
 
+/* NULL: not known. */
+static known_stack *stack_of(const nm_category_names *names, uint64_t id)
+{
+    size_t known = id == 0 ? NM_ID_MAP_NONE : nm_id_map_find(&names->stacks, id);
+
+    return known == NM_ID_MAP_NONE ? NULL : &names->stack_list.items[known];
+}
+
 static nm_status walk_stack(nm_category_names *names, known_stack *own, nm_error *err)
 {
     const known_stack *stack = own;
@@ -366,10 +375,8 @@ static nm_status walk_stack(nm_category_names *names, known_stack *own, nm_error
     stack_walk walk = {0};
 
     for (int depth = 0; stack != NULL && depth < STACK_DEPTH_MAX && status == NM_OK; depth++) {
-        const uint64_t *parent = stack->parent == 0 ? NULL : nm_map_get(&names->stacks, (nm_key){0, stack->parent});
-
         status = see_frames(names, &walk, stack->frame, err);
-        stack = parent == NULL ? NULL : &names->stack_list.items[*parent];
+        stack = stack_of(names, stack->parent);
     }
     own->says = walk.says;
     own->version = names->version;
@@ -379,8 +386,7 @@ static nm_status walk_stack(nm_category_names *names, known_stack *own, nm_error
 nm_status nm_category_names_stack(nm_category_names *names, uint64_t stack_id, const nm_category_stack **out,
                                   nm_error *err)
 {
-    const uint64_t *known = stack_id == 0 ? NULL : nm_map_get(&names->stacks, (nm_key){0, stack_id});
-    known_stack *own = known == NULL ? NULL : &names->stack_list.items[*known];
+    known_stack *own = stack_of(names, stack_id);
 
     *out = own == NULL ? &names->unknown : &own->says;
     return own == NULL || own->version == names->version ? NM_OK : walk_stack(names, own, err);

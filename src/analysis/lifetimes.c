@@ -11,11 +11,13 @@
 #include "replay/lookup.h"
 #include "replay/pass.h"
 
+/* Most stacks have a few buckets that stand beside each other: those are there, from the first to the last that counts. */
 typedef struct lifetimes {
-    uint32_t counts[NM_LIFETIME_BUCKETS];
     uint64_t untimed_count; /* whose times are not known: in no bucket */
     uint64_t max_ns, max_steps;
     int64_t last_alloc_seq;
+    uint8_t first_bucket, bucket_count;
+    uint32_t counts[];
 } lifetimes;
 
 typedef struct site_room {
@@ -27,6 +29,35 @@ static int bucket_of(uint64_t ns)
     int bucket = nm_log2(ns);
 
     return bucket < NM_LIFETIME_BUCKETS ? bucket : NM_LIFETIME_BUCKETS - 1;
+}
+
+static uint32_t count_of(const lifetimes *of, int bucket)
+{
+    return bucket < of->first_bucket || bucket >= of->first_bucket + of->bucket_count
+               ? 0
+               : of->counts[bucket - of->first_bucket];
+}
+
+/* The same with room for the bucket; may move it. NULL: memory is out, and *of is as it was. */
+static lifetimes *with_bucket(lifetimes *of, int bucket, nm_error *err)
+{
+    int first = of->bucket_count == 0 || bucket < of->first_bucket ? bucket : of->first_bucket;
+    int last = of->first_bucket + of->bucket_count - 1;
+    lifetimes *wider;
+
+    last = of->bucket_count == 0 || bucket > last ? bucket : last;
+    if (of->bucket_count == last - first + 1)
+        return of;
+    wider = nm_replay_allocate(sizeof *of + (size_t)(last - first + 1) * sizeof *of->counts, err);
+    if (wider == NULL)
+        return NULL;
+    *wider = *of;
+    wider->first_bucket = (uint8_t)first;
+    wider->bucket_count = (uint8_t)(last - first + 1);
+    for (int i = first; i <= last; i++)
+        wider->counts[i - first] = count_of(of, i);
+    free(of);
+    return wider;
 }
 
 static lifetimes *lifetimes_of(const nm_run *run, const nm_site *site, nm_error *err)
@@ -60,7 +91,12 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
         return NM_OK;
     }
     uint64_t ns = (uint64_t)row->free_ns - (uint64_t)row->alloc_ns;
-    of->counts[bucket_of(ns)] += of->counts[bucket_of(ns)] < UINT32_MAX;
+    of = with_bucket(of, bucket_of(ns), err);
+    if (of == NULL)
+        return NM_ERR_MEMORY;
+    ((site_room *)nm_site_room(run, live->site))->freed = of;
+    uint32_t *count = &of->counts[bucket_of(ns) - of->first_bucket];
+    *count += *count < UINT32_MAX;
     of->max_ns = ns > of->max_ns ? ns : of->max_ns;
     return NM_OK;
 }
@@ -74,7 +110,7 @@ static nm_status write_site(const nm_run *run, const nm_heap *heap, const nm_sit
         nm_lifetime_row row = {.heap_id = heap->id,
                                .stack_id = site->stack_id,
                                .bucket = bucket,
-                               .freed_count = bucket < 0 ? of->untimed_count : of->counts[bucket],
+                               .freed_count = bucket < 0 ? of->untimed_count : count_of(of, bucket),
                                .max_ns = of->max_ns,
                                .max_steps = of->max_steps,
                                .last_alloc_seq = of->last_alloc_seq};

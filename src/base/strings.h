@@ -7,10 +7,10 @@
 #define NM_BASE_STRINGS_H
 
 #include "base/buffer.h"
-#include "base/map.h"
+#include "base/slots.h"
 
 typedef struct nm_strings {
-    nm_map by_hash;  /* (hash, probe) -> number */
+    nm_slots by_hash;
     nm_buffer text;  /* all strings, each followed by a zero byte */
     size_t *offsets; /* offsets[number - 1] into text */
     size_t count;

@@ -39,12 +39,12 @@ static bool matches(const char *text, const char *const *patterns, size_t count)
     return false;
 }
 
-static const char *module_name(const nm_definitions *definitions, const nm_definition *frame)
+static const char *module_name(const nm_definitions *definitions, const nm_frame *frame)
 {
     return nm_path_name((const char *)nm_definitions_text(definitions, frame->frame.module).data);
 }
 
-bool nm_cut_is_entry(const nm_definitions *definitions, const nm_definition *frame)
+bool nm_cut_is_entry(const nm_definitions *definitions, const nm_frame *frame)
 {
     return nm_site_is_python(definitions, frame) ||
            matches(nm_site_function(definitions, frame), entry_functions, COUNT_OF(entry_functions)) ||
@@ -63,11 +63,11 @@ typedef struct walk_end {
 static walk_end end_of(const nm_definitions *definitions, const walk_end *ends, size_t index)
 {
     const nm_stack_node *node = &definitions->stacks.items[index];
-    const nm_definition *frame = nm_definition_find(&definitions->frames, node->frame_id);
-    const uint64_t *parent = nm_map_get(&definitions->stacks.by_id, (nm_key){0, node->parent_id});
+    const nm_frame *frame = nm_frame_find(definitions, node->frame_id);
+    size_t parent = nm_id_map_find(&definitions->stacks.by_id, node->parent_id);
     walk_end end = {.depth = 1, .is_known = frame != NULL};
 
-    if (frame == NULL || (node->parent_id != 0 && (parent == NULL || *parent >= index)))
+    if (frame == NULL || (node->parent_id != 0 && parent >= index))
         return (walk_end){0};
     if (node->parent_id == 0) {
         end.end = node->end;
@@ -75,7 +75,7 @@ static walk_end end_of(const nm_definitions *definitions, const walk_end *ends, 
         end.is_at_clone = matches(nm_site_function(definitions, frame), clones, COUNT_OF(clones));
         return end;
     }
-    end = ends[*parent];
+    end = ends[parent];
     end.depth++;
     if (end.is_at_clone) /* else code without frame pointers was passed over on the way to it */
         end.is_entry = nm_cut_is_entry(definitions, frame);
@@ -87,12 +87,11 @@ static walk_end end_of(const nm_definitions *definitions, const walk_end *ends, 
 static void mark_full(const nm_definitions *definitions, walk_end *ends, uint64_t native_depth)
 {
     for (size_t index = definitions->stacks.count; index-- > 0;) {
-        uint64_t parent_id = definitions->stacks.items[index].parent_id;
-        const uint64_t *parent = nm_map_get(&definitions->stacks.by_id, (nm_key){0, parent_id});
+        size_t parent = nm_id_map_find(&definitions->stacks.by_id, definitions->stacks.items[index].parent_id);
 
         ends[index].is_in_full = ends[index].is_in_full || ends[index].depth >= native_depth;
-        if (ends[index].is_in_full && parent != NULL && *parent < index)
-            ends[*parent].is_in_full = true;
+        if (ends[index].is_in_full && parent < index)
+            ends[parent].is_in_full = true;
     }
 }
 

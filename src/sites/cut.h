@@ -21,6 +21,6 @@ typedef enum nm_walk {
 nm_status nm_cuts_mark(nm_definitions *definitions, uint64_t native_depth, nm_error *err);
 
 /* Is it one of the frames in which a stack that is whole begins? */
-bool nm_cut_is_entry(const nm_definitions *definitions, const nm_definition *frame);
+bool nm_cut_is_entry(const nm_definitions *definitions, const nm_frame *frame);
 
 #endif

@@ -60,7 +60,7 @@ static nm_status find_paths(name_search *search, nm_error *err)
     return status;
 }
 
-static uint64_t build_id_of(const name_search *search, const nm_definition *frame)
+static uint64_t build_id_of(const name_search *search, const nm_frame *frame)
 {
     if (frame->frame.module_id != 0)
         return build_id_number(search->definitions, frame->frame.module_id);
@@ -85,7 +85,7 @@ static int compare_wanted(const void *a, const void *b)
 
 static nm_status find_callers(name_search *search, nm_error *err)
 {
-    const nm_definition_list *frames = &search->definitions->frames;
+    const struct nm_frame_list *frames = &search->definitions->frames;
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < frames->count && status == NM_OK; i++)
@@ -97,11 +97,11 @@ static nm_status find_callers(name_search *search, nm_error *err)
 /* A function without a file may be the nearest one that a stripped library exports: symbols say more. */
 static nm_status find_wanted(name_search *search, nm_error *err)
 {
-    const nm_definition_list *frames = &search->definitions->frames;
+    const struct nm_frame_list *frames = &search->definitions->frames;
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < frames->count && status == NM_OK; i++) {
-        const nm_definition *frame = &frames->items[i];
+        const nm_frame *frame = &frames->items[i];
 
         if (frame->frame.module == 0 || frame->frame.file != 0 || frame->frame.inlined_in != 0 ||
             nm_id_set_has(&search->callers, frame->id))
@@ -118,17 +118,13 @@ static nm_status find_wanted(name_search *search, nm_error *err)
 
 /* ---- Answers ---- */
 
-static nm_status own_text(nm_definitions *definitions, nm_bytes text, uint64_t *out, nm_error *err)
+static nm_status own_text(nm_definitions *definitions, nm_bytes text, uint32_t *out, nm_error *err)
 {
-    uint32_t number = 0;
-    nm_status status = text.len == 0 ? NM_OK : nm_strings_intern(&definitions->strings, text, &number, err);
-
-    *out = number;
-    return status;
+    *out = 0;
+    return text.len == 0 ? NM_OK : nm_strings_intern(&definitions->strings, text, out, err);
 }
 
-static nm_status name_frame(nm_definitions *definitions, const nm_frame_place *place, nm_definition *frame,
-                            nm_error *err)
+static nm_status name_frame(nm_definitions *definitions, const nm_frame_place *place, nm_frame *frame, nm_error *err)
 {
     nm_status status = own_text(definitions, place->function, &frame->frame.function, err);
 
@@ -141,7 +137,7 @@ nm_status nm_frame_answers_put(nm_frame_answers *answers, size_t index, const nm
 {
     nm_definitions *definitions = answers->definitions;
     size_t at = answers->wanted[index].frame;
-    nm_definition frame = definitions->frames.items[at];
+    nm_frame frame = definitions->frames.items[at];
     nm_status status = NM_OK;
     uint64_t caller_id = 0;
 

@@ -11,13 +11,13 @@
 /* The frames that `frame_id` was inlined into, outwards. */
 static size_t find_chain(const nm_definitions *definitions, uint64_t frame_id, uint64_t chain[NM_INLINED_DEPTH_MAX])
 {
-    const nm_definition *frame = nm_definition_find(&definitions->frames, frame_id);
+    const nm_frame *frame = nm_frame_find(definitions, frame_id);
     size_t count = 0;
 
     while (frame != NULL && frame->frame.inlined_in != 0 && count < NM_INLINED_DEPTH_MAX) {
         uint64_t caller_id = frame->frame.inlined_in;
 
-        frame = nm_definition_find(&definitions->frames, caller_id);
+        frame = nm_frame_find(definitions, caller_id);
         if (frame != NULL)
             chain[count++] = caller_id;
     }

@@ -50,7 +50,7 @@ static const char *without_folders(const char *path)
     return slash == NULL || slash[1] == 0 ? path : slash + 1;
 }
 
-const char *nm_site_function(const nm_definitions *definitions, const nm_definition *frame)
+const char *nm_site_function(const nm_definitions *definitions, const nm_frame *frame)
 {
     const char *text = (const char *)nm_definitions_text(definitions, frame->frame.function).data;
 
@@ -80,7 +80,7 @@ static bool is_python_file(const char *file)
 }
 
 /* Not of a function, but what a file does when it is run or imported. */
-static bool is_top_level(const nm_definitions *definitions, const nm_definition *frame)
+static bool is_top_level(const nm_definitions *definitions, const nm_frame *frame)
 {
     const char *function = (const char *)nm_definitions_text(definitions, frame->frame.function).data;
 
@@ -88,7 +88,7 @@ static bool is_top_level(const nm_definitions *definitions, const nm_definition 
 }
 
 /* The recorder gives Python frames the interpreter's name for a module: "python3.11". A snapshot gives nothing but files. */
-bool nm_site_is_python(const nm_definitions *definitions, const nm_definition *frame)
+bool nm_site_is_python(const nm_definitions *definitions, const nm_frame *frame)
 {
     nm_bytes module = nm_definitions_text(definitions, frame->frame.module);
     const char *file = (const char *)nm_definitions_text(definitions, frame->frame.file).data;
@@ -99,11 +99,11 @@ bool nm_site_is_python(const nm_definitions *definitions, const nm_definition *f
 }
 
 /* What makes two frames one site: function, file and line; without a file, the place in the module. */
-static nm_key place_key(const nm_definition *frame)
+static nm_key place_key(const nm_frame *frame)
 {
     if (frame->frame.file != 0)
-        return (nm_key){frame->frame.function << 32 | frame->frame.file, frame->frame.line};
-    return (nm_key){frame->frame.function << 32 | frame->frame.module, frame->frame.offset};
+        return (nm_key){(uint64_t)frame->frame.function << 32 | frame->frame.file, frame->frame.line};
+    return (nm_key){(uint64_t)frame->frame.function << 32 | frame->frame.module, frame->frame.offset};
 }
 
 /* A program that an installer made of a function: /usr/bin/vllm, Scripts/vllm.exe/__main__.py. */
@@ -188,7 +188,7 @@ static nm_status judge_file(frame_judge *judge, uint64_t file, nm_pattern_subjec
                : status;
 }
 
-static nm_status judge_words(frame_judge *judge, const nm_definition *frame, nm_site_frame *out, nm_error *err)
+static nm_status judge_words(frame_judge *judge, const nm_frame *frame, nm_site_frame *out, nm_error *err)
 {
     const char *file = (const char *)nm_definitions_text(judge->definitions, frame->frame.file).data;
     const char *function = nm_site_function(judge->definitions, frame);
@@ -228,7 +228,7 @@ static nm_status judge_frames(nm_sites *sites, const nm_patterns *plumbing, cons
     nm_status status = NM_OK;
 
     for (size_t index = 0; status == NM_OK && index < sites->frame_count; index++) {
-        const nm_definition *frame = &definitions->frames.items[index];
+        const nm_frame *frame = &definitions->frames.items[index];
         nm_map *places = frame->frame.file != 0 ? &judge.lines : &judge.offsets;
         const uint64_t *first = nm_map_get(places, place_key(frame));
 
@@ -247,13 +247,10 @@ static nm_status judge_frames(nm_sites *sites, const nm_patterns *plumbing, cons
 
 /* ---- Stacks ---- */
 
-/* The index of a stack's caller, or SIZE_MAX. */
+/* The index of a stack's caller, or NM_ID_MAP_NONE. */
 static size_t parent_of(const nm_definitions *definitions, size_t stack)
 {
-    uint64_t parent_id = definitions->stacks.items[stack].parent_id;
-    const uint64_t *parent = nm_map_get(&definitions->stacks.by_id, (nm_key){0, parent_id});
-
-    return parent == NULL ? SIZE_MAX : (size_t)*parent;
+    return nm_id_map_find(&definitions->stacks.by_id, definitions->stacks.items[stack].parent_id);
 }
 
 static void add_line(const nm_site_frame *frame, uint32_t number, nm_stack_frames *out)
@@ -269,13 +266,12 @@ static void add_line(const nm_site_frame *frame, uint32_t number, nm_stack_frame
 /* What a stack consists of: its callers (already in *out), and its own frame. */
 static void add_frame(const nm_sites *sites, const nm_definitions *definitions, size_t stack, nm_stack_frames *out)
 {
-    uint64_t frame_id = definitions->stacks.items[stack].frame_id;
-    const uint64_t *index = nm_map_get(&definitions->frames.by_id, (nm_key){0, frame_id});
+    size_t index = nm_id_map_find(&definitions->frames.by_id, definitions->stacks.items[stack].frame_id);
 
-    out->innermost = index == NULL ? 0 : (uint32_t)*index + 1;
-    if (index == NULL)
+    out->innermost = index == NM_ID_MAP_NONE ? 0 : (uint32_t)index + 1;
+    if (index == NM_ID_MAP_NONE)
         return;
-    const nm_site_frame *frame = &sites->frames[*index];
+    const nm_site_frame *frame = &sites->frames[index];
     if (frame->is_python) {
         out->python = out->innermost;
         out->is_compiled = out->is_compiled || frame->is_compiled;
@@ -284,7 +280,7 @@ static void add_frame(const nm_sites *sites, const nm_definitions *definitions, 
         add_line(frame, out->innermost, out);
     if (!frame->is_python && !frame->is_plumbing) {
         out->native = out->innermost;
-        if (definitions->frames.items[*index].frame.module != 0)
+        if (definitions->frames.items[index].frame.module != 0)
             out->located = out->innermost;
     }
     if (out->begin == 0 && !frame->is_python && !frame->is_entry)
@@ -302,9 +298,9 @@ static void find_frames(nm_sites *sites, const nm_definitions *definitions)
         size_t path[NM_INLINED_DEPTH_MAX + 1], length = 0, at = index;
         nm_stack_frames frames = {0};
 
-        for (; at != SIZE_MAX && (at >= index) && length <= NM_INLINED_DEPTH_MAX; at = parent_of(definitions, at))
+        for (; at != NM_ID_MAP_NONE && (at >= index) && length <= NM_INLINED_DEPTH_MAX; at = parent_of(definitions, at))
             path[length++] = at;
-        if (at != SIZE_MAX && at < index)
+        if (at != NM_ID_MAP_NONE && at < index)
             frames = sites->stacks[at];
         while (length > 0)
             add_frame(sites, definitions, path[--length], &frames);
@@ -364,7 +360,7 @@ void nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions)
     for (size_t index = 0; index < definitions->stacks.count; index++) {
         uint32_t site = site_of(&sites->stacks[index], definitions->stacks.items[index].walk);
 
-        definitions->stacks.items[index].site = site == 0 ? 0 : sites->frames[site - 1].same + 1;
+        definitions->stacks.items[index].site = site == 0 ? 0 : (uint32_t)sites->frames[site - 1].same + 1;
     }
 }
 
@@ -375,7 +371,7 @@ static nm_status append_text(nm_buffer *out, const char *text, nm_error *err)
     return nm_buffer_append(out, text, strlen(text), err);
 }
 
-nm_status nm_site_label(const nm_definitions *definitions, const nm_definition *frame, nm_buffer *out, nm_error *err)
+nm_status nm_site_label(const nm_definitions *definitions, const nm_frame *frame, nm_buffer *out, nm_error *err)
 {
     const char *function = (const char *)nm_definitions_text(definitions, frame->frame.function).data;
     const char *file = (const char *)nm_definitions_text(definitions, frame->frame.file).data;

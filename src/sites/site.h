@@ -58,9 +58,9 @@ typedef struct nm_sites {
 nm_status nm_sites_open(const nm_patterns *plumbing, const nm_definitions *definitions, nm_sites *out, nm_error *err);
 
 /* A frame's function as patterns see it: without its return type. NULL: it has none. */
-const char *nm_site_function(const nm_definitions *definitions, const nm_definition *frame);
+const char *nm_site_function(const nm_definitions *definitions, const nm_frame *frame);
 
-bool nm_site_is_python(const nm_definitions *definitions, const nm_definition *frame);
+bool nm_site_is_python(const nm_definitions *definitions, const nm_frame *frame);
 
 /* Can the frame of this stack (by its index) be a site? Not a native one while there is Python to be named, nor one of a library
  * that the program's own code calls. */
@@ -70,7 +70,7 @@ bool nm_sites_is_candidate(const nm_sites *sites, size_t stack);
 void nm_sites_resolve(const nm_sites *sites, nm_definitions *definitions);
 
 /* How views show a frame: "file:line function" or "module+0xoffset function", without folders. Empties *out first. */
-nm_status nm_site_label(const nm_definitions *definitions, const nm_definition *frame, nm_buffer *out, nm_error *err);
+nm_status nm_site_label(const nm_definitions *definitions, const nm_frame *frame, nm_buffer *out, nm_error *err);
 
 void nm_sites_close(nm_sites *sites);
 

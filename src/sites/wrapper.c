@@ -20,6 +20,8 @@ typedef struct stack_walk {
     const nm_sites *sites;
     size_t *at; /* per stack that is still walked: index of the stack node it has come to */
     size_t count, capacity;
+    uint32_t *in_function,
+        *at_place;             /* borrowed; while they are counted, by number of the function and by place; else 0 */
     uint64_t chain[CHAIN_MAX]; /* functions passed */
     size_t inside[CHAIN_MAX];  /* places inside each of them */
     size_t chain_length;
@@ -39,9 +41,9 @@ static const nm_stack_node *node_at(const stack_walk *walk, size_t index)
 /* The index of the stack node's frame among the places, or SIZE_MAX. */
 static size_t place_of(const stack_walk *walk, size_t node)
 {
-    const uint64_t *frame = nm_map_get(&walk->definitions->frames.by_id, (nm_key){0, node_at(walk, node)->frame_id});
+    size_t frame = nm_id_map_find(&walk->definitions->frames.by_id, node_at(walk, node)->frame_id);
 
-    return frame == NULL ? SIZE_MAX : walk->sites->frames[*frame].same;
+    return frame == NM_ID_MAP_NONE ? SIZE_MAX : walk->sites->frames[frame].same;
 }
 
 static uint64_t function_of(const stack_walk *walk, size_t node)
@@ -62,49 +64,51 @@ static size_t step_outwards(const stack_walk *walk, size_t node, uint64_t functi
     for (int steps = 0; steps < STEPS_MAX; steps++) {
         if (!is_plumbing_at(walk, node) && function_of(walk, node) != function)
             return node;
-        const uint64_t *parent =
-            nm_map_get(&walk->definitions->stacks.by_id, (nm_key){0, node_at(walk, node)->parent_id});
-        if (parent == NULL)
+        node = nm_id_map_find(&walk->definitions->stacks.by_id, node_at(walk, node)->parent_id);
+        if (node == NM_ID_MAP_NONE)
             return SIZE_MAX;
-        node = (size_t)*parent;
     }
     return SIZE_MAX;
 }
 
-static nm_status count_one(nm_map *counts, uint64_t key, size_t *distinct, uint64_t *count, nm_error *err)
+/* A place that is not known stands behind all others. */
+static uint32_t *place_count_of(const stack_walk *walk, size_t node)
 {
-    uint64_t *there = nm_map_get(counts, (nm_key){0, key});
+    size_t place = place_of(walk, node);
 
-    if (there != NULL) {
-        *count = ++*there;
-        return NM_OK;
-    }
-    ++*distinct;
-    *count = 1;
-    return nm_map_put(counts, (nm_key){0, key}, 1, err);
+    return &walk->at_place[place == SIZE_MAX ? walk->sites->frame_count : place];
 }
 
-static nm_status look_at_parting(const stack_walk *walk, stack_parting *out, nm_error *err)
+static size_t count_one(uint32_t *count, size_t *distinct)
 {
-    nm_map functions = {0}, places = {0};
-    nm_status status = NM_OK;
-    uint64_t count;
+    *distinct += *count == 0;
+    return ++*count;
+}
 
-    *out = (stack_parting){0};
-    for (size_t i = 0; i < walk->count && status == NM_OK; i++) {
+static void stop_counting(const stack_walk *walk)
+{
+    for (size_t i = 0; i < walk->count; i++) {
+        *place_count_of(walk, walk->at[i]) = 0;
+        walk->in_function[function_of(walk, walk->at[i])] = 0;
+    }
+}
+
+static stack_parting look_at_parting(const stack_walk *walk)
+{
+    stack_parting out = {0};
+
+    for (size_t i = 0; i < walk->count; i++) {
         uint64_t function = function_of(walk, walk->at[i]);
+        size_t count = count_one(&walk->in_function[function], &out.function_count);
 
-        status = count_one(&places, place_of(walk, walk->at[i]), &out->frame_count, &count, err);
-        if (status == NM_OK)
-            status = count_one(&functions, function, &out->function_count, &count, err);
-        if (status == NM_OK && count > out->held) {
-            out->held = count;
-            out->function = function;
+        count_one(place_count_of(walk, walk->at[i]), &out.frame_count);
+        if (count > out.held) {
+            out.held = count;
+            out.function = function;
         }
     }
-    nm_map_free(&functions);
-    nm_map_free(&places);
-    return status;
+    stop_counting(walk);
+    return out;
 }
 
 /* Keeps the stacks that are in `function` and moves them to its callers. */
@@ -123,40 +127,34 @@ static void follow(stack_walk *walk, uint64_t function)
 }
 
 /* How many places inside `function` the stacks come from. */
-static nm_status count_inside(const stack_walk *walk, uint64_t function, size_t *inside, nm_error *err)
+static size_t count_inside(const stack_walk *walk, uint64_t function)
 {
-    nm_map places = {0};
-    nm_status status = NM_OK;
-    uint64_t count;
+    size_t inside = 0;
 
-    *inside = 0;
-    for (size_t i = 0; i < walk->count && status == NM_OK; i++)
+    for (size_t i = 0; i < walk->count; i++)
         if (function_of(walk, walk->at[i]) == function)
-            status = count_one(&places, place_of(walk, walk->at[i]), inside, &count, err);
-    nm_map_free(&places);
-    return status;
+            count_one(place_count_of(walk, walk->at[i]), &inside);
+    stop_counting(walk);
+    return inside;
 }
 
-/* Walks until the stacks part; *is_found says whether what was passed are wrappers. */
-static nm_status walk_chain(stack_walk *walk, bool *is_found, nm_error *err)
+/* Walks until the stacks part; is what was passed wrappers? */
+static bool walk_chain(stack_walk *walk)
 {
     size_t total = walk->count;
-    stack_parting parting;
-    nm_status status = look_at_parting(walk, &parting, err);
+    stack_parting parting = look_at_parting(walk);
 
-    *is_found = false;
-    while (status == NM_OK && parting.function != 0 && walk->chain_length < CHAIN_MAX &&
+    while (parting.function != 0 && walk->chain_length < CHAIN_MAX &&
            parting.held * SHARE_DENOMINATOR >= total * SHARE_NUMERATOR) {
-        status = count_inside(walk, parting.function, &walk->inside[walk->chain_length], err);
+        walk->inside[walk->chain_length] = count_inside(walk, parting.function);
         walk->chain[walk->chain_length++] = parting.function;
         follow(walk, parting.function);
-        if (status == NM_OK)
-            status = look_at_parting(walk, &parting, err);
+        parting = look_at_parting(walk);
     }
-    *is_found = walk->chain_length > 0 && walk->count > 0 && parting.function_count >= CALLERS_MIN;
+    bool is_found = walk->chain_length > 0 && walk->count > 0 && parting.function_count >= CALLERS_MIN;
     for (size_t i = 0; i < walk->chain_length; i++)
-        *is_found = *is_found && walk->inside[i] < parting.frame_count;
-    return status;
+        is_found = is_found && walk->inside[i] < parting.frame_count;
+    return is_found;
 }
 
 /* ---- All heaps ---- */
@@ -187,8 +185,8 @@ static nm_status give_wrapper(const nm_wrapper_taker *taker, uint64_t heap_id, n
 
 static nm_status add_stack(stack_walk *walk, uint64_t stack_id, nm_error *err)
 {
-    const uint64_t *node = nm_map_get(&walk->definitions->stacks.by_id, (nm_key){0, stack_id});
-    size_t begin = node == NULL ? SIZE_MAX : step_outwards(walk, (size_t)*node, 0);
+    size_t node = nm_id_map_find(&walk->definitions->stacks.by_id, stack_id);
+    size_t begin = node == NM_ID_MAP_NONE ? SIZE_MAX : step_outwards(walk, node, 0);
 
     if (begin == SIZE_MAX)
         return NM_OK;
@@ -196,29 +194,6 @@ static nm_status add_stack(stack_walk *walk, uint64_t stack_id, nm_error *err)
     if (status == NM_OK)
         walk->at[walk->count++] = begin;
     return status;
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    const nm_key *x = a, *y = b;
-
-    if (x->high != y->high)
-        return x->high < y->high ? -1 : 1;
-    return (x->low > y->low) - (x->low < y->low);
-}
-
-/* The keys in order: heap after heap. The caller frees *out. */
-static nm_status sort_keys(const nm_map *heap_stacks, nm_key **out, nm_error *err)
-{
-    size_t count = 0, at = 0;
-
-    *out = calloc(heap_stacks->count + 1, sizeof **out);
-    if (*out == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    while (nm_map_next(heap_stacks, &at, &(*out)[count], NULL))
-        count++;
-    qsort(*out, count, sizeof **out, compare_keys);
-    return NM_OK;
 }
 
 /* Functions that call each other are passed more than once. */
@@ -233,40 +208,106 @@ static bool is_in_chain(const stack_walk *walk, nm_bytes name, size_t length)
     return false;
 }
 
-/* `keys` are the stacks of one heap. */
-static nm_status walk_heap(const nm_definitions *definitions, const nm_key *keys, size_t count, const nm_sites *sites,
-                           const nm_wrapper_taker *taker, nm_error *err)
+static int compare_numbers(const void *a, const void *b)
 {
-    stack_walk walk = {.definitions = definitions, .sites = sites};
-    nm_status status = NM_OK;
-    bool is_found = false;
+    const uint64_t *x = a, *y = b;
 
+    return (*x > *y) - (*x < *y);
+}
+
+/* The stacks by their numbers: who holds most of them is said of the first of several. */
+static nm_status add_stacks(stack_walk *walk, const nm_id_map *stacks, nm_error *err)
+{
+    uint64_t *ids = calloc(stacks->count + 1, sizeof *ids);
+    nm_status status = ids != NULL ? NM_OK : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    size_t count = 0, at = 0;
+
+    while (status == NM_OK && nm_id_map_next(stacks, &at, &ids[count]))
+        count++;
+    if (count > 0 && stacks->far.count > 0)
+        qsort(ids, count, sizeof *ids, compare_numbers);
     for (size_t i = 0; i < count && status == NM_OK; i++)
-        status = add_stack(&walk, keys[i].low, err);
-    if (status == NM_OK && walk.count >= CALLERS_MIN)
-        status = walk_chain(&walk, &is_found, err);
-    for (size_t i = 0; is_found && i < walk.chain_length && status == NM_OK; i++) {
-        nm_bytes name = nm_definitions_text(definitions, walk.chain[i]);
-
-        if (!is_in_chain(&walk, name, i))
-            status = give_wrapper(taker, keys[0].high, name, err);
-    }
-    free(walk.at);
+        status = add_stack(walk, ids[i], err);
+    free(ids);
     return status;
 }
 
-nm_status nm_wrappers_find(const nm_definitions *definitions, const nm_map *heap_stacks, const nm_sites *sites,
+static nm_status walk_heap(stack_walk *walk, const struct nm_stacks_of_heap *heap, const nm_wrapper_taker *taker,
+                           nm_error *err)
+{
+    nm_status status = add_stacks(walk, &heap->stacks, err);
+    bool is_found = status == NM_OK && walk->count >= CALLERS_MIN && walk_chain(walk);
+
+    for (size_t i = 0; is_found && i < walk->chain_length && status == NM_OK; i++) {
+        nm_bytes name = nm_definitions_text(walk->definitions, walk->chain[i]);
+
+        if (!is_in_chain(walk, name, i))
+            status = give_wrapper(taker, heap->heap_id, name, err);
+    }
+    free(walk->at);
+    return status;
+}
+
+static int compare_heaps(const void *a, const void *b)
+{
+    return compare_numbers(&(*(const struct nm_stacks_of_heap *const *)a)->heap_id,
+                           &(*(const struct nm_stacks_of_heap *const *)b)->heap_id);
+}
+
+nm_status nm_wrappers_find(const nm_definitions *definitions, const nm_heap_stacks *heap_stacks, const nm_sites *sites,
                            const nm_wrapper_taker *taker, nm_error *err)
 {
-    nm_key *keys = NULL;
-    nm_status status = sort_keys(heap_stacks, &keys, err);
+    const struct nm_stacks_of_heap **heaps = calloc(heap_stacks->count + 1, sizeof(struct nm_stacks_of_heap *));
+    uint32_t *in_function = calloc(definitions->strings.count + 1, sizeof *in_function);
+    uint32_t *at_place = calloc(sites->frame_count + 1, sizeof *at_place);
+    nm_status status = heaps != NULL && in_function != NULL && at_place != NULL
+                           ? NM_OK
+                           : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
 
-    for (size_t first = 0, end; status == NM_OK && first < heap_stacks->count; first = end) {
-        for (end = first; end < heap_stacks->count && keys[end].high == keys[first].high;)
-            end++;
-        if (nm_definition_find(&definitions->heaps, keys[first].high) != NULL)
-            status = walk_heap(definitions, keys + first, end - first, sites, taker, err);
+    for (size_t i = 0; status == NM_OK && i < heap_stacks->count; i++)
+        heaps[i] = &heap_stacks->items[i];
+    if (status == NM_OK)
+        qsort(heaps, heap_stacks->count, sizeof *heaps, compare_heaps);
+    for (size_t i = 0; status == NM_OK && i < heap_stacks->count; i++) {
+        stack_walk walk = {
+            .definitions = definitions, .sites = sites, .in_function = in_function, .at_place = at_place};
+
+        if (nm_definition_find(&definitions->heaps, heaps[i]->heap_id) != NULL)
+            status = walk_heap(&walk, heaps[i], taker, err);
     }
-    free(keys);
+    free(heaps);
+    free(in_function);
+    free(at_place);
     return status;
+}
+
+/* ---- Stacks of heaps ---- */
+
+nm_status nm_heap_stacks_add(nm_heap_stacks *all, uint64_t heap_id, uint64_t stack_id, nm_error *err)
+{
+    uint64_t index = all->recent;
+    nm_status status = NM_OK;
+
+    if (index >= all->count || all->items[index].heap_id != heap_id) {
+        status = nm_array_grow(&all->items, &all->capacity, all->count + 1, sizeof *all->items, err);
+        if (status == NM_OK)
+            status = nm_map_number(&all->index_of, (nm_key){0, heap_id}, &index, err);
+        if (status != NM_OK)
+            return status;
+        if (index == all->count)
+            all->items[all->count++] = (struct nm_stacks_of_heap){.heap_id = heap_id};
+        all->recent = index;
+    }
+    if (nm_id_map_find(&all->items[index].stacks, stack_id) == NM_ID_MAP_NONE)
+        status = nm_id_map_put(&all->items[index].stacks, stack_id, 0, err);
+    return status;
+}
+
+void nm_heap_stacks_free(nm_heap_stacks *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        nm_id_map_free(&all->items[i].stacks);
+    nm_map_free(&all->index_of);
+    free(all->items);
+    *all = (nm_heap_stacks){0};
 }

@@ -16,8 +16,23 @@ typedef struct nm_wrapper_taker {
     nm_status (*take)(void *context, uint64_t heap_id, nm_bytes pattern, nm_error *err);
 } nm_wrapper_taker;
 
-/* `heap_stacks` has the keys (heap_id, stack_id) of all allocations. Heap after heap, by their numbers. */
-nm_status nm_wrappers_find(const nm_definitions *definitions, const nm_map *heap_stacks, const nm_sites *sites,
+/* Which stacks allocate from which heap; a zeroed one is empty. */
+typedef struct nm_heap_stacks {
+    struct nm_stacks_of_heap {
+        uint64_t heap_id;
+        nm_id_map stacks; /* by their numbers; the places say nothing */
+    } * items;            /* owned */
+    size_t count, capacity;
+    nm_map index_of; /* heap -> index */
+    size_t recent;   /* the one that was added to last */
+} nm_heap_stacks;
+
+/* There may be as many calls as there are allocations. */
+nm_status nm_heap_stacks_add(nm_heap_stacks *all, uint64_t heap_id, uint64_t stack_id, nm_error *err);
+void nm_heap_stacks_free(nm_heap_stacks *all); /* leaves it empty and usable */
+
+/* `heap_stacks` are those of all allocations. Heap after heap, by their numbers. */
+nm_status nm_wrappers_find(const nm_definitions *definitions, const nm_heap_stacks *heap_stacks, const nm_sites *sites,
                            const nm_wrapper_taker *taker, nm_error *err);
 
 #endif

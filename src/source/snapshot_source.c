@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The source for memory snapshots of PyTorch and torch_npu. Two passes over the file: the first, while it is opened,
- * checks it whole, collects names, the state at the end and the annotations, and finds out what the baseline was; the
- * second hands out the entries of the trace. An input that cannot be read twice is copied to an unlinked file first.
+ * The source for memory snapshots of PyTorch and torch_npu. While it is opened the file is read: that checks it whole, collects
+ * names, the state at the end and the annotations, finds out what the baseline was, and keeps the entries of the trace
+ * (snapshot_kept.h). Where these are too many, the file is read again for them. An input that cannot be read twice is copied
+ * to an unlinked file first.
  *
  * Numbers: strings, frames and stacks as the tables number them; one process; device n of those that occur is n, its
  * heaps are 3n - 2 (driver), 3n - 1 (pool) and 3n (workspace). Host memory counts as the last of them, with a heap 3n - 1 of
@@ -28,6 +29,7 @@
 #include "base/number.h"
 #include "source/input.h"
 #include "source/snapshot_baseline.h"
+#include "source/snapshot_kept.h"
 #include "source/snapshot_reader.h"
 #include "source/source.h"
 
@@ -65,7 +67,8 @@ typedef struct snapshot_source {
     nm_snapshot_tables tables;
     nm_snapshot_state_list list;
     nm_snapshot_baseline baseline;
-    nm_snapshot_reader *reader;
+    nm_snapshot_kept kept;
+    nm_snapshot_reader *reader; /* once it is open: NULL where the entries are kept */
     dialect dialect;
     uint64_t entry_count; /* found by the first pass */
     int64_t base_us;      /* of time 0 */
@@ -421,13 +424,31 @@ static int compare_merged(const void *left, const void *right)
     return (a->place > b->place) - (a->place < b->place);
 }
 
+/* In the order of the file. */
+static nm_status next_of_file(snapshot_source *source, nm_snapshot_entry *entry, nm_error *err)
+{
+    if (source->reader != NULL)
+        return nm_snapshot_reader_next(source->reader, entry, err);
+    return nm_snapshot_kept_next(&source->kept, entry) ? NM_OK : NM_END;
+}
+
+/* How far the file has been read, or where it would be. */
+static uint64_t position_of(const snapshot_source *source)
+{
+    if (source->reader != NULL)
+        return nm_snapshot_reader_offset(source->reader);
+    return source->kept.bytes.len == 0 ? nm_input_size(source->input)
+                                       : (uint64_t)((double)nm_input_size(source->input) * (double)source->kept.at /
+                                                    (double)source->kept.bytes.len);
+}
+
 /* Reads all entries, and puts them in order: traces stand one behind the other. NM_END: it is done. */
 static nm_status merge_entries(snapshot_source *source, nm_error *err)
 {
     merged_entry next = {0};
     nm_status status;
 
-    while ((status = nm_snapshot_reader_next(source->reader, &next.entry, err)) == NM_OK) {
+    while ((status = next_of_file(source, &next.entry, err)) == NM_OK) {
         size_t count = source->merged.count;
         const merged_entry *last = count == 0 ? NULL : &source->merged.items[count - 1];
         bool is_same = last != NULL && last->entry.device == next.entry.device;
@@ -449,7 +470,7 @@ static nm_status next_in_order(snapshot_source *source, nm_error *err)
     nm_status status = NM_END;
 
     if (!source->is_merged)
-        return nm_snapshot_reader_next(source->reader, &source->entry, err);
+        return next_of_file(source, &source->entry, err);
     if (source->merged.items == NULL)
         status = merge_entries(source, err);
     if (status == NM_END && source->merged_at < source->merged.count) {
@@ -470,8 +491,7 @@ static nm_status read_entry(snapshot_source *source, nm_error *err)
     if (source->seq >= source->entry_count || source->tables.stacks.count != source->stack_count ||
         source->tables.strings.count != source->string_count || source->entry.device >= source->devices.count ||
         source->devices.items[source->entry.device] == 0)
-        return nm_fail(err, NM_ERR_FORMAT, nm_snapshot_reader_offset(source->reader),
-                       "the file changed while it was read");
+        return nm_fail(err, NM_ERR_FORMAT, position_of(source), "the file changed while it was read");
     source->has_entry = true;
     return NM_OK;
 }
@@ -756,6 +776,8 @@ static nm_status first_pass(snapshot_source *source, nm_error *err)
         has_workspace = has_workspace || entry.action == NM_SNAPSHOT_WORKSPACE;
         note_time(source, entry.has_time, entry.time_us);
         status = nm_snapshot_baseline_entry(&source->baseline, &entry, err);
+        if (status == NM_OK)
+            status = nm_snapshot_kept_add(&source->kept, &entry, err);
     }
     nm_snapshot_reader_free(source->reader);
     source->reader = NULL;
@@ -826,6 +848,17 @@ static nm_status make_names(snapshot_source *source, nm_error *err)
     return status;
 }
 
+/* Goes to the first entry of the file. */
+static nm_status begin_entries(snapshot_source *source, nm_error *err)
+{
+    nm_snapshot_reader_free(source->reader);
+    source->reader = NULL;
+    nm_snapshot_kept_rewind(&source->kept);
+    return source->kept.is_dropped ? nm_snapshot_reader_new(nm_input_fd(source->input), nm_input_size(source->input),
+                                                            &source->tables, NULL, &source->reader, err)
+                                   : NM_OK;
+}
+
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 static bool source_matches(nm_bytes head)
@@ -841,6 +874,7 @@ static void source_close(nm_source *base)
     nm_snapshot_tables_free(&source->tables);
     nm_snapshot_state_list_free(&source->list);
     nm_snapshot_baseline_free(&source->baseline);
+    nm_snapshot_kept_free(&source->kept);
     free(source->devices.items);
     free(source->merged.items);
     nm_input_close(source->input);
@@ -870,8 +904,7 @@ static nm_status source_open(int fd, nm_bytes head, nm_source **out, nm_error *e
     if (status == NM_OK)
         status = order_annotations(source, err);
     if (status == NM_OK)
-        status = nm_snapshot_reader_new(nm_input_fd(source->input), nm_input_size(source->input), &source->tables, NULL,
-                                        &source->reader, err);
+        status = begin_entries(source, err);
     if (status != NM_OK) {
         source_close(&source->base);
         return status;
@@ -884,8 +917,6 @@ static nm_status source_rewind(nm_source *base, nm_error *err)
 {
     snapshot_source *source = (snapshot_source *)base;
 
-    nm_snapshot_reader_free(source->reader);
-    source->reader = NULL;
     source->phase = PHASE_STRINGS;
     source->at = source->block_at = source->annotation_at = 0;
     source->part = 0;
@@ -894,8 +925,7 @@ static nm_status source_rewind(nm_source *base, nm_error *err)
     source->blocks_outside = 0;
     source->pinned_bytes = 0;
     source->has_entry = source->is_second_half = false;
-    return nm_snapshot_reader_new(nm_input_fd(source->input), nm_input_size(source->input), &source->tables, NULL,
-                                  &source->reader, err);
+    return begin_entries(source, err);
 }
 
 /* Of one stream of several devices the one that has most to tell. */
@@ -934,7 +964,7 @@ static void source_summary(const nm_source *base, nm_source_summary_data *out)
 
 static uint64_t source_position(const nm_source *base)
 {
-    return nm_snapshot_reader_offset(((const snapshot_source *)base)->reader);
+    return position_of((const snapshot_source *)base);
 }
 
 const nm_source_type nm_snapshot_source_type = {

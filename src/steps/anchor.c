@@ -91,7 +91,7 @@ static nm_status take_definition(nm_anchor *anchor, const nm_definition *definit
     case NM_DEFINE_HEAP:
         return add_heap(anchor, definition, err);
     default:
-        return nm_anchor_names_add(&anchor->names, definition, err);
+        return anchor->is_frugal ? NM_OK : nm_anchor_names_add(&anchor->names, definition, err);
     }
 }
 
@@ -463,6 +463,30 @@ static void begin_second(nm_anchor *anchor)
     }
 }
 
+static void free_places(nm_anchor *anchor)
+{
+    for (size_t i = 0; i < anchor->places.count; i++)
+        free(anchor->places.items[i].gaps);
+    free(anchor->places.items);
+    memset(&anchor->places, 0, sizeof anchor->places);
+    nm_map_free(&anchor->place_of);
+}
+
+/* There may be many: where the second pass does not ask for them, they go. */
+static void forget(nm_anchor *anchor)
+{
+    anchor->is_frugal = true;
+    for (size_t i = 0; i < anchor->processes.count; i++) {
+        const nm_anchor_process *process = &anchor->processes.items[i];
+
+        anchor->is_frugal &= !process->is_chosen || process->choice.kind == NM_ANCHOR_SITE;
+    }
+    if (!anchor->is_frugal)
+        return;
+    free_places(anchor);
+    nm_anchor_names_forget(&anchor->names);
+}
+
 nm_status nm_anchor_decide(nm_anchor *anchor, nm_error *err)
 {
     bool is_found = anchor->options.given == NULL;
@@ -484,6 +508,7 @@ nm_status nm_anchor_decide(nm_anchor *anchor, nm_error *err)
                        "--step-at %.80s: no recorded stack has such a function or file:line, and no range that name",
                        anchor->options.given);
     begin_second(anchor);
+    forget(anchor);
     return status;
 }
 
@@ -657,17 +682,14 @@ void nm_anchor_free(nm_anchor *anchor)
 {
     if (anchor == NULL)
         return;
-    for (size_t i = 0; i < anchor->places.count; i++)
-        free(anchor->places.items[i].gaps);
+    free_places(anchor);
     nm_map_free(&anchor->process_of);
     nm_map_free(&anchor->thread_of);
     nm_map_free(&anchor->heap_of);
     nm_map_free(&anchor->device_of);
-    nm_map_free(&anchor->place_of);
     nm_map_free(&anchor->captured_at);
     free(anchor->processes.items);
     free(anchor->heaps.items);
-    free(anchor->places.items);
     nm_anchor_names_close(&anchor->names);
     free(anchor);
 }

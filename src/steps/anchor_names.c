@@ -187,20 +187,19 @@ static nm_status add_string(nm_anchor_names *names, uint64_t id, nm_bytes text, 
 
 static nm_status add_frame(nm_anchor_names *names, const nm_definition *definition, nm_error *err)
 {
-    nm_key key = {0, definition->id};
-    const uint64_t *known = nm_map_get(&names->frames, key);
+    size_t known = nm_id_map_find(&names->frames, definition->id);
     nm_anchor_frame frame = {definition->frame.function, definition->frame.file, definition->frame.line,
                              definition->frame.inlined_in};
     nm_status status = NM_OK;
 
-    if (known != NULL) {
-        names->frame_list.items[*known] = frame;
+    if (known != NM_ID_MAP_NONE) {
+        names->frame_list.items[known] = frame;
         return NM_OK;
     }
     status = nm_array_grow(&names->frame_list.items, &names->frame_list.capacity, names->frame_list.count + 1,
                            sizeof frame, err);
     if (status == NM_OK)
-        status = nm_map_put(&names->frames, key, names->frame_list.count, err);
+        status = nm_id_map_put(&names->frames, definition->id, names->frame_list.count, err);
     if (status == NM_OK)
         names->frame_list.items[names->frame_list.count++] = frame;
     return status;
@@ -208,16 +207,15 @@ static nm_status add_frame(nm_anchor_names *names, const nm_definition *definiti
 
 static nm_status add_stack(nm_anchor_names *names, const nm_definition *definition, nm_error *err)
 {
-    nm_key key = {0, definition->id};
     nm_anchor_stack stack = {definition->stack.parent_id, definition->stack.frame_id};
     nm_status status;
 
-    if (nm_map_get(&names->stacks, key) != NULL)
+    if (nm_id_map_find(&names->stacks, definition->id) != NM_ID_MAP_NONE)
         return NM_OK;
     status = nm_array_grow(&names->stack_list.items, &names->stack_list.capacity, names->stack_list.count + 1,
                            sizeof stack, err);
     if (status == NM_OK)
-        status = nm_map_put(&names->stacks, key, names->stack_list.count, err);
+        status = nm_id_map_put(&names->stacks, definition->id, names->stack_list.count, err);
     if (status == NM_OK)
         names->stack_list.items[names->stack_list.count++] = stack;
     return status;
@@ -269,12 +267,12 @@ static unsigned words_of_frame_number(const nm_anchor_names *names, uint64_t fra
     unsigned words = 0;
 
     for (int depth = 0; frame_id != 0 && depth < INLINE_DEPTH_MAX; depth++) {
-        const uint64_t *known = nm_map_get(&names->frames, (nm_key){0, frame_id});
+        size_t known = nm_id_map_find(&names->frames, frame_id);
 
-        if (known == NULL)
+        if (known == NM_ID_MAP_NONE)
             break;
-        words |= words_of_frame(names, &names->frame_list.items[*known]);
-        frame_id = names->frame_list.items[*known].inlined_in;
+        words |= words_of_frame(names, &names->frame_list.items[known]);
+        frame_id = names->frame_list.items[known].inlined_in;
     }
     return words;
 }
@@ -284,28 +282,28 @@ unsigned nm_anchor_names_of_stack(const nm_anchor_names *names, uint64_t stack_i
     unsigned words = 0;
 
     for (int depth = 0; stack_id != 0 && depth < STACK_DEPTH_MAX; depth++) {
-        const uint64_t *known = nm_map_get(&names->stacks, (nm_key){0, stack_id});
+        size_t known = nm_id_map_find(&names->stacks, stack_id);
 
-        if (known == NULL)
+        if (known == NM_ID_MAP_NONE)
             break;
-        words |= words_of_frame_number(names, names->stack_list.items[*known].frame);
-        stack_id = names->stack_list.items[*known].parent;
+        words |= words_of_frame_number(names, names->stack_list.items[known].frame);
+        stack_id = names->stack_list.items[known].parent;
     }
     return words;
 }
 
 static const nm_anchor_stack *stack_of(const nm_anchor_names *names, uint64_t stack_id)
 {
-    const uint64_t *known = stack_id == 0 ? NULL : nm_map_get(&names->stacks, (nm_key){0, stack_id});
+    size_t known = stack_id == 0 ? NM_ID_MAP_NONE : nm_id_map_find(&names->stacks, stack_id);
 
-    return known == NULL ? NULL : &names->stack_list.items[*known];
+    return known == NM_ID_MAP_NONE ? NULL : &names->stack_list.items[known];
 }
 
 static const nm_anchor_frame *frame_of(const nm_anchor_names *names, uint64_t frame_id)
 {
-    const uint64_t *known = nm_map_get(&names->frames, (nm_key){0, frame_id});
+    size_t known = nm_id_map_find(&names->frames, frame_id);
 
-    return known == NULL ? NULL : &names->frame_list.items[*known];
+    return known == NM_ID_MAP_NONE ? NULL : &names->frame_list.items[known];
 }
 
 size_t nm_anchor_names_lines(const nm_anchor_names *names, uint64_t stack_id, nm_anchor_line *out, size_t max)
@@ -410,14 +408,21 @@ nm_status nm_anchor_names_open(nm_anchor_names *names, const char *given, nm_err
     return NM_OK;
 }
 
-void nm_anchor_names_close(nm_anchor_names *names)
+void nm_anchor_names_forget(nm_anchor_names *names)
 {
     nm_map_free(&names->words);
     nm_map_free(&names->range_ids);
     nm_map_free(&names->range_of);
-    nm_map_free(&names->frames);
-    nm_map_free(&names->stacks);
+    nm_id_map_free(&names->frames);
+    nm_id_map_free(&names->stacks);
     free(names->frame_list.items);
     free(names->stack_list.items);
+    memset(&names->frame_list, 0, sizeof names->frame_list);
+    memset(&names->stack_list, 0, sizeof names->stack_list);
+}
+
+void nm_anchor_names_close(nm_anchor_names *names)
+{
+    nm_anchor_names_forget(names);
     free(names->given);
 }

@@ -8,7 +8,7 @@
 #define NM_STEPS_ANCHOR_STATE_H
 
 #include "base/buffer.h"
-#include "base/map.h"
+#include "base/id_map.h"
 #include "steps/anchor.h"
 
 #define NM_ANCHOR_PLACES_MAX       65536 /* of one process; later ones only count in what lies between others */
@@ -177,7 +177,7 @@ typedef struct nm_anchor_names {
     nm_map words;     /* string -> bits of functions (low 8), of files (next 8), of ranges (next 8); 0 is left out */
     nm_map range_ids; /* string that ends in a number -> the string that stands for its like */
     nm_map range_of;  /* hash of a name without that number -> the first such string */
-    nm_map frames, stacks; /* number -> index */
+    nm_id_map frames, stacks; /* number -> index */
     struct {
         nm_anchor_frame *items;
         size_t count, capacity;
@@ -214,6 +214,7 @@ struct nm_anchor {
     bool is_whole; /* all records were looked at */
     bool is_any_chosen;
     bool has_falls; /* of some process frees count in the second pass */
+    bool is_frugal; /* the second pass needs neither names nor places */
 };
 
 /* ---- anchor_names.c ---- */
@@ -237,6 +238,7 @@ bool nm_anchor_names_is_same_call(const nm_anchor_names *names, uint64_t stack_i
 uint64_t nm_anchor_names_caller(const nm_anchor_names *names, uint64_t stack_id);
 unsigned nm_anchor_names_of_range(const nm_anchor_names *names, uint64_t name_id);
 uint64_t nm_anchor_names_range_id(const nm_anchor_names *names, uint64_t name_id); /* what stands for its like */
+void nm_anchor_names_forget(nm_anchor_names *names);                               /* all but what was given */
 void nm_anchor_names_close(nm_anchor_names *names);
 
 /* ---- anchor_optimizer.c ---- */

@@ -117,7 +117,7 @@ void nm_loader_close(nm_loader *loader)
     nm_id_set_free(&loader->operation_ids);
     nm_id_set_free(&loader->named_allocations);
     nm_id_set_free(&loader->named_operations);
-    nm_map_free(&loader->heap_stacks);
+    nm_heap_stacks_free(&loader->heap_stacks);
     free(loader->process_ends.items);
     nm_step_changes_free(&loader->step_changes);
     nm_map_free(&loader->process_end_of);

@@ -167,7 +167,7 @@ static nm_status write_module(nm_loader *loader, const nm_definition *module, nm
     return status;
 }
 
-static nm_status write_frame(nm_loader *loader, const nm_definition *frame, bool is_plumbing, nm_buffer *label,
+static nm_status write_frame(nm_loader *loader, const nm_frame *frame, bool is_plumbing, nm_buffer *label,
                              nm_error *err)
 {
     nm_status status = nm_site_label(&loader->definitions, frame, label, err);
@@ -189,7 +189,7 @@ static nm_status write_frame(nm_loader *loader, const nm_definition *frame, bool
 
 static nm_status write_frames(nm_loader *loader, const nm_sites *sites, nm_error *err)
 {
-    const nm_definition_list *frames = &loader->definitions.frames;
+    const struct nm_frame_list *frames = &loader->definitions.frames;
     nm_buffer label = {0};
     nm_status status = NM_OK;
 
@@ -246,7 +246,7 @@ static nm_status attribution_frame(nm_loader *loader, const nm_attribution *attr
 static nm_status write_sites(nm_loader *loader, const nm_sites *sites, nm_error *err)
 {
     const nm_definitions *definitions = &loader->definitions;
-    const nm_definition_list *frames = &definitions->frames;
+    const struct nm_frame_list *frames = &definitions->frames;
     uint64_t last_id = frames->count == 0 ? 0 : frames->items[frames->count - 1].id;
     nm_map known = {0};
     nm_status status = NM_OK;

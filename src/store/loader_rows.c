@@ -46,12 +46,7 @@ static nm_status note_step_site(nm_loader *loader, const void *given, nm_error *
 /* Which stacks allocate from which heap: for sites/wrapper.c. */
 static nm_status note_stack(nm_loader *loader, uint64_t heap_id, uint64_t stack_id, nm_error *err)
 {
-    nm_key *recent = &loader->recent_heap_stacks[stack_id % 256];
-
-    if (stack_id == 0 || (recent->high == heap_id && recent->low == stack_id))
-        return NM_OK;
-    *recent = (nm_key){heap_id, stack_id};
-    return nm_map_put(&loader->heap_stacks, *recent, 1, err);
+    return stack_id == 0 ? NM_OK : nm_heap_stacks_add(&loader->heap_stacks, heap_id, stack_id, err);
 }
 
 static nm_status note_allocation(nm_loader *loader, const void *given, nm_error *err)

@@ -8,6 +8,7 @@
 #include "sites/attribution.h"
 #include "sites/definitions.h"
 #include "sites/frame_names.h"
+#include "sites/wrapper.h"
 #include "store/bulk/bulk.h"
 #include "store/database.h"
 #include "store/retention.h"
@@ -26,8 +27,7 @@ typedef struct nm_loader {
     nm_bulk *bulk_of[NM_ROW_KINDS];                /* by their rows */
     nm_id_set allocation_ids, operation_ids;       /* written */
     nm_id_set named_allocations, named_operations; /* named by other rows */
-    nm_map heap_stacks;                            /* (heap_id, stack_id) of all allocations */
-    nm_key recent_heap_stacks[256];                /* of these, by the end of the stack's number: is it new? */
+    nm_heap_stacks heap_stacks;                    /* of all allocations */
     nm_sums *sums;                                 /* told each row */
     nm_retention_rows retained;
     nm_left_out_row left_out; /* of the rows that came, written or not; all allocations of them are counted */

@@ -192,20 +192,26 @@ static nm_status find_steps(ingest *run, nm_error *err)
     return status == NM_OK && is_new ? look_behind(run, err) : status;
 }
 
-void ingest_end_input(ingest *run)
+/* What reading it took: before the end of the load takes memory of its own. */
+static void end_reading(ingest *run)
 {
     nm_replay_free(run->replay);
     nm_anchor_free(run->anchor);
     nm_claims_free(run->claims);
     nm_source_close(run->source);
-    nm_io_close(run->input_fd);
-    nm_trace_files_close(&run->files);
-    if (run->part != run->store)
-        nm_store_close(run->part);
     run->replay = NULL;
     run->anchor = NULL;
     run->claims = NULL;
     run->source = NULL;
+}
+
+void ingest_end_input(ingest *run)
+{
+    end_reading(run);
+    nm_io_close(run->input_fd);
+    nm_trace_files_close(&run->files);
+    if (run->part != run->store)
+        nm_store_close(run->part);
     run->input_fd = -1;
     run->part = NULL;
 }
@@ -348,6 +354,7 @@ nm_status ingest_load_input(ingest *run, nm_error *err)
         status = read_records(run, err);
     if (status == NM_OK) {
         nm_source_summary(run->source, &summary);
+        end_reading(run);
         status = finish_input(run, &summary, err);
     }
     return status;

@@ -163,19 +163,19 @@ nm_status top_names_site(top_names *names, const nm_live_now *live, uint32_t *nu
 {
     nm_key key = {0, live->row->stack_id};
     const uint64_t *known = nm_map_get(&names->words_of, key);
-    const uint64_t *place = nm_map_get(&names->definitions.stacks.by_id, key);
+    size_t place = nm_id_map_find(&names->definitions.stacks.by_id, live->row->stack_id);
     nm_buffer text = {0};
     nm_status status;
 
     if (live->is_baseline && live->row->stack_id == 0)
         return intern(names, "(baseline)", number, err);
-    if (live->row->stack_id == 0 || place == NULL)
+    if (live->row->stack_id == 0 || place == NM_ID_MAP_NONE)
         return intern(names, "(no stack)", number, err);
     if (known != NULL) {
         *number = (uint32_t)*known;
         return NM_OK;
     }
-    status = put_site(names, *place, &text, err);
+    status = put_site(names, place, &text, err);
     if (status == NM_OK)
         status = nm_strings_intern(&names->words, (nm_bytes){text.data, text.len}, number, err);
     if (status == NM_OK)

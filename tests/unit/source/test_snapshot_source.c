@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/checksum.h"
+#include "source/snapshot_kept.h"
 #include "support/snapshot_builder.h"
 #include "support/snapshot_log.h"
 #include "support/suites.h"
@@ -62,6 +63,22 @@ static void put_segments(pickle_builder *builder, const block_list *segments, si
     put_list_of_segments(builder, "segments", segments, count);
 }
 
+/* A file whose entries are too many to be kept is read again, and gives the same. */
+static void expect_same_again(const pickle_builder *builder, const source_log *log)
+{
+    size_t kept_bytes_max = nm_snapshot_kept_bytes_max;
+    source_log again;
+
+    nm_snapshot_kept_bytes_max = 0;
+    source_log_read_bytes(&again, builder->bytes.data, builder->bytes.len);
+    nm_snapshot_kept_bytes_max = kept_bytes_max;
+    ck_assert_int_eq(again.status, log->status);
+    ck_assert_uint_eq(again.text.len, log->text.len);
+    if (log->text.len > 0)
+        ck_assert_mem_eq(again.text.data, log->text.data, log->text.len);
+    source_log_free(&again);
+}
+
 static source_log read_built(pickle_builder *builder)
 {
     char recording_id[NM_RECORDING_ID_BYTES];
@@ -73,6 +90,7 @@ static source_log read_built(pickle_builder *builder)
              nm_checksum(builder->bytes.data, builder->bytes.len), builder->bytes.len);
     if (log.status == NM_END)
         ck_assert_str_eq(log.summary.recording_id, recording_id);
+    expect_same_again(builder, &log);
     pickle_free(builder);
     return log;
 }

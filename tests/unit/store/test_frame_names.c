@@ -86,10 +86,10 @@ static const char *walk(uint64_t stack_id)
 
     text[0] = 0;
     while (stack_id != 0 && len < sizeof text - 64) {
-        const uint64_t *at = nm_map_get(&definitions.stacks.by_id, (nm_key){0, stack_id});
-        ck_assert_ptr_nonnull(at);
-        const nm_stack_node *node = &definitions.stacks.items[*at];
-        const nm_definition *frame = nm_definition_find(&definitions.frames, node->frame_id);
+        size_t at = nm_id_map_find(&definitions.stacks.by_id, stack_id);
+        ck_assert_uint_ne(at, NM_ID_MAP_NONE);
+        const nm_stack_node *node = &definitions.stacks.items[at];
+        const nm_frame *frame = nm_frame_find(&definitions, node->frame_id);
         ck_assert_uint_eq(node->stack_id, stack_id);
         nm_bytes name = nm_definitions_text(&definitions, frame == NULL ? 0 : frame->frame.function);
         if (name.len > 0)
@@ -215,8 +215,8 @@ START_TEST(each_build_is_asked_about_once_in_the_order_of_places)
     ck_assert_int_eq(nm_inlined_expand(&definitions, NULL), NM_OK);
     ck_assert_str_eq(walk(8), "f_0x30 mid end f_0x20");
     ck_assert_uint_eq(definitions.frames.count, 6);
-    ck_assert_uint_eq(nm_definition_find(&definitions.frames, 6)->frame.line, 2);
-    ck_assert_uint_eq(nm_definition_find(&definitions.frames, 6)->frame.offset, 0x30);
+    ck_assert_uint_eq(nm_frame_find(&definitions, 6)->frame.line, 2);
+    ck_assert_uint_eq(nm_frame_find(&definitions, 6)->frame.offset, 0x30);
 }
 END_TEST
 

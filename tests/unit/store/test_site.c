@@ -99,8 +99,8 @@ static void resolve(void)
 /* The frame that is the site of a stack, or 0. */
 static uint64_t site(uint64_t stack_id)
 {
-    const uint64_t *place = nm_map_get(&definitions.stacks.by_id, (nm_key){0, stack_id});
-    size_t index = definitions.stacks.items[*place].site;
+    size_t place = nm_id_map_find(&definitions.stacks.by_id, stack_id);
+    size_t index = definitions.stacks.items[place].site;
 
     return index == 0 ? 0 : definitions.frames.items[index - 1].id;
 }
@@ -109,8 +109,7 @@ static void assert_label(uint64_t frame_id, const char *expected)
 {
     nm_buffer label = {0};
 
-    ck_assert_int_eq(nm_site_label(&definitions, nm_definition_find(&definitions.frames, frame_id), &label, &err),
-                     NM_OK);
+    ck_assert_int_eq(nm_site_label(&definitions, nm_frame_find(&definitions, frame_id), &label, &err), NM_OK);
     ck_assert_uint_eq(label.len, strlen(expected));
     ck_assert_int_eq(memcmp(label.data, expected, label.len), 0);
     nm_buffer_free(&label);
@@ -172,11 +171,11 @@ END_TEST
 
 static void inline_into(uint64_t frame_id, uint64_t caller_id)
 {
-    nm_definition definition = *nm_definition_find(&definitions.frames, frame_id);
-    const uint64_t *place = nm_map_get(&definitions.frames.by_id, (nm_key){0, frame_id});
+    nm_frame frame = *nm_frame_find(&definitions, frame_id);
+    size_t place = nm_id_map_find(&definitions.frames.by_id, frame_id);
 
-    definition.frame.inlined_in = caller_id;
-    definitions.frames.items[*place] = definition; /* its strings are numbers already */
+    frame.frame.inlined_in = caller_id;
+    definitions.frames.items[place] = frame; /* its strings are numbers already */
 }
 
 START_TEST(a_function_that_others_were_inlined_into_can_be_the_site)

@@ -15,7 +15,7 @@
 #include "support/suites.h"
 
 static nm_definitions definitions;
-static nm_map heap_stacks;
+static nm_heap_stacks heap_stacks;
 static sqlite3 *db;
 static nm_error err;
 static uint64_t string_count, frame_count, stack_count;
@@ -25,7 +25,7 @@ static size_t taken_count;
 static void set_up(void)
 {
     definitions = (nm_definitions){0};
-    heap_stacks = (nm_map){0};
+    heap_stacks = (nm_heap_stacks){0};
     string_count = frame_count = stack_count = 0;
     taken_count = 0;
     ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
@@ -38,7 +38,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     nm_definitions_free(&definitions);
-    nm_map_free(&heap_stacks);
+    nm_heap_stacks_free(&heap_stacks);
     sqlite3_close(db);
 }
 
@@ -75,7 +75,7 @@ static void heap_allocates(uint64_t heap, const char *line)
         parent = stack.id;
         end = begin > line ? begin - 1 : begin;
     }
-    ck_assert_int_eq(nm_map_put(&heap_stacks, (nm_key){heap, parent}, 1, &err), NM_OK);
+    ck_assert_int_eq(nm_heap_stacks_add(&heap_stacks, heap, parent, &err), NM_OK);
 }
 
 static void open_sites(nm_sites *sites)
