@@ -16,7 +16,10 @@ typedef struct simulation {
     const nm_setting *setting;
     nm_sim_device device;
     nm_model *model;
-    void **slots; /* owned; the block of each request */
+    void **slots;        /* owned; the block of each slot */
+    uint32_t *asked_for; /* owned; and its request */
+    size_t ask;          /* how many operations have asked */
+    size_t last_miss;    /* the one that missed last, plus 1; 0: none */
     nm_sim_result *result;
     uint64_t live_bytes;
     uint64_t steps_begun;
@@ -60,17 +63,16 @@ static void begin_step(simulation *run)
     run->misses_at_step = run->result->miss_count;
 }
 
-static void fail(simulation *run, uint32_t request, nm_failure_cause cause)
+/* `seq` of the request: NM_NO_SEQ at the beginning. */
+static void fail(simulation *run, const nm_request *asked, int64_t seq, nm_failure_cause cause)
 {
-    const nm_request *asked = &run->workload->requests.items[request];
     const nm_model_state *state = &run->model->state;
     uint64_t taken = run->device.reserved_bytes + run->device.other_bytes;
 
     run->result->is_fit = false;
     run->result->failure = (nm_sim_failure){
         .cause = cause,
-        .request = request,
-        .seq = asked->seq,
+        .seq = seq,
         .bytes = asked->bytes,
         .reserved_bytes = run->device.reserved_bytes,
         .active_bytes = state->active_bytes,
@@ -92,53 +94,66 @@ static void fail(simulation *run, uint32_t request, nm_failure_cause cause)
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-/* Asks for the request's block. NM_END: the run is over. */
-static nm_status ask(simulation *run, uint32_t request, nm_error *err)
+/* A block for the request, in that slot. NM_END: there is none, and nothing is said of it yet. */
+static nm_status put_block(simulation *run, uint32_t slot, uint32_t request, nm_error *err)
 {
+    const nm_request *asked = &run->workload->requests.items[request];
+    nm_status status = run->model->type->alloc(run->model, &(nm_ask){asked->bytes, asked->lane, asked->is_block_bytes},
+                                               &run->slots[slot], err);
+
+    if (status != NM_OK)
+        return status;
+    run->asked_for[slot] = request;
+    run->live_bytes += asked->bytes;
+    note_peaks(run);
+    return NM_OK;
+}
+
+/* The next ask, in that slot. NM_END: the run is over. */
+static nm_status ask(simulation *run, uint32_t slot, nm_error *err)
+{
+    uint32_t request = run->workload->asks.items[run->ask++];
     const nm_request *asked = &run->workload->requests.items[request];
     nm_sim_result *result = run->result;
     uint64_t misses_before = run->model->state.miss_count;
-    nm_status status = run->model->type->alloc(run->model, &(nm_ask){asked->bytes, asked->lane, asked->is_block_bytes},
-                                               &run->slots[request], err);
+    nm_status status = put_block(run, slot, request, err);
 
     if (status == NM_END)
-        fail(run, request, NM_CAUSE_NONE);
+        fail(run, asked, nm_workload_seq(run->workload, run->ask - 1), NM_CAUSE_NONE);
     if (status != NM_OK)
         return status;
-    run->live_bytes += asked->bytes;
-    note_peaks(run);
-    if (asked->seq == NM_NO_SEQ)
-        return NM_OK;
     result->request_count++;
     result->requested_bytes += asked->bytes;
     if (run->model->state.miss_count != misses_before) {
         result->miss_count++;
         result->missed_bytes += asked->bytes;
-        result->last_miss_seq = asked->seq;
+        run->last_miss = run->ask;
     }
     return NM_OK;
 }
 
-static nm_status give_up(simulation *run, uint32_t request, nm_error *err)
+static nm_status give_up(simulation *run, uint32_t slot, nm_error *err)
 {
-    void *block = run->slots[request];
+    void *block = run->slots[slot];
 
-    run->slots[request] = NULL;
-    run->live_bytes -= run->workload->requests.items[request].bytes;
+    run->slots[slot] = NULL;
+    run->live_bytes -= run->workload->requests.items[run->asked_for[slot]].bytes;
     return run->model->type->free(run->model, block, err);
 }
 
-static nm_status try_failed(simulation *run, uint32_t request, nm_error *err)
+static nm_status try_failed(simulation *run, uint32_t slot, nm_error *err)
 {
-    nm_status status = ask(run, request, err);
+    nm_status status = ask(run, slot, err);
 
-    return status == NM_OK ? give_up(run, request, err) : status;
+    return status == NM_OK ? give_up(run, slot, err) : status;
 }
 
-static nm_status take_other(simulation *run, uint32_t request)
+static nm_status take_other(simulation *run)
 {
-    if (!nm_sim_device_take_other(&run->device, run->workload->requests.items[request].bytes)) {
-        fail(run, request, NM_CAUSE_OTHER);
+    const nm_request *asked = &run->workload->requests.items[run->workload->asks.items[run->ask++]];
+
+    if (!nm_sim_device_take_other(&run->device, asked->bytes)) {
+        fail(run, asked, nm_workload_seq(run->workload, run->ask - 1), NM_CAUSE_OTHER);
         return NM_END;
     }
     note_peaks(run);
@@ -147,31 +162,31 @@ static nm_status take_other(simulation *run, uint32_t request)
 
 static nm_status run_op(simulation *run, uint32_t op, nm_error *err)
 {
-    uint32_t request = nm_op_index_of(op);
+    uint32_t index = nm_op_index_of(op);
 
     switch (nm_op_kind_of(op)) {
     case NM_OP_ALLOC:
-        return ask(run, request, err);
+        return ask(run, index, err);
     case NM_OP_FREE_REQUESTED:
-        run->model->type->free_requested(run->model, run->slots[request]);
+        run->model->type->free_requested(run->model, run->slots[index]);
         return NM_OK;
     case NM_OP_FREE:
-        return give_up(run, request, err);
+        return give_up(run, index, err);
     case NM_OP_FAILED:
-        return try_failed(run, request, err);
+        return try_failed(run, index, err);
     case NM_OP_FLUSH:
         return run->model->type->flush(run->model, err);
     case NM_OP_LET_GO:
         if (run->model->type->let_go != NULL)
-            run->model->type->let_go(run->model, request);
+            run->model->type->let_go(run->model, index);
         return NM_OK;
     case NM_OP_STEP:
         begin_step(run);
         return NM_OK;
     case NM_OP_TAKE_OTHER:
-        return take_other(run, request);
+        return take_other(run);
     case NM_OP_GIVE_OTHER:
-        nm_sim_device_give_other(&run->device, run->workload->requests.items[request].bytes);
+        nm_sim_device_give_other(&run->device, run->workload->requests.items[index].bytes);
         return NM_OK;
     case NM_OP_NOTHING:
         return NM_OK;
@@ -202,13 +217,19 @@ static nm_status seed(simulation *run, nm_error *err)
     if (run->result->is_laid_out)
         for (size_t i = 0; i < workload->spaces.count && status == NM_OK; i++)
             status = nm_caching_seed(run->model, &workload->spaces.items[i], run->slots, err);
-    for (size_t i = 0; i < workload->baseline.count && status == NM_OK; i++)
-        if (run->result->is_laid_out)
-            run->live_bytes += workload->requests.items[workload->baseline.items[i]].bytes;
-        else
-            status = ask(run, workload->baseline.items[i], err);
+    for (size_t i = 0; i < workload->baseline.count && status == NM_OK; i++) {
+        const nm_baseline_block *block = &workload->baseline.items[i];
+
+        if (!run->result->is_laid_out) {
+            status = put_block(run, block->slot, block->request, err);
+            continue;
+        }
+        run->asked_for[block->slot] = block->request;
+        run->live_bytes += workload->requests.items[block->request].bytes;
+    }
     if (status == NM_END)
-        fail(run, workload->baseline.count > 0 ? workload->baseline.items[0] : 0, NM_CAUSE_BASELINE);
+        fail(run, &workload->requests.items[workload->baseline.count > 0 ? workload->baseline.items[0].request : 0],
+             NM_NO_SEQ, NM_CAUSE_BASELINE);
     if (status != NM_OK)
         return status;
     note_peaks(run);
@@ -238,6 +259,8 @@ static void finish(simulation *run)
     result->growth_count = run->device.growth_count;
     result->take_count = run->device.take_count;
     result->give_count = run->device.give_count;
+    if (run->last_miss > 0)
+        result->last_miss_seq = nm_workload_seq(run->workload, run->last_miss - 1);
     result->step_count = nm_subtract_saturated(run->steps_begun, warm_up_count(run->workload));
     if (result->step_count > 0) {
         result->calls_in_steps = calls_of(run) - run->calls_at_step;
@@ -256,7 +279,8 @@ nm_status nm_simulate(const nm_workload *workload, const nm_setting *setting, co
         .workload = workload,
         .setting = setting,
         .device = {.capacity_bytes = options->capacity_bytes, .other_bytes = options->other_bytes},
-        .slots = calloc(workload->requests.count + 1, sizeof *run.slots),
+        .slots = calloc((size_t)workload->slot_count + 1, sizeof *run.slots),
+        .asked_for = calloc((size_t)workload->slot_count + 1, sizeof *run.asked_for),
         .result = result,
     };
     nm_status status;
@@ -264,9 +288,8 @@ nm_status nm_simulate(const nm_workload *workload, const nm_setting *setting, co
     if (workload->tell != NULL)
         workload->tell(workload->told, setting);
     *result = (nm_sim_result){.is_fit = true, .last_miss_seq = NM_NO_SEQ};
-    if (run.slots == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    status = open_model(&run, err);
+    status = run.slots != NULL && run.asked_for != NULL ? open_model(&run, err)
+                                                        : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     if (status == NM_END) {
         result->is_fit = false;
         result->failure.cause = NM_CAUSE_BASELINE;
@@ -280,6 +303,7 @@ nm_status nm_simulate(const nm_workload *workload, const nm_setting *setting, co
     if (run.model != NULL)
         run.model->type->close(run.model);
     free(run.slots);
+    free(run.asked_for);
     return status == NM_END ? NM_OK : status;
 }
 

@@ -30,7 +30,6 @@ typedef enum nm_failure_cause {
 
 typedef struct nm_sim_failure { /* the state just after the allocator gave up */
     nm_failure_cause cause;
-    uint32_t request;
     int64_t seq;
     uint64_t bytes;
     uint64_t reserved_bytes, active_bytes, free_bytes, stuck_bytes, largest_free_bytes, other_bytes;
