@@ -171,6 +171,22 @@ static void drop_hole(arena *space, piece *hole)
     space->unused = hole;
 }
 
+/* What is left of a hole from which a block was taken that no smaller hole had room for: it keeps its place among the
+ * holes where it has room for another one. */
+static void keep_rest(arena *space, piece *hole, uint64_t block_bytes)
+{
+    if (hole->bytes < block_bytes) {
+        nm_order_remove(&space->by_size, &hole->node);
+        if (hole->bytes == 0)
+            drop_hole(space, hole);
+        else
+            put_hole(space, hole);
+        return;
+    }
+    hole->node.major = hole->bytes;
+    hole->node.minor = hole->address;
+}
+
 /* False: no hole is large enough. */
 static bool put_block(arena *space, piece *block, uint64_t bytes, bool is_low)
 {
@@ -179,7 +195,6 @@ static bool put_block(arena *space, piece *block, uint64_t bytes, bool is_low)
 
     if (node == NULL)
         return false;
-    nm_order_remove(&space->by_size, node);
     *block = (piece){.bytes = bytes, .address = is_low ? hole->address : hole->address + hole->bytes - bytes};
     if (is_low) {
         join(hole->before, block);
@@ -190,10 +205,7 @@ static bool put_block(arena *space, piece *block, uint64_t bytes, bool is_low)
         join(bytes == hole->bytes ? hole->before : hole, block);
     }
     hole->bytes -= bytes;
-    if (hole->bytes == 0)
-        drop_hole(space, hole);
-    else
-        put_hole(space, hole);
+    keep_rest(space, hole, bytes);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "whatif/simulate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "whatif/bucket.h"
@@ -63,15 +64,27 @@ static void begin_step(simulation *run)
     run->misses_at_step = run->result->miss_count;
 }
 
-/* `seq` of the request: NM_NO_SEQ at the beginning. */
+/* What a failure says of the device; where no request failed, nothing. */
+static void judge(nm_sim_failure *failure, uint64_t capacity_bytes)
+{
+    if (failure->bytes == 0)
+        return;
+    failure->device_free_bytes =
+        nm_subtract_saturated(capacity_bytes, failure->reserved_bytes + failure->other_bytes);
+    if (failure->cause == NM_CAUSE_CAPACITY || failure->cause == NM_CAUSE_FRAGMENTATION)
+        failure->cause = failure->device_free_bytes + failure->free_bytes >= failure->bytes ? NM_CAUSE_FRAGMENTATION
+                                                                                            : NM_CAUSE_CAPACITY;
+}
+
+/* `seq` of the request: NM_NO_SEQ at the beginning. NM_CAUSE_NONE: to be judged. */
 static void fail(simulation *run, const nm_request *asked, int64_t seq, nm_failure_cause cause)
 {
     const nm_model_state *state = &run->model->state;
-    uint64_t taken = run->device.reserved_bytes + run->device.other_bytes;
+    nm_sim_failure *failure = &run->result->failure;
 
     run->result->is_fit = false;
-    run->result->failure = (nm_sim_failure){
-        .cause = cause,
+    *failure = (nm_sim_failure){
+        .cause = cause != NM_CAUSE_NONE ? cause : state->is_limit ? NM_CAUSE_LIMIT : NM_CAUSE_CAPACITY,
         .seq = seq,
         .bytes = asked->bytes,
         .reserved_bytes = run->device.reserved_bytes,
@@ -83,13 +96,8 @@ static void fail(simulation *run, const nm_request *asked, int64_t seq, nm_failu
                                   : run->model->type->largest_free(
                                         run->model, &(nm_ask){asked->bytes, asked->lane, asked->is_block_bytes}),
         .other_bytes = run->device.other_bytes,
-        .device_free_bytes = taken < run->device.capacity_bytes ? run->device.capacity_bytes - taken : 0,
     };
-    if (cause == NM_CAUSE_NONE)
-        run->result->failure.cause = state->is_limit ? NM_CAUSE_LIMIT
-                                     : run->result->failure.device_free_bytes + state->free_bytes >= asked->bytes
-                                         ? NM_CAUSE_FRAGMENTATION
-                                         : NM_CAUSE_CAPACITY;
+    judge(failure, run->device.capacity_bytes);
 }
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
@@ -272,39 +280,93 @@ static void finish(simulation *run)
     }
 }
 
+/* ---- Runs that are known ----------------------------------------------------------------------------------------- */
+
+/* The memo for runs of that setting; NULL: none, or the setting asks how large the device is. */
+static nm_sim_memo *memo_for(const nm_workload *workload, const nm_setting *setting, uint64_t other_bytes)
+{
+    nm_sim_memo *memo = workload->memo;
+
+    if (memo == NULL || (!setting->is_bucket && setting->caching.memory_fraction > 0))
+        return NULL;
+    if (memcmp(&memo->setting, setting, sizeof *setting) != 0 || memo->other_bytes != other_bytes) {
+        memcpy(&memo->setting, setting, sizeof *setting); /* with what lies between its members */
+        memo->other_bytes = other_bytes;
+        memo->count = 0;
+    }
+    return memo;
+}
+
+static bool recall(const nm_sim_memo *memo, uint64_t capacity_bytes, nm_sim_result *result)
+{
+    for (size_t i = 0; memo != NULL && i < memo->count && i < NM_SIM_MEMO_RUNS; i++) {
+        uint64_t refused_bytes = memo->runs[i].refused_bytes;
+
+        if (capacity_bytes < memo->runs[i].granted_bytes || (refused_bytes != 0 && capacity_bytes >= refused_bytes))
+            continue;
+        *result = memo->runs[i].result;
+        if (!result->is_fit)
+            judge(&result->failure, capacity_bytes);
+        return true;
+    }
+    return false;
+}
+
+static void remember(nm_sim_memo *memo, const simulation *run)
+{
+    size_t at = memo->count++ % NM_SIM_MEMO_RUNS;
+
+    memo->runs[at].granted_bytes = run->device.granted_bytes;
+    memo->runs[at].refused_bytes = run->device.refused_bytes;
+    memo->runs[at].result = *run->result;
+}
+
+static nm_status run_all(simulation *run, nm_error *err)
+{
+    const nm_workload *workload = run->workload;
+    nm_status status = open_model(run, err);
+
+    if (status == NM_END) {
+        run->result->is_fit = false;
+        run->result->failure.cause = NM_CAUSE_BASELINE;
+        run->result->failure.seq = NM_NO_SEQ;
+    }
+    if (status == NM_OK)
+        status = seed(run, err);
+    for (size_t i = 0; i < workload->ops.count && status == NM_OK; i++)
+        status = run_op(run, workload->ops.items[i], err);
+    finish(run);
+    return status == NM_END ? NM_OK : status;
+}
+
 nm_status nm_simulate(const nm_workload *workload, const nm_setting *setting, const nm_sim_options *options,
                       nm_sim_result *result, nm_error *err)
 {
+    nm_sim_memo *memo = memo_for(workload, setting, options->other_bytes);
     simulation run = {
         .workload = workload,
         .setting = setting,
         .device = {.capacity_bytes = options->capacity_bytes, .other_bytes = options->other_bytes},
-        .slots = calloc((size_t)workload->slot_count + 1, sizeof *run.slots),
-        .asked_for = calloc((size_t)workload->slot_count + 1, sizeof *run.asked_for),
         .result = result,
     };
     nm_status status;
 
+    if (recall(memo, options->capacity_bytes, result))
+        return NM_OK;
     if (workload->tell != NULL)
         workload->tell(workload->told, setting);
     *result = (nm_sim_result){.is_fit = true, .last_miss_seq = NM_NO_SEQ};
-    status = run.slots != NULL && run.asked_for != NULL ? open_model(&run, err)
+    run.slots = calloc((size_t)workload->slot_count + 1, sizeof *run.slots);
+    run.asked_for = calloc((size_t)workload->slot_count + 1, sizeof *run.asked_for);
+    status = run.slots != NULL && run.asked_for != NULL ? run_all(&run, err)
                                                         : nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if (status == NM_END) {
-        result->is_fit = false;
-        result->failure.cause = NM_CAUSE_BASELINE;
-        result->failure.seq = NM_NO_SEQ;
-    }
-    if (status == NM_OK)
-        status = seed(&run, err);
-    for (size_t i = 0; i < workload->ops.count && status == NM_OK; i++)
-        status = run_op(&run, workload->ops.items[i], err);
-    finish(&run);
+    if (status == NM_OK && memo != NULL)
+        remember(memo, &run);
     if (run.model != NULL)
         run.model->type->close(run.model);
     free(run.slots);
     free(run.asked_for);
-    return status == NM_END ? NM_OK : status;
+    return status;
 }
 
 double nm_sim_fragmentation_ratio(const nm_sim_result *result)

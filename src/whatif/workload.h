@@ -117,6 +117,7 @@ typedef struct nm_workload {
     void (*tell)(void *told,
                  const void *setting); /* called as each run of it begins, with its nm_setting; NULL: nobody */
     void *told;
+    struct nm_sim_memo *memo; /* borrowed: of its runs (simulate.h); NULL: each one is run */
     /* While it is made: */
     nm_map request_of; /* (bytes, lane and is_block_bytes) -> request */
     int64_t last_seq;

@@ -102,7 +102,6 @@ static nm_status add_baseline(nm_build *build, const nm_gather_row *block, nm_er
 static nm_status collect(layout *state, nm_error *err)
 {
     nm_build *build = state->build;
-    nm_workload *workload = build->workload;
     const nm_gather *gather = build->gather;
     nm_status status = NM_OK;
 

@@ -31,6 +31,7 @@ typedef struct whatif {
     const char *subject; /* that an error is about */
     whatif_input input;
     nm_workload *workload;
+    nm_sim_memo memo; /* of its runs */
     whatif_place place;
     nm_setting recorded;
     nm_sim_result same; /* the recorded setting on an unlimited device */
@@ -137,6 +138,7 @@ static void watch_runs(whatif *run)
                   (options->is_suggest ? 2 * candidates.count : 0);
     run->workload->tell = show_run;
     run->workload->told = run;
+    run->workload->memo = &run->memo;
 }
 
 /* ---- Rows ---- */
