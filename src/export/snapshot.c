@@ -30,6 +30,7 @@
 typedef struct snapshot {
     const nm_export *export;
     nm_stacks *stacks;
+    nm_snapshot_tables tables;
     nm_pickle_writer pickle;
     nm_map stack_names; /* stack_id -> its number in the pickle */
     nm_map frame_names; /* index of the frame -> the same */
@@ -135,7 +136,7 @@ typedef struct cursor {
     item at;
 } cursor;
 
-static nm_status step(cursor *c, nm_error *err)
+static nm_status step(const snapshot *s, cursor *c, nm_error *err)
 {
     nm_snapshot_blocks_row row;
 
@@ -147,7 +148,7 @@ static nm_status step(cursor *c, nm_error *err)
         .address = (uint64_t)row.address,
         .requested_bytes = row.requested_bytes,
         .is_pending = row.is_pending,
-        .stream = row.stream,
+        .stream = row.has.stream ? row.stream : nm_snapshot_stream_of(&s->tables, NM_NUMBER_OF(&row, carrier_id)),
         .pool = row.pool_id,
         .stack_id = NM_NUMBER_OF(&row, stack_id),
         .is_mapped = row.is_mapped,
@@ -163,7 +164,7 @@ static nm_status open_cursor(snapshot *s, bool is_block, cursor *c, nm_error *er
     nm_status status =
         nm_snapshot_blocks_ask(s->export->db, is_block, s->is_npu ? NPU_PADDING_BYTES : 0, ROUND_BYTES, &c->rows, err);
 
-    return status == NM_OK ? step(c, err) : status;
+    return status == NM_OK ? step(s, c, err) : status;
 }
 
 static bool is_before(const cursor *c, int64_t device, uint64_t address)
@@ -236,7 +237,7 @@ static nm_status put_blocks(snapshot *s, cursor *blocks, const item *segment, se
     while (status == NM_OK && is_before(blocks, segment->device, segment->end)) {
         item block = blocks->at;
 
-        status = step(blocks, err);
+        status = step(s, blocks, err);
         block.end = end_of(&block, segment, blocks);
         if (status != NM_OK || block.end <= block.address) /* two at one place: the later one counts */
             continue;
@@ -277,17 +278,17 @@ static nm_status put_segment(snapshot *s, const item *segment, cursor *blocks, n
 }
 
 /* The next segment: of mapped memory all that is mapped in one piece. */
-static nm_status take_segment(cursor *segments, item *out, nm_error *err)
+static nm_status take_segment(const snapshot *s, cursor *segments, item *out, nm_error *err)
 {
     nm_status status;
 
     *out = segments->at;
-    status = step(segments, err);
+    status = step(s, segments, err);
     while (status == NM_OK && out->is_mapped && segments->is_there && segments->at.is_mapped &&
            segments->at.device == out->device && segments->at.address == out->end &&
            segments->at.stream == out->stream) {
         out->end = segments->at.end;
-        status = step(segments, err);
+        status = step(s, segments, err);
     }
     return status;
 }
@@ -308,7 +309,7 @@ static nm_status put_segments(snapshot *s, nm_error *err)
         item segment = blocks.at;
 
         if (segments.is_there && !is_before(&blocks, segments.at.device, segments.at.address))
-            status = take_segment(&segments, &segment, err);
+            status = take_segment(s, &segments, &segment, err);
         nm_pickle_item(&s->pickle, &list);
         if (status == NM_OK)
             status = put_segment(s, &segment, &blocks, err);
@@ -426,7 +427,7 @@ static nm_status put_traces(snapshot *s, nm_error *err)
     nm_pickle_word(&s->pickle, "device_traces");
     nm_pickle_list(&s->pickle, &all.devices);
     nm_status status =
-        nm_snapshot_each_entry(s->export->db, s->device_count, take_entry, &(telling){s, &all}, err);
+        nm_snapshot_each_entry(s->export->db, &s->tables, s->device_count, take_entry, &(telling){s, &all}, err);
     if (status == NM_OK) /* devices behind the last of which there is anything have a trace too */
         status = go_to_device(s, &all, s->device_count - 1, err);
     if (all.device >= 0)
@@ -507,6 +508,8 @@ nm_status nm_export_snapshot(const nm_export *export, nm_error *err)
     status = check(s, err);
     if (status == NM_OK)
         status = nm_stacks_open(export->db, &s->stacks, err);
+    if (status == NM_OK)
+        status = nm_snapshot_tables_read(export->db, &s->tables, err);
     nm_pickle_dict(&s->pickle);
     if (status == NM_OK)
         status = put_segments(s, err);
@@ -520,6 +523,7 @@ nm_status nm_export_snapshot(const nm_export *export, nm_error *err)
         status = nm_pickle_end(&s->pickle, err);
     nm_pickle_writer_fini(&s->pickle);
     nm_stacks_close(s->stacks);
+    nm_snapshot_tables_free(&s->tables);
     nm_map_free(&s->stack_names);
     nm_map_free(&s->frame_names);
     free(s);

@@ -5,17 +5,7 @@
 -- From :device and :from_seq on. What snapshot_rows.sql says of allocations is the same in one pass; this sorts.
 -- With: snapshot_devices.part.sql
 -- With: snapshot_streams.part.sql
-WITH
-    part (id, size_bytes, left_bytes) AS (
-        SELECT
-            r.split_from_id,
-            sum(r.size_bytes),
-            max(CASE WHEN r.address = a.address THEN r.size_bytes END)
-        FROM allocation AS r
-        JOIN allocation AS a ON a.allocation_id = r.split_from_id
-        WHERE r.split_from_id IS NOT NULL
-        GROUP BY r.split_from_id
-    )
+-- With: snapshot_cuts.part.sql
 SELECT
     own.number AS device,
     a.alloc_seq AS seq,

@@ -27,6 +27,7 @@ typedef struct waiting {
 
 typedef struct stream {
     sqlite3 *db;
+    const nm_snapshot_tables *tables;
     nm_snapshot_take *take;
     void *context;
     int64_t device;
@@ -131,65 +132,118 @@ static nm_status give_until(stream *s, int64_t seq, nm_error *err)
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
-static nm_status add_begin(stream *s, const nm_snapshot_rows_row *row, nm_error *err)
-{
-    nm_snapshot_entry entry = {
-        .action = (nm_snapshot_action)row->alloc_code,
-        .seq = row->alloc_seq,
-        .address = (uint64_t)NM_NUMBER_OF(row, address),
-        .size_bytes = row->size_bytes,
-        .stream = row->stream,
-        .stack_id = NM_NUMBER_OF(row, stack_id),
-        .pool = row->pool_id,
-        .ns = NM_NUMBER_OF(row, alloc_ns),
-    };
-    nm_status status = row->has.alloc_code ? add(s, 0, &entry, err) : NM_OK;
+/* A row, and what the tables say of it. */
+typedef struct known_row {
+    const nm_snapshot_rows_row *at;
+    const nm_snapshot_heap *heap;
+    bool is_driver, is_own_block; /* driver memory; that carries no blocks, but is one */
+    bool is_at_once;              /* its end was requested and completed by two events that follow each other */
+    int64_t stream;
+} known_row;
 
-    entry.action = NM_SNAPSHOT_ALLOC;
-    entry.size_bytes = row->asked_bytes;
-    return status == NM_OK && row->is_own_block ? add(s, 1, &entry, err) : status;
+static known_row know_row(const stream *s, const nm_snapshot_rows_row *at, const nm_snapshot_heap *heap)
+{
+    bool is_driver = heap->level == 1;
+    int64_t segment_id = is_driver ? at->allocation_id : NM_NUMBER_OF(at, segment_id);
+
+    return (known_row){
+        .at = at,
+        .heap = heap,
+        .is_driver = is_driver,
+        .is_own_block = is_driver && at->is_no_segment &&
+                        nm_map_get(&s->tables->used, (nm_key){0, (uint64_t)at->allocation_id}) == NULL,
+        .is_at_once = !is_driver && at->has.free_seq && at->has.free_requested_seq &&
+                      at->free_requested_seq != INT64_MAX && at->free_seq == at->free_requested_seq + 1,
+        .stream = at->has.stream ? at->stream : at->is_plain ? nm_snapshot_stream_of(s->tables, segment_id) : 0,
+    };
 }
 
-static nm_status add_end(stream *s, const nm_snapshot_rows_row *row, nm_error *err)
+/* Nanoseconds since 1970; NM_NULL: not known. */
+static int64_t time_of(const known_row *one, bool is_known, int64_t ns)
 {
+    int64_t sum;
+
+    if (!is_known)
+        return NM_NULL;
+    return __builtin_add_overflow(one->heap->start_ns, ns, &sum) ? INT64_MAX : sum;
+}
+
+static nm_status add_begin(stream *s, const known_row *one, nm_error *err)
+{
+    const nm_snapshot_rows_row *at = one->at;
+    nm_snapshot_entry entry = {
+        .action = !one->is_driver  ? NM_SNAPSHOT_ALLOC
+                  : at->is_mapped ? NM_SNAPSHOT_SEGMENT_MAP
+                                  : NM_SNAPSHOT_SEGMENT_ALLOC,
+        .seq = at->alloc_seq,
+        .address = (uint64_t)at->address,
+        .size_bytes = one->is_driver ? at->size_bytes : at->asked_bytes,
+        .stream = one->stream,
+        .stack_id = NM_NUMBER_OF(at, stack_id),
+        .pool = at->pool_id,
+        .ns = time_of(one, at->has.alloc_ns, at->alloc_ns),
+    };
+    nm_status status = at->has.split_from_id ? NM_OK : add(s, 0, &entry, err);
+
+    entry.action = NM_SNAPSHOT_ALLOC;
+    entry.size_bytes = at->asked_bytes;
+    return status == NM_OK && one->is_own_block ? add(s, 1, &entry, err) : status;
+}
+
+static nm_snapshot_action end_action(const known_row *one)
+{
+    if (!one->is_driver)
+        return one->is_at_once ? NM_SNAPSHOT_FREE_BOTH : NM_SNAPSHOT_FREE_COMPLETED;
+    return one->at->is_mapped ? NM_SNAPSHOT_SEGMENT_UNMAP : NM_SNAPSHOT_SEGMENT_FREE;
+}
+
+static nm_status add_end(stream *s, const known_row *one, nm_error *err)
+{
+    const nm_snapshot_rows_row *at = one->at;
+    const nm_snapshot_cut *cut = nm_snapshot_cut_of(s->tables, at->allocation_id);
     nm_snapshot_entry entry = {
         .action = NM_SNAPSHOT_FREE_REQUESTED,
-        .seq = row->free_requested_seq,
-        .address = (uint64_t)NM_NUMBER_OF(row, address),
-        .size_bytes = row->asked_bytes,
-        .stream = row->stream,
-        .stack_id = NM_NUMBER_OF(row, free_stack_id),
+        .seq = at->free_requested_seq,
+        .address = (uint64_t)at->address,
+        .size_bytes = at->asked_bytes,
+        .stream = one->stream,
+        .stack_id = NM_NUMBER_OF(at, free_stack_id),
         .ns = NM_NULL,
     };
-    nm_status status = row->has.free_requested_seq && !row->is_at_once ? add(s, 2, &entry, err) : NM_OK;
+    nm_status status = at->has.free_requested_seq && !one->is_at_once ? add(s, 2, &entry, err) : NM_OK;
 
-    if (status != NM_OK || !row->has.free_seq)
+    if (status != NM_OK || !at->has.free_seq)
         return status;
-    entry.ns = NM_NUMBER_OF(row, free_ns);
-    if (row->is_own_block) {
+    entry.ns = time_of(one, at->has.free_ns, at->free_ns);
+    if (one->is_own_block) {
         entry.action = NM_SNAPSHOT_FREE_COMPLETED;
-        entry.seq = row->free_seq;
+        entry.seq = at->free_seq;
         status = add(s, 4, &entry, err);
     }
-    entry.action = row->is_at_once ? NM_SNAPSHOT_FREE_BOTH : (nm_snapshot_action)row->end_code;
-    entry.seq = row->is_at_once ? row->free_requested_seq : row->free_seq;
-    entry.address += (uint64_t)row->left_bytes;
-    entry.size_bytes = row->end_bytes;
+    entry.action = end_action(one);
+    entry.seq = one->is_at_once ? at->free_requested_seq : at->free_seq;
+    entry.address += cut == NULL ? 0 : (uint64_t)cut->left_bytes;
+    if (one->is_driver)
+        entry.size_bytes = at->size_bytes - (cut == NULL ? 0 : cut->size_bytes);
     return status == NM_OK ? add(s, 3, &entry, err) : status;
 }
 
-static nm_status take_row(stream *s, const nm_snapshot_rows_row *row, nm_error *err)
+static nm_status take_row(stream *s, const nm_snapshot_rows_row *at, nm_error *err)
 {
+    const nm_snapshot_heap *heap = nm_snapshot_heap_of(s->tables, at->heap_id);
     nm_status status = NM_OK;
 
+    if (heap == NULL || heap->device != s->device)
+        return NM_OK;
+    known_row one = know_row(s, at, heap);
     s->row_count++;
-    if (row->has.alloc_seq) {
-        status = give_until(s, row->alloc_seq, err);
-        s->from_seq = row->alloc_seq;
+    if (at->has.alloc_seq) {
+        status = give_until(s, at->alloc_seq, err);
+        s->from_seq = at->alloc_seq;
     }
-    if (status == NM_OK && row->has.alloc_seq)
-        status = add_begin(s, row, err);
-    return status == NM_OK ? add_end(s, row, err) : status;
+    if (status == NM_OK && at->has.alloc_seq)
+        status = add_begin(s, &one, err);
+    return status == NM_OK ? add_end(s, &one, err) : status;
 }
 
 /* The entries of a device. *is_full: too much waits, and what is not given begins at s->from_seq. */
@@ -202,7 +256,7 @@ static nm_status give_device(stream *s, bool has_rows, bool *is_full, nm_error *
     s->from_seq = INT64_MIN;
     if (status == NM_OK) {
         step_other(s);
-        status = has_rows ? nm_snapshot_rows_ask(s->db, s->device, &rows, err) : NM_OK;
+        status = has_rows ? nm_snapshot_rows_ask(s->db, &rows, err) : NM_OK;
     }
     while (status == NM_OK && has_rows && s->waiting.count < WAITING_MAX && nm_snapshot_rows_next(rows, &row))
         status = take_row(s, &row, err);
@@ -234,21 +288,24 @@ static bool is_next(seen *device, const nm_snapshot_order_row *row)
 }
 
 /* *is_ordered: the rows of each device lie in order, and few devices have any. */
-static nm_status look_at_order(sqlite3 *db, seen *devices, int64_t device_count, bool *is_ordered, nm_error *err)
+static nm_status look_at_order(const stream *s, seen *devices, int64_t device_count, bool *is_ordered, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_snapshot_order_row row;
     int count = 0;
-    nm_status status = nm_snapshot_order_ask(db, &rows, err);
+    nm_status status = nm_snapshot_order_ask(s->db, &rows, err);
 
     *is_ordered = true;
     while (status == NM_OK && *is_ordered && nm_snapshot_order_next(rows, &row)) {
-        if (row.device < 0 || row.device >= device_count) {
-            *is_ordered = false;
+        const nm_snapshot_heap *heap = nm_snapshot_heap_of(s->tables, row.heap_id);
+
+        if (heap == NULL)
+            continue;
+        *is_ordered = heap->device >= 0 && heap->device < device_count;
+        if (!*is_ordered)
             break;
-        }
-        count += !devices[row.device].has_rows;
-        *is_ordered = is_next(&devices[row.device], &row) && count <= DEVICES_IN_ORDER_MAX;
+        count += !devices[heap->device].has_rows;
+        *is_ordered = is_next(&devices[heap->device], &row) && count <= DEVICES_IN_ORDER_MAX;
     }
     return nm_question_end(rows, status, err);
 }
@@ -269,14 +326,15 @@ static nm_status give_sorted(stream *s, nm_error *err)
     return nm_question_end(rows, status, err);
 }
 
-nm_status nm_snapshot_each_entry(sqlite3 *db, int64_t device_count, nm_snapshot_take *take, void *context,
-                                 nm_error *err)
+nm_status nm_snapshot_each_entry(sqlite3 *db, const nm_snapshot_tables *tables, int64_t device_count,
+                                 nm_snapshot_take *take, void *context, nm_error *err)
 {
-    stream s = {.db = db, .take = take, .context = context, .from_device = -1};
+    stream s = {
+        .db = db, .tables = tables, .take = take, .context = context, .from_device = -1, .from_seq = INT64_MIN};
     seen *devices = calloc((size_t)device_count + 1, sizeof *devices);
     bool is_ordered = false, is_full = false;
     nm_status status = devices == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                                       : look_at_order(db, devices, device_count, &is_ordered, err);
+                                       : look_at_order(&s, devices, device_count, &is_ordered, err);
 
     for (; status == NM_OK && is_ordered && !is_full && s.device < device_count; s.device++) {
         status = give_device(&s, devices[s.device].has_rows, &is_full, err);

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "base/error.h"
+#include "export/snapshot_tables.h"
 
 /* Numbers of snapshot_entries.sql. In the order in which they go where they are of one event: what ends, then what begins, segments around their blocks. */
 typedef enum nm_snapshot_action {
@@ -33,7 +34,7 @@ typedef struct nm_snapshot_entry {
 typedef nm_status nm_snapshot_take(void *context, int64_t device, const nm_snapshot_entry *entry, nm_error *err);
 
 /* Gives each entry to `take`, which ends it by NM_END. */
-nm_status nm_snapshot_each_entry(sqlite3 *db, int64_t device_count, nm_snapshot_take *take, void *context,
-                                 nm_error *err);
+nm_status nm_snapshot_each_entry(sqlite3 *db, const nm_snapshot_tables *tables, int64_t device_count,
+                                 nm_snapshot_take *take, void *context, nm_error *err);
 
 #endif

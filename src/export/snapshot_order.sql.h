@@ -5,7 +5,7 @@
 
 #include "store/question.h"
 
-#define NM_SNAPSHOT_ORDER_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device) INTEGER(alloc_seq) FLAG(is_contrary)
+#define NM_SNAPSHOT_ORDER_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(heap_id) INTEGER(alloc_seq) FLAG(is_contrary)
 NM_QUESTION(snapshot_order, NM_SNAPSHOT_ORDER_COLUMNS, NM_QUESTION_NONE)
 
 #endif

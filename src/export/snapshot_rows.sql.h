@@ -5,11 +5,10 @@
 
 #include "store/question.h"
 
-#define NM_SNAPSHOT_ROWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(alloc_seq) INTEGER(alloc_code) INTEGER(address) \
-    INTEGER(size_bytes) INTEGER(asked_bytes) INTEGER(stream) INTEGER(stack_id) INTEGER(pool_id) INTEGER(alloc_ns) \
-    FLAG(is_own_block) INTEGER(free_requested_seq) INTEGER(free_seq) FLAG(is_at_once) INTEGER(end_code) \
-    INTEGER(left_bytes) INTEGER(end_bytes) INTEGER(free_stack_id) INTEGER(free_ns)
-#define NM_SNAPSHOT_ROWS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) INTEGER(device)
-NM_QUESTION(snapshot_rows, NM_SNAPSHOT_ROWS_COLUMNS, NM_SNAPSHOT_ROWS_PARAMETERS)
+#define NM_SNAPSHOT_ROWS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(allocation_id) INTEGER(heap_id) \
+    INTEGER(alloc_seq) INTEGER(alloc_ns) INTEGER(address) INTEGER(size_bytes) INTEGER(asked_bytes) INTEGER(stream) \
+    INTEGER(segment_id) INTEGER(stack_id) INTEGER(pool_id) FLAG(is_no_segment) FLAG(is_mapped) FLAG(is_plain) \
+    INTEGER(split_from_id) INTEGER(free_requested_seq) INTEGER(free_seq) INTEGER(free_stack_id) INTEGER(free_ns)
+NM_QUESTION(snapshot_rows, NM_SNAPSHOT_ROWS_COLUMNS, NM_QUESTION_NONE)
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "store/database.h"
 #include "store/publish.h"
 #include "tool/common/answer.h"
 #include "tool/whatif/json.h"
@@ -495,6 +496,7 @@ int main(int argc, char **argv)
     options_outcome outcome = whatif_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
+    nm_db_use_one_thread();
     const answer_request request = {"npumem-whatif", options.output_path, options.is_forced, options.is_quiet,
                                     options.paths,   options.path_count,  EXIT_UNUSABLE};
     int result =
