@@ -21,8 +21,8 @@ nm_status nm_profile_live_add(nm_profile_live *live, sqlite3 *db, const char *wo
         status = nm_array_grow(&live->spans.items, &live->spans.capacity, live->spans.count + 1,
                                sizeof *live->spans.items, err);
         if (status == NM_OK)
-            live->spans.items[live->spans.count++] = (nm_profile_span){
-                row.heap_id, NM_NUMBER_OF(&row, seq), NM_NUMBER_OF(&row, ns), row.shown_ns, moment};
+            live->spans.items[live->spans.count++] =
+                (nm_profile_span){row.heap_id, NM_NUMBER_OF(&row, seq), NM_NUMBER_OF(&row, ns), row.shown_ns, moment};
     }
     return nm_question_end(rows, status, err);
 }
@@ -66,8 +66,8 @@ static nm_status find_heaps(nm_profile_live *live, nm_error *err)
 static bool was_live(const nm_profile_span *span, const nm_profile_rows_row *row)
 {
     bool is_by_time = span->seq == NM_NULL;
-    bool has_begun = !row->has.alloc_seq || (is_by_time ? row->has.alloc_ns && row->alloc_ns <= span->ns
-                                                        : row->alloc_seq <= span->seq);
+    bool has_begun = !row->has.alloc_seq ||
+                     (is_by_time ? row->has.alloc_ns && row->alloc_ns <= span->ns : row->alloc_seq <= span->seq);
 
     return has_begun && (row->is_live || (is_by_time ? row->has.free_ns && row->free_ns > span->ns
                                                      : row->has.free_seq && row->free_seq > span->seq));
@@ -81,8 +81,8 @@ static nm_status add_up(nm_profile_live *live, size_t span, const nm_profile_row
                           .moment = live->spans.items[span].moment,
                           .is_baseline = !row->has.alloc_seq && !row->has.stack_id};
     uint64_t at = 0;
-    nm_status status = nm_map_number(&live->sum_of, (nm_key){span << 1 | sum.is_baseline, (uint64_t)sum.stack_id}, &at,
-                                     err);
+    nm_status status =
+        nm_map_number(&live->sum_of, (nm_key){span << 1 | sum.is_baseline, (uint64_t)sum.stack_id}, &at, err);
 
     if (status == NM_OK && at == live->sums.count) {
         status = nm_array_grow(&live->sums.items, &live->sums.capacity, live->sums.count + 1, sizeof sum, err);

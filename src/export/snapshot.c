@@ -348,15 +348,15 @@ static nm_status put_entry(snapshot *s, const nm_snapshot_entry *at, nm_error *e
 /* Does the one go on where the other ends, by the same call? */
 static bool goes_on(const nm_snapshot_entry *first, const nm_snapshot_entry *next)
 {
-    return first->action == NM_SNAPSHOT_SEGMENT_UNMAP && next->action == NM_SNAPSHOT_SEGMENT_UNMAP && first->seq == next->seq &&
-           first->address + (uint64_t)first->size_bytes == next->address;
+    return first->action == NM_SNAPSHOT_SEGMENT_UNMAP && next->action == NM_SNAPSHOT_SEGMENT_UNMAP &&
+           first->seq == next->seq && first->address + (uint64_t)first->size_bytes == next->address;
 }
 
 /* What is written of the traces so far. */
 typedef struct traces {
     nm_pickle_list_state devices, entries;
-    int64_t device; /* whose trace is under way */
-    nm_snapshot_entry waiting;  /* NM_SNAPSHOT_ACTIONS: none */
+    int64_t device;            /* whose trace is under way */
+    nm_snapshot_entry waiting; /* NM_SNAPSHOT_ACTIONS: none */
 } traces;
 
 static nm_status put_waiting(snapshot *s, traces *all, nm_error *err)

@@ -72,8 +72,8 @@ static bool is_less(const waiting *a, const waiting *b)
 /* `part` of snapshot_entries.sql, from 0. */
 static nm_status add(stream *s, unsigned part, const nm_snapshot_entry *entry, nm_error *err)
 {
-    nm_status status = nm_array_grow(&s->waiting.items, &s->waiting.capacity, s->waiting.count + 1,
-                                     sizeof *s->waiting.items, err);
+    nm_status status =
+        nm_array_grow(&s->waiting.items, &s->waiting.capacity, s->waiting.count + 1, sizeof *s->waiting.items, err);
     waiting added = {entry->seq, (uint64_t)part << 56 | s->row_count, *entry};
     size_t at = s->waiting.count;
 
@@ -154,7 +154,9 @@ static known_row know_row(const stream *s, const nm_snapshot_rows_row *at, const
                         nm_map_get(&s->tables->used, (nm_key){0, (uint64_t)at->allocation_id}) == NULL,
         .is_at_once = !is_driver && at->has.free_seq && at->has.free_requested_seq &&
                       at->free_requested_seq != INT64_MAX && at->free_seq == at->free_requested_seq + 1,
-        .stream = at->has.stream ? at->stream : at->is_plain ? nm_snapshot_stream_of(s->tables, segment_id) : 0,
+        .stream = at->has.stream ? at->stream
+                  : at->is_plain ? nm_snapshot_stream_of(s->tables, segment_id)
+                                 : 0,
     };
 }
 
@@ -172,7 +174,7 @@ static nm_status add_begin(stream *s, const known_row *one, nm_error *err)
 {
     const nm_snapshot_rows_row *at = one->at;
     nm_snapshot_entry entry = {
-        .action = !one->is_driver  ? NM_SNAPSHOT_ALLOC
+        .action = !one->is_driver ? NM_SNAPSHOT_ALLOC
                   : at->is_mapped ? NM_SNAPSHOT_SEGMENT_MAP
                                   : NM_SNAPSHOT_SEGMENT_ALLOC,
         .seq = at->alloc_seq,
@@ -329,8 +331,7 @@ static nm_status give_sorted(stream *s, nm_error *err)
 nm_status nm_snapshot_each_entry(sqlite3 *db, const nm_snapshot_tables *tables, int64_t device_count,
                                  nm_snapshot_take *take, void *context, nm_error *err)
 {
-    stream s = {
-        .db = db, .tables = tables, .take = take, .context = context, .from_device = -1, .from_seq = INT64_MIN};
+    stream s = {.db = db, .tables = tables, .take = take, .context = context, .from_device = -1, .from_seq = INT64_MIN};
     seen *devices = calloc((size_t)device_count + 1, sizeof *devices);
     bool is_ordered = false, is_full = false;
     nm_status status = devices == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")

@@ -29,8 +29,7 @@ static nm_status read_heaps(sqlite3 *db, nm_snapshot_tables *tables, nm_error *e
         if (status == NM_OK)
             status = nm_map_put(&tables->heap_of, key_of(row.heap_id), tables->heaps.count, err);
         if (status == NM_OK)
-            tables->heaps.items[tables->heaps.count++] =
-                (nm_snapshot_heap){row.device, row.level_code, row.start_ns};
+            tables->heaps.items[tables->heaps.count++] = (nm_snapshot_heap){row.device, row.level_code, row.start_ns};
     }
     return nm_question_end(rows, status, err);
 }

@@ -110,9 +110,8 @@ static void count_uses(const nm_workload *workload, census *state, nm_advice *ad
     advice->peak_live_bytes = live_bytes;
     for (size_t i = 0, ask = 0; i < workload->ops.count; i++) {
         nm_op_kind kind = nm_op_kind_of(workload->ops.items[i]);
-        uint32_t *use = kind == NM_OP_ALLOC || kind == NM_OP_FREE
-                            ? &state->held[nm_op_index_of(workload->ops.items[i])]
-                            : NULL;
+        uint32_t *use =
+            kind == NM_OP_ALLOC || kind == NM_OP_FREE ? &state->held[nm_op_index_of(workload->ops.items[i])] : NULL;
 
         if (kind == NM_OP_ALLOC) {
             begin_block(state, *use = state->use_of[workload->asks.items[ask]], true);
@@ -246,7 +245,8 @@ static void count_blocks(const nm_workload *workload, uint32_t *held, nm_advice 
         uint32_t slot = nm_op_index_of(workload->ops.items[i]);
 
         if (kind == NM_OP_ALLOC)
-            begin_in_class(advice, live, held[slot] = class_of(advice, block_bytes(workload, workload->asks.items[ask])));
+            begin_in_class(advice, live,
+                           held[slot] = class_of(advice, block_bytes(workload, workload->asks.items[ask])));
         else if (kind == NM_OP_FREE)
             live[held[slot]]--;
         ask += nm_op_is_ask(kind);

@@ -289,7 +289,7 @@ static nm_status put_begin(nm_gather *gather, const nm_gather_row *row, nm_error
         .place = place_of(row->alloc_seq),
         .segment_id = row->segment_id,
         .row = row->row,
-        .kind = row->free_seq == row->alloc_seq                               ? NM_JOURNAL_MOMENTARY
+        .kind = row->free_seq == row->alloc_seq                                ? NM_JOURNAL_MOMENTARY
                 : row->free_seq != NM_NO_SEQ && row->free_seq < row->alloc_seq ? NM_JOURNAL_CONTRARY
                                                                                : NM_JOURNAL_ALLOCATED,
         .value = row->like,
@@ -318,8 +318,8 @@ static nm_status put_end(nm_gather *gather, const nm_gather_row *row, nm_error *
 /* A block of a pool or a workspace. */
 static nm_status take_block(nm_gather *gather, nm_gather_row *row, nm_error *err)
 {
-    nm_gather_like common = {row->requested_bytes, row->block_bytes, row->heap, row->stream,
-                             row->pool,            row->is_exported};
+    nm_gather_like common = {row->requested_bytes, row->block_bytes, row->heap,
+                             row->stream,          row->pool,        row->is_exported};
     nm_status status =
         nm_strings_intern(&gather->likes, (nm_bytes){(const uint8_t *)&common, sizeof common}, &row->like, err);
 

@@ -10,11 +10,11 @@
 #include "base/buffer.h"
 
 typedef enum nm_journal_kind { /* at equal places: in this order, and those of a kind in the order of their rows */
-    NM_JOURNAL_FREED = 0,      /* value: 1 where it had been given up before */
-    NM_JOURNAL_FREE_REQUESTED, /* value: 0; or 1 more than the block's, where that is not live then */
-    NM_JOURNAL_ALLOCATED,      /* value: what the block is like */
-    NM_JOURNAL_MOMENTARY,      /* the same; it ended where it began, and is there to say where it lay */
-    NM_JOURNAL_CONTRARY,       /* the same; it ended before it began */
+                               NM_JOURNAL_FREED = 0, /* value: 1 where it had been given up before */
+                               NM_JOURNAL_FREE_REQUESTED, /* value: 0; or 1 more than the block's, where that is not live then */
+                               NM_JOURNAL_ALLOCATED, /* value: what the block is like */
+                               NM_JOURNAL_MOMENTARY, /* the same; it ended where it began, and is there to say where it lay */
+                               NM_JOURNAL_CONTRARY, /* the same; it ended before it began */
 } nm_journal_kind;
 
 #define NM_JOURNAL_VALUE_MAX ((UINT32_C(1) << 29) - 2)
@@ -28,7 +28,7 @@ typedef struct nm_journal_entry {
 
 typedef struct nm_journal_part nm_journal_part;
 
-typedef struct nm_journal { /* a zeroed one is empty */
+typedef struct nm_journal {          /* a zeroed one is empty */
     nm_journal_entry *fresh, *other; /* owned; not yet sorted, and room to sort them */
     size_t fresh_count;
     struct {

@@ -16,15 +16,15 @@
 #define HOLES_MORE     3 /* than blocks: around them, and the one that a block becomes before it is part of others */
 
 /* Parts of all times: a life that is longer than that part is long. TAKE_TURNS: the ends take turns, whatever the lives. */
-#define TAKE_TURNS 0
+#define TAKE_TURNS     0
 static const unsigned parts[] = {16, 64, 4, 256, TAKE_TURNS, 8, 32, 128, 1024};
 #define PART_COUNT (sizeof parts / sizeof parts[0])
 
 typedef struct lives {
     const nm_workload *workload;
-    uint64_t *bytes;    /* owned; of the block of each request */
-    uint8_t *lengths;   /* owned; of the lives in their order: how many of the parts are no longer than it */
-    size_t count;       /* baseline first */
+    uint64_t *bytes;  /* owned; of the block of each request */
+    uint8_t *lengths; /* owned; of the lives in their order: how many of the parts are no longer than it */
+    size_t count;     /* baseline first */
     size_t time_count;
 } lives;
 
@@ -89,7 +89,8 @@ static void find_lengths(lives *all, alive *slots, uint64_t *peak)
     uint64_t live = 0;
 
     for (; life < workload->baseline.count; life++) {
-        slots[workload->baseline.items[life].slot] = (alive){life, now, all->bytes[workload->baseline.items[life].request], true};
+        slots[workload->baseline.items[life].slot] =
+            (alive){life, now, all->bytes[workload->baseline.items[life].request], true};
         live += all->bytes[workload->baseline.items[life].request];
     }
     *peak = live;

@@ -69,8 +69,7 @@ static void judge(nm_sim_failure *failure, uint64_t capacity_bytes)
 {
     if (failure->bytes == 0)
         return;
-    failure->device_free_bytes =
-        nm_subtract_saturated(capacity_bytes, failure->reserved_bytes + failure->other_bytes);
+    failure->device_free_bytes = nm_subtract_saturated(capacity_bytes, failure->reserved_bytes + failure->other_bytes);
     if (failure->cause == NM_CAUSE_CAPACITY || failure->cause == NM_CAUSE_FRAGMENTATION)
         failure->cause = failure->device_free_bytes + failure->free_bytes >= failure->bytes ? NM_CAUSE_FRAGMENTATION
                                                                                             : NM_CAUSE_CAPACITY;
@@ -84,7 +83,9 @@ static void fail(simulation *run, const nm_request *asked, int64_t seq, nm_failu
 
     run->result->is_fit = false;
     *failure = (nm_sim_failure){
-        .cause = cause != NM_CAUSE_NONE ? cause : state->is_limit ? NM_CAUSE_LIMIT : NM_CAUSE_CAPACITY,
+        .cause = cause != NM_CAUSE_NONE ? cause
+                 : state->is_limit      ? NM_CAUSE_LIMIT
+                                        : NM_CAUSE_CAPACITY,
         .seq = seq,
         .bytes = asked->bytes,
         .reserved_bytes = run->device.reserved_bytes,

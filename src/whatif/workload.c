@@ -97,7 +97,7 @@ static nm_status find_like(nm_build *build, uint32_t number, nm_error *err)
     uint64_t bytes = like.requested_bytes != 0 ? like.requested_bytes : like.block_bytes;
 
     *info = (nm_like_info){
-        .state = like.heap != build->heap_index                ? NM_LIKE_FOREIGN
+        .state = like.heap != build->heap_index             ? NM_LIKE_FOREIGN
                  : bytes == 0 || bytes > NM_WHATIF_SIZE_MAX ? NM_LIKE_UNSIZED
                                                             : NM_LIKE_SIZED,
         .is_block_sized = like.requested_bytes == 0,
@@ -511,9 +511,9 @@ static nm_status take_range(walk *state, size_t at, nm_error *err)
 
         if (status == NM_OK)
             status = number_other(state, at, &request, err);
-        return status == NM_OK ? nm_workload_add_ask(state->build->workload, NM_OP_TAKE_OTHER, request, row->alloc_seq,
-                                                     &slot, err)
-                               : status;
+        return status == NM_OK
+                   ? nm_workload_add_ask(state->build->workload, NM_OP_TAKE_OTHER, request, row->alloc_seq, &slot, err)
+                   : status;
     }
     if (!row->is_remainder && row->alloc_seq != NM_NO_SEQ) {
         end_releases(state, bytes);
@@ -541,8 +541,8 @@ static nm_status begin_life(walk *state, uint32_t slot, uint32_t row, uint32_t l
 {
     nm_build *build = state->build;
     const nm_range_info *range = range_of(build, segment_id);
-    nm_status status = nm_array_grow(&state->held.items, &state->held.capacity, (size_t)slot + 1,
-                                     sizeof *state->held.items, err);
+    nm_status status =
+        nm_array_grow(&state->held.items, &state->held.capacity, (size_t)slot + 1, sizeof *state->held.items, err);
 
     if (status != NM_OK)
         return status;

@@ -206,8 +206,7 @@ static nm_status add_run(layout *state, uint64_t begin, uint64_t end, nm_error *
         }
         status = add_seed(state, (nm_seed){NM_SEED_FREE, block->address - address, 0}, err);
         if (status == NM_OK)
-            status =
-                add_seed(state, (nm_seed){NM_SEED_USED, bytes, state->build->slot_of[block->row] - 1}, err);
+            status = add_seed(state, (nm_seed){NM_SEED_USED, bytes, state->build->slot_of[block->row] - 1}, err);
         address = block->address + bytes;
         state->placed_count++;
     }

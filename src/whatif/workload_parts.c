@@ -20,9 +20,9 @@ nm_status nm_workload_add_lane(nm_workload *workload, nm_lane lane, nm_error *er
 nm_status nm_workload_number(nm_workload *workload, nm_request request, uint32_t *number, nm_error *err)
 {
     uint64_t found = 0;
-    nm_status status = nm_map_number(&workload->request_of,
-                                     (nm_key){request.bytes, (uint64_t)request.lane << 1 | request.is_block_bytes},
-                                     &found, err);
+    nm_status status =
+        nm_map_number(&workload->request_of,
+                      (nm_key){request.bytes, (uint64_t)request.lane << 1 | request.is_block_bytes}, &found, err);
 
     *number = (uint32_t)found;
     if (status != NM_OK || found < workload->requests.count)
@@ -61,8 +61,7 @@ static nm_status mark_seq(nm_workload *workload, nm_error *err)
                                      workload->seq_marks.count + 1, sizeof *workload->seq_marks.items, err);
 
     if (status == NM_OK)
-        workload->seq_marks.items[workload->seq_marks.count++] =
-            (nm_seq_mark){workload->last_seq, workload->seqs.len};
+        workload->seq_marks.items[workload->seq_marks.count++] = (nm_seq_mark){workload->last_seq, workload->seqs.len};
     return status;
 }
 

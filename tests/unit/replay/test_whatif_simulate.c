@@ -50,8 +50,7 @@ static uint32_t ask_in_lane(nm_workload *workload, uint32_t lane, uint64_t block
     nm_request request = {.bytes = block_bytes, .lane = lane, .is_block_bytes = true};
     uint32_t slot;
 
-    ck_assert_int_eq(
-        nm_workload_ask(workload, NM_OP_ALLOC, request, (int64_t)workload->ops.count, &slot, NULL), NM_OK);
+    ck_assert_int_eq(nm_workload_ask(workload, NM_OP_ALLOC, request, (int64_t)workload->ops.count, &slot, NULL), NM_OK);
     return slot;
 }
 
