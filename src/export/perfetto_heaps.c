@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "base/shown.h"
 #include "export/profile_heaps.sql.h"
+#include "export/profile_live.h"
 #include "export/profile_moments.sql.h"
 #include "export/profile_places.sql.h"
 #include "export/profile_stacks.sql.h"
@@ -144,49 +145,106 @@ static nm_status read_heaps(heaps *h, const nm_named_moment *moment, uint32_t nu
     return nm_question_end(rows, status, err);
 }
 
-static nm_status read_live(heaps *h, const nm_named_moment *moment, uint32_t number, nm_error *err)
+static nm_status add_live(heaps *h, live_row live, int64_t stack_id, bool is_baseline, nm_error *err)
+{
+    nm_status status = number_stack(h, stack_id, is_baseline, &live.stack, err);
+
+    return status == NM_OK ? add_row(h, live, err) : status;
+}
+
+/* Of a moment of which sums are kept, and no rows of allocations. */
+static nm_status read_kept(heaps *h, const nm_named_moment *moment, uint32_t number, nm_error *err)
 {
     sqlite3_stmt *rows = NULL;
     nm_profile_stacks_row row;
-    nm_status status = nm_profile_stacks_ask(h->p->export->db, moment->word, moment->has_rows, &rows, err);
+    nm_status status = nm_profile_stacks_ask(h->p->export->db, moment->word, false, &rows, err);
 
-    while (status == NM_OK && nm_profile_stacks_next(rows, &row)) {
-        live_row live = {.heap_id = row.heap_id,
-                         .ns = row.ns,
-                         .moment = number,
-                         .live_count = row.live_count,
-                         .live_bytes = row.live_bytes};
-
-        status = number_stack(h, NM_NUMBER_OF(&row, stack_id), row.is_baseline, &live.stack, err);
-        if (status == NM_OK)
-            status = add_row(h, live, err);
-    }
+    while (status == NM_OK && nm_profile_stacks_next(rows, &row))
+        status = add_live(h,
+                          (live_row){.heap_id = row.heap_id,
+                                     .ns = row.ns,
+                                     .moment = number,
+                                     .live_count = row.live_count,
+                                     .live_bytes = row.live_bytes},
+                          NM_NUMBER_OF(&row, stack_id), row.is_baseline, err);
     return nm_question_end(rows, status, err);
 }
 
-/* A moment that the database does not tell of is left out. */
-static nm_status read_moment(heaps *h, const char *word, uint32_t number, nm_error *err)
+static nm_status take_sums(heaps *h, const nm_profile_live *live, uint32_t number, nm_error *err)
 {
-    nm_named_moment moment;
-    nm_status status = nm_moment_find(h->p->export->db, word, &moment, err);
+    nm_status status = NM_OK;
 
-    if (status == NM_ERR_USAGE)
-        return NM_OK;
-    if (status == NM_OK)
-        status = read_heaps(h, &moment, number, err);
-    return status == NM_OK ? read_live(h, &moment, number, err) : status;
+    for (size_t i = 0; i < live->sums.count && status == NM_OK; i++) {
+        const nm_profile_sum *sum = &live->sums.items[i];
+
+        if (sum->moment == number)
+            status = add_live(h,
+                              (live_row){.heap_id = sum->heap_id,
+                                         .ns = sum->shown_ns,
+                                         .moment = number,
+                                         .live_count = sum->live_count,
+                                         .live_bytes = sum->live_bytes},
+                              sum->stack_id, sum->is_baseline, err);
+    }
+    return status;
+}
+
+typedef struct moments {
+    nm_named_moment items[MOMENTS_MAX];
+    char *words[MOMENTS_MAX]; /* owned; what they borrow */
+    uint32_t count;
+    nm_profile_live live;
+} moments;
+
+/* A moment that the database does not tell of is left out. */
+static nm_status add_moment(heaps *h, moments *all, const char *word, nm_error *err)
+{
+    nm_named_moment *moment = &all->items[all->count];
+    char *copy = strdup(word);
+    nm_status status = copy == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                    : nm_moment_find(h->p->export->db, copy, moment, err);
+
+    if (status == NM_ERR_USAGE || copy == NULL) {
+        free(copy);
+        return copy == NULL ? status : NM_OK;
+    }
+    all->words[all->count] = copy;
+    if (status == NM_OK && moment->has_rows)
+        status = nm_profile_live_add(&all->live, h->p->export->db, moment->word, all->count, err);
+    all->count++;
+    return status;
+}
+
+static nm_status find_moments(heaps *h, moments *all, nm_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    nm_profile_moments_row row;
+    nm_status status = nm_profile_moments_ask(h->p->export->db, MOMENTS_MAX, &rows, err);
+
+    while (status == NM_OK && all->count < MOMENTS_MAX && nm_profile_moments_next(rows, &row))
+        status = add_moment(h, all, row.moment, err);
+    return nm_question_end(rows, status, err);
 }
 
 static nm_status read_moments(heaps *h, nm_error *err)
 {
-    sqlite3_stmt *rows = NULL;
-    nm_profile_moments_row row;
-    uint32_t number = 0;
-    nm_status status = nm_profile_moments_ask(h->p->export->db, MOMENTS_MAX, &rows, err);
+    moments *all = calloc(1, sizeof *all);
+    nm_status status =
+        all == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : find_moments(h, all, err);
 
-    while (status == NM_OK && nm_profile_moments_next(rows, &row))
-        status = read_moment(h, row.moment, number++, err);
-    return nm_question_end(rows, status, err);
+    if (status == NM_OK)
+        status = nm_profile_live_read(&all->live, h->p->export->db, err);
+    for (uint32_t i = 0; status == NM_OK && i < all->count; i++) {
+        status = read_heaps(h, &all->items[i], i, err);
+        if (status == NM_OK)
+            status = all->items[i].has_rows ? take_sums(h, &all->live, i, err) : read_kept(h, &all->items[i], i, err);
+    }
+    for (uint32_t i = 0; all != NULL && i < all->count; i++)
+        free(all->words[i]);
+    if (all != NULL)
+        nm_profile_live_free(&all->live);
+    free(all);
+    return status;
 }
 
 static int compare_rows(const void *left, const void *right)

@@ -16,8 +16,8 @@
 #include "base/shown.h"
 #include "export/pickle_writer.h"
 #include "export/snapshot_blocks.sql.h"
-#include "export/snapshot_entries.sql.h"
 #include "export/snapshot_facts.sql.h"
+#include "export/snapshot_order.h"
 #include "export/snapshot_ranges.sql.h"
 #include "report/stacks.h"
 
@@ -30,6 +30,7 @@
 typedef struct snapshot {
     const nm_export *export;
     nm_stacks *stacks;
+    nm_snapshot_tables tables;
     nm_pickle_writer pickle;
     nm_map stack_names; /* stack_id -> its number in the pickle */
     nm_map frame_names; /* index of the frame -> the same */
@@ -135,7 +136,7 @@ typedef struct cursor {
     item at;
 } cursor;
 
-static nm_status step(cursor *c, nm_error *err)
+static nm_status step(const snapshot *s, cursor *c, nm_error *err)
 {
     nm_snapshot_blocks_row row;
 
@@ -147,7 +148,7 @@ static nm_status step(cursor *c, nm_error *err)
         .address = (uint64_t)row.address,
         .requested_bytes = row.requested_bytes,
         .is_pending = row.is_pending,
-        .stream = row.stream,
+        .stream = row.has.stream ? row.stream : nm_snapshot_stream_of(&s->tables, NM_NUMBER_OF(&row, carrier_id)),
         .pool = row.pool_id,
         .stack_id = NM_NUMBER_OF(&row, stack_id),
         .is_mapped = row.is_mapped,
@@ -163,7 +164,7 @@ static nm_status open_cursor(snapshot *s, bool is_block, cursor *c, nm_error *er
     nm_status status =
         nm_snapshot_blocks_ask(s->export->db, is_block, s->is_npu ? NPU_PADDING_BYTES : 0, ROUND_BYTES, &c->rows, err);
 
-    return status == NM_OK ? step(c, err) : status;
+    return status == NM_OK ? step(s, c, err) : status;
 }
 
 static bool is_before(const cursor *c, int64_t device, uint64_t address)
@@ -236,7 +237,7 @@ static nm_status put_blocks(snapshot *s, cursor *blocks, const item *segment, se
     while (status == NM_OK && is_before(blocks, segment->device, segment->end)) {
         item block = blocks->at;
 
-        status = step(blocks, err);
+        status = step(s, blocks, err);
         block.end = end_of(&block, segment, blocks);
         if (status != NM_OK || block.end <= block.address) /* two at one place: the later one counts */
             continue;
@@ -277,17 +278,17 @@ static nm_status put_segment(snapshot *s, const item *segment, cursor *blocks, n
 }
 
 /* The next segment: of mapped memory all that is mapped in one piece. */
-static nm_status take_segment(cursor *segments, item *out, nm_error *err)
+static nm_status take_segment(const snapshot *s, cursor *segments, item *out, nm_error *err)
 {
     nm_status status;
 
     *out = segments->at;
-    status = step(segments, err);
+    status = step(s, segments, err);
     while (status == NM_OK && out->is_mapped && segments->is_there && segments->at.is_mapped &&
            segments->at.device == out->device && segments->at.address == out->end &&
            segments->at.stream == out->stream) {
         out->end = segments->at.end;
-        status = step(segments, err);
+        status = step(s, segments, err);
     }
     return status;
 }
@@ -308,7 +309,7 @@ static nm_status put_segments(snapshot *s, nm_error *err)
         item segment = blocks.at;
 
         if (segments.is_there && !is_before(&blocks, segments.at.device, segments.at.address))
-            status = take_segment(&segments, &segment, err);
+            status = take_segment(s, &segments, &segment, err);
         nm_pickle_item(&s->pickle, &list);
         if (status == NM_OK)
             status = put_segment(s, &segment, &blocks, err);
@@ -321,49 +322,15 @@ static nm_status put_segments(snapshot *s, nm_error *err)
 
 /* ---- What happened ------------------------------------------------------------------------------------------------- */
 
-/* Numbers of snapshot_entries.sql. In the order in which they go where they are of one event: what ends, then what begins, segments around their blocks. */
-typedef enum action {
-    FREE_BOTH, /* requested and completed by two events that follow each other, as they mostly are */
-    FREE_REQUESTED,
-    FREE_COMPLETED,
-    SEGMENT_FREE,
-    SEGMENT_UNMAP,
-    SEGMENT_ALLOC,
-    SEGMENT_MAP,
-    ALLOC,
-    OOM,
-    MARK,
-    ACTION_COUNT
-} action;
-static const char *const action_words[ACTION_COUNT] = {
+static const char *const action_words[NM_SNAPSHOT_ACTIONS] = {
     "",    "free_requested", "free_completed", "segment_free", "segment_unmap", "segment_alloc", "segment_map", "alloc",
     "oom", "snapshot"};
 
-typedef struct entry {
-    action action;
-    int64_t seq, size_bytes, stream, stack_id, pool, ns; /* ns: NM_NULL: not known */
-    uint64_t address;                                    /* of OOM what the device had left; NM_NULL: not known */
-} entry;
-
-static entry read_entry(const nm_snapshot_entries_row *row)
-{
-    return (entry){
-        .seq = row->seq,
-        .action = (action)row->action_code,
-        .address = (uint64_t)NM_NUMBER_OF(row, address),
-        .size_bytes = row->size_bytes,
-        .stream = row->stream,
-        .stack_id = NM_NUMBER_OF(row, stack_id),
-        .pool = row->pool_id,
-        .ns = NM_NUMBER_OF(row, ns),
-    };
-}
-
-static nm_status put_entry(snapshot *s, const entry *at, nm_error *err)
+static nm_status put_entry(snapshot *s, const nm_snapshot_entry *at, nm_error *err)
 {
     nm_pickle_dict(&s->pickle);
     put_word(s, "action", action_words[at->action]);
-    if (at->action != OOM)
+    if (at->action != NM_SNAPSHOT_OOM)
         put_address(s, "addr", at->address);
     else if (at->address != (uint64_t)NM_NULL)
         put_address(s, "device_free", at->address);
@@ -379,35 +346,35 @@ static nm_status put_entry(snapshot *s, const entry *at, nm_error *err)
 }
 
 /* Does the one go on where the other ends, by the same call? */
-static bool goes_on(const entry *first, const entry *next)
+static bool goes_on(const nm_snapshot_entry *first, const nm_snapshot_entry *next)
 {
-    return first->action == SEGMENT_UNMAP && next->action == SEGMENT_UNMAP && first->seq == next->seq &&
-           first->address + (uint64_t)first->size_bytes == next->address;
+    return first->action == NM_SNAPSHOT_SEGMENT_UNMAP && next->action == NM_SNAPSHOT_SEGMENT_UNMAP &&
+           first->seq == next->seq && first->address + (uint64_t)first->size_bytes == next->address;
 }
 
 /* What is written of the traces so far. */
 typedef struct traces {
     nm_pickle_list_state devices, entries;
-    int64_t device; /* whose trace is under way */
-    entry waiting;  /* ACTION_COUNT: none */
+    int64_t device;            /* whose trace is under way */
+    nm_snapshot_entry waiting; /* NM_SNAPSHOT_ACTIONS: none */
 } traces;
 
 static nm_status put_waiting(snapshot *s, traces *all, nm_error *err)
 {
-    entry *at = &all->waiting;
+    nm_snapshot_entry *at = &all->waiting;
     nm_status status = NM_OK;
 
-    if (at->action == FREE_BOTH) {
-        at->action = FREE_REQUESTED;
+    if (at->action == NM_SNAPSHOT_FREE_BOTH) {
+        at->action = NM_SNAPSHOT_FREE_REQUESTED;
         nm_pickle_item(&s->pickle, &all->entries);
         status = put_entry(s, at, err);
-        at->action = FREE_COMPLETED;
+        at->action = NM_SNAPSHOT_FREE_COMPLETED;
     }
-    if (status == NM_OK && at->action != ACTION_COUNT) {
+    if (status == NM_OK && at->action != NM_SNAPSHOT_ACTIONS) {
         nm_pickle_item(&s->pickle, &all->entries);
         status = put_entry(s, at, err);
     }
-    at->action = ACTION_COUNT;
+    at->action = NM_SNAPSHOT_ACTIONS;
     return status;
 }
 
@@ -426,14 +393,21 @@ static nm_status go_to_device(snapshot *s, traces *all, int64_t device, nm_error
     return status;
 }
 
+typedef struct telling {
+    snapshot *s;
+    traces *all;
+} telling;
+
 /* What was requested to be freed has no time of its own: it has that of the entry before. */
-static nm_status take_entry(snapshot *s, traces *all, const nm_snapshot_entries_row *row, nm_error *err)
+static nm_status take_entry(void *context, int64_t device, const nm_snapshot_entry *entry, nm_error *err)
 {
-    entry next = read_entry(row);
+    snapshot *s = ((telling *)context)->s;
+    traces *all = ((telling *)context)->all;
+    nm_snapshot_entry next = *entry;
     nm_status status = NM_OK;
 
-    if (row->device != all->device)
-        status = go_to_device(s, all, row->device, err);
+    if (device != all->device)
+        status = go_to_device(s, all, device, err);
     if (next.ns == NM_NULL)
         next.ns = all->waiting.ns;
     if (goes_on(&all->waiting, &next)) {
@@ -443,21 +417,17 @@ static nm_status take_entry(snapshot *s, traces *all, const nm_snapshot_entries_
     if (status == NM_OK)
         status = put_waiting(s, all, err);
     all->waiting = next;
-    return status;
+    return status == NM_OK && ferror(s->export->out) ? NM_END : status;
 }
 
 static nm_status put_traces(snapshot *s, nm_error *err)
 {
-    traces all = {.device = -1, .waiting = {.action = ACTION_COUNT, .ns = NM_NULL}};
-    sqlite3_stmt *rows = NULL;
-    nm_snapshot_entries_row row;
-    nm_status status = nm_snapshot_entries_ask(s->export->db, &rows, err);
+    traces all = {.device = -1, .waiting = {.action = NM_SNAPSHOT_ACTIONS, .ns = NM_NULL}};
 
     nm_pickle_word(&s->pickle, "device_traces");
     nm_pickle_list(&s->pickle, &all.devices);
-    while (status == NM_OK && !ferror(s->export->out) && nm_snapshot_entries_next(rows, &row))
-        status = take_entry(s, &all, &row, err);
-    status = nm_question_end(rows, status, err);
+    nm_status status =
+        nm_snapshot_each_entry(s->export->db, &s->tables, s->device_count, take_entry, &(telling){s, &all}, err);
     if (status == NM_OK) /* devices behind the last of which there is anything have a trace too */
         status = go_to_device(s, &all, s->device_count - 1, err);
     if (all.device >= 0)
@@ -538,6 +508,8 @@ nm_status nm_export_snapshot(const nm_export *export, nm_error *err)
     status = check(s, err);
     if (status == NM_OK)
         status = nm_stacks_open(export->db, &s->stacks, err);
+    if (status == NM_OK)
+        status = nm_snapshot_tables_read(export->db, &s->tables, err);
     nm_pickle_dict(&s->pickle);
     if (status == NM_OK)
         status = put_segments(s, err);
@@ -551,6 +523,7 @@ nm_status nm_export_snapshot(const nm_export *export, nm_error *err)
         status = nm_pickle_end(&s->pickle, err);
     nm_pickle_writer_fini(&s->pickle);
     nm_stacks_close(s->stacks);
+    nm_snapshot_tables_free(&s->tables);
     nm_map_free(&s->stack_names);
     nm_map_free(&s->frame_names);
     free(s);

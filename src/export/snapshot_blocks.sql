@@ -1,8 +1,8 @@
 -- snapshot_blocks.sql: segments that are there at the end, or blocks, in the order of their addresses. A block whose
 -- size is not known is as large as it must be at least; driver memory that carries no blocks is its own block. Of a device
--- of which no driver memory is known, segments are what blocks have ever lain in, without a gap.
+-- of which no driver memory is known, segments are what blocks have ever lain in, without a gap. Where `stream` is not known
+-- it is that of carrier_id in snapshot_streams.sql.
 -- With: snapshot_devices.part.sql
--- With: snapshot_streams.part.sql
 SELECT
     device,
     address,
@@ -10,6 +10,7 @@ SELECT
     requested_bytes,
     is_pending,
     stream,
+    carrier_id,
     pool_id,
     stack_id,
     is_mapped,
@@ -28,17 +29,9 @@ FROM (
         END AS size_bytes,
         CASE WHEN :is_block THEN coalesce(a.requested_bytes, a.size_bytes) ELSE 0 END AS requested_bytes,
         :is_block AND a.free_requested_seq IS NOT NULL AS is_pending,
-        coalesce(
-            a.stream,
-            CASE
-                WHEN a.is_mapped = 0 THEN (
-                    SELECT c.stream
-                    FROM carried AS c
-                    WHERE c.id = CASE WHEN own.level = 1 THEN a.allocation_id ELSE a.segment_id END
-                )
-            END,
-            0
-        ) AS stream,
+        a.stream AS stream,
+        CASE WHEN a.is_mapped = 0 THEN CASE WHEN own.level = 1 THEN a.allocation_id ELSE a.segment_id END END
+            AS carrier_id,
         coalesce(a.private_pool, 0) AS pool_id,
         a.stack_id AS stack_id,
         NOT :is_block AND a.is_mapped AS is_mapped,
@@ -58,7 +51,7 @@ FROM (
             )
         END
     UNION ALL
-    SELECT number, min(address), max(behind) - min(address), 0, 0, 0, 0, NULL, 0, 0, min(allocation_id)
+    SELECT number, min(address), max(behind) - min(address), 0, 0, 0, NULL, 0, NULL, 0, 0, min(allocation_id)
     FROM (
         SELECT
             number,
@@ -84,8 +77,12 @@ FROM (
             CROSS JOIN own ON own.heap_id = a.heap_id
             WHERE NOT :is_block
                 AND a.size_bytes > 0
-                AND own.level IN (2, 3)
-                AND NOT EXISTS (SELECT 1 FROM own AS d WHERE d.number = own.number AND d.level = 1)
+                AND a.heap_id IN (
+                    SELECT o.heap_id
+                    FROM own AS o
+                    WHERE o.level IN (2, 3)
+                        AND NOT EXISTS (SELECT 1 FROM own AS d WHERE d.number = o.number AND d.level = 1)
+                )
         )
     )
     GROUP BY number, part

@@ -6,8 +6,8 @@
 #include "store/question.h"
 
 #define NM_SNAPSHOT_BLOCKS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(device) INTEGER(address) INTEGER(size_bytes) \
-    INTEGER(requested_bytes) FLAG(is_pending) INTEGER(stream) INTEGER(pool_id) INTEGER(stack_id) FLAG(is_mapped) \
-    FLAG(is_rounded)
+    INTEGER(requested_bytes) FLAG(is_pending) INTEGER(stream) INTEGER(carrier_id) INTEGER(pool_id) INTEGER(stack_id) \
+    FLAG(is_mapped) FLAG(is_rounded)
 #define NM_SNAPSHOT_BLOCKS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) FLAG(is_block) INTEGER(padding_bytes) \
     INTEGER(round_bytes)
 NM_QUESTION(snapshot_blocks, NM_SNAPSHOT_BLOCKS_COLUMNS, NM_SNAPSHOT_BLOCKS_PARAMETERS)

@@ -2,19 +2,10 @@
 -- export_snapshot.c. Remainders of what was unmapped in part are no events: the part is what they leave. What was
 -- replaced, or went with a reset, has no event of its own; after a reset it is freed all the same, or viewers would
 -- show it for ever. CROSS keeps SQLite from an index of its own over all allocations: one pass over them is enough.
+-- From :device and :from_seq on. What snapshot_rows.sql says of allocations is the same in one pass; this sorts.
 -- With: snapshot_devices.part.sql
 -- With: snapshot_streams.part.sql
-WITH
-    part (id, size_bytes, left_bytes) AS (
-        SELECT
-            r.split_from_id,
-            sum(r.size_bytes),
-            max(CASE WHEN r.address = a.address THEN r.size_bytes END)
-        FROM allocation AS r
-        JOIN allocation AS a ON a.allocation_id = r.split_from_id
-        WHERE r.split_from_id IS NOT NULL
-        GROUP BY r.split_from_id
-    )
+-- With: snapshot_cuts.part.sql
 SELECT
     own.number AS device,
     a.alloc_seq AS seq,
@@ -37,7 +28,9 @@ SELECT
     own.start_ns + a.alloc_ns AS ns
 FROM allocation AS a
 CROSS JOIN own ON own.heap_id = a.heap_id
-WHERE a.alloc_seq IS NOT NULL AND a.split_from_id IS NULL
+WHERE a.alloc_seq IS NOT NULL
+    AND a.split_from_id IS NULL
+    AND (own.number, a.alloc_seq) >= (:device, :from_seq)
 UNION ALL
 SELECT
     own.number,
@@ -56,6 +49,7 @@ SELECT
 FROM allocation AS a
 CROSS JOIN own ON own.heap_id = a.heap_id
 WHERE a.alloc_seq IS NOT NULL
+    AND (own.number, a.alloc_seq) >= (:device, :from_seq)
     AND own.level = 1
     AND a.is_segment = 0
     AND a.allocation_id NOT IN (
@@ -87,6 +81,7 @@ SELECT
 FROM allocation AS a
 CROSS JOIN own ON own.heap_id = a.heap_id
 WHERE a.free_requested_seq IS NOT NULL
+    AND (own.number, a.free_requested_seq) >= (:device, :from_seq)
     AND NOT coalesce(own.level <> 1 AND a.end_kind <> 4 AND a.free_seq = a.free_requested_seq + 1, 0)
 UNION ALL
 SELECT
@@ -123,7 +118,15 @@ SELECT
 FROM allocation AS a
 CROSS JOIN own ON own.heap_id = a.heap_id
 LEFT JOIN part ON part.id = a.allocation_id
-WHERE a.free_seq IS NOT NULL AND a.end_kind <> 4
+WHERE a.free_seq IS NOT NULL
+    AND a.end_kind <> 4
+    AND (
+        own.number,
+        CASE
+            WHEN own.level <> 1 AND a.free_seq = a.free_requested_seq + 1 THEN a.free_requested_seq
+            ELSE a.free_seq
+        END
+    ) >= (:device, :from_seq)
 UNION ALL
 SELECT
     own.number,
@@ -142,6 +145,7 @@ SELECT
 FROM allocation AS a
 CROSS JOIN own ON own.heap_id = a.heap_id
 WHERE a.free_seq IS NOT NULL
+    AND (own.number, a.free_seq) >= (:device, :from_seq)
     AND a.end_kind <> 4
     AND own.level = 1
     AND a.is_segment = 0
@@ -163,6 +167,7 @@ SELECT
     own.start_ns + f.ns
 FROM failure AS f
 JOIN own ON own.heap_id = f.heap_id
+WHERE (own.number, f.seq) >= (:device, :from_seq)
 UNION ALL
 SELECT own.number, m.seq, 9, 0, 0, 0, NULL, 0, own.start_ns + m.ns
 FROM moment AS m
@@ -172,5 +177,7 @@ JOIN own ON own.heap_id = (
         JOIN heap ON heap.heap_id = o.heap_id
         WHERE m.process_id IS NULL OR heap.process_id = m.process_id
     )
-WHERE m.kind = 3 AND m.name = 'snapshot'
+WHERE m.kind = 3
+    AND m.name = 'snapshot'
+    AND (own.number, m.seq) >= (:device, :from_seq)
 ORDER BY 1, 2, 3, 4;

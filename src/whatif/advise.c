@@ -15,6 +15,7 @@ typedef struct census {
     nm_size_use *uses; /* owned; ascending by size */
     size_t count, capacity;
     uint32_t *use_of;  /* owned; of each request */
+    uint32_t *held;    /* owned; by slot: the use of its block */
     uint64_t *live;    /* owned; by use */
     uint64_t *waiting; /* owned; freed blocks of that size */
 } census;
@@ -54,13 +55,6 @@ static nm_status note_size(census *state, nm_map *seen, uint64_t bytes, uint32_t
     return nm_map_put(seen, (nm_key){0, bytes}, *use, err);
 }
 
-static bool is_block(const nm_workload *workload, size_t op)
-{
-    nm_op_kind kind = nm_op_kind_of(workload->ops.items[op]);
-
-    return kind == NM_OP_ALLOC || kind == NM_OP_FREE;
-}
-
 static nm_status find_sizes(const nm_workload *workload, census *state, nm_error *err)
 {
     nm_map seen = {0};
@@ -70,20 +64,22 @@ static nm_status find_sizes(const nm_workload *workload, census *state, nm_error
     if (state->use_of == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     for (size_t i = 0; i < workload->baseline.count && status == NM_OK; i++) {
-        uint32_t request = workload->baseline.items[i];
+        uint32_t request = workload->baseline.items[i].request;
 
         status = note_size(state, &seen, block_bytes(workload, request), &state->use_of[request], err);
     }
-    for (size_t i = 0; i < workload->ops.count && status == NM_OK; i++)
-        if (is_block(workload, i)) {
-            uint32_t request = nm_op_index_of(workload->ops.items[i]);
+    for (size_t i = 0, ask = 0; i < workload->ops.count && status == NM_OK; i++) {
+        nm_op_kind kind = nm_op_kind_of(workload->ops.items[i]);
+        uint32_t request = nm_op_is_ask(kind) ? workload->asks.items[ask++] : 0;
 
+        if (kind == NM_OP_ALLOC)
             status = note_size(state, &seen, block_bytes(workload, request), &state->use_of[request], err);
-        }
+    }
     nm_map_free(&seen);
+    state->held = calloc((size_t)workload->slot_count + 1, sizeof *state->held);
     state->live = calloc(state->count + 1, sizeof *state->live);
     state->waiting = calloc(state->count + 1, sizeof *state->waiting);
-    if (status == NM_OK && (state->live == NULL || state->waiting == NULL))
+    if (status == NM_OK && (state->held == NULL || state->live == NULL || state->waiting == NULL))
         status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     return status;
 }
@@ -106,24 +102,27 @@ static void count_uses(const nm_workload *workload, census *state, nm_advice *ad
     uint64_t live_bytes = 0;
 
     for (size_t i = 0; i < workload->baseline.count; i++) {
-        begin_block(state, state->use_of[workload->baseline.items[i]], false);
-        live_bytes += state->uses[state->use_of[workload->baseline.items[i]]].bytes;
+        uint32_t use = state->use_of[workload->baseline.items[i].request];
+
+        begin_block(state, state->held[workload->baseline.items[i].slot] = use, false);
+        live_bytes += state->uses[use].bytes;
     }
     advice->peak_live_bytes = live_bytes;
-    for (size_t i = 0; i < workload->ops.count; i++) {
-        uint32_t use = is_block(workload, i) ? state->use_of[nm_op_index_of(workload->ops.items[i])] : 0;
+    for (size_t i = 0, ask = 0; i < workload->ops.count; i++) {
+        nm_op_kind kind = nm_op_kind_of(workload->ops.items[i]);
+        uint32_t *use =
+            kind == NM_OP_ALLOC || kind == NM_OP_FREE ? &state->held[nm_op_index_of(workload->ops.items[i])] : NULL;
 
-        if (!is_block(workload, i))
-            continue;
-        if (nm_op_kind_of(workload->ops.items[i]) == NM_OP_ALLOC) {
-            begin_block(state, use, true);
-            live_bytes += state->uses[use].bytes;
+        if (kind == NM_OP_ALLOC) {
+            begin_block(state, *use = state->use_of[workload->asks.items[ask]], true);
+            live_bytes += state->uses[*use].bytes;
             advice->peak_live_bytes = live_bytes > advice->peak_live_bytes ? live_bytes : advice->peak_live_bytes;
-        } else {
-            live_bytes -= state->uses[use].bytes;
-            state->live[use]--;
-            state->waiting[use]++;
+        } else if (kind == NM_OP_FREE) {
+            live_bytes -= state->uses[*use].bytes;
+            state->live[*use]--;
+            state->waiting[*use]++;
         }
+        ask += nm_op_is_ask(kind);
     }
     for (size_t i = 0; i < state->count; i++)
         state->uses[i].live_at_end_count = state->live[i];
@@ -212,28 +211,45 @@ static void take_cuts(const nm_size_use *sizes, size_t count, size_t groups, con
     }
 }
 
-/* How many blocks of each class are live at once: fewer than the sum over its sizes, which need not be live together. */
-static void count_blocks(const nm_workload *workload, nm_advice *advice)
+static uint32_t class_of(const nm_advice *advice, uint64_t bytes)
+{
+    uint32_t at = 0;
+
+    while (advice->classes[at].bytes < bytes)
+        at++;
+    return at;
+}
+
+static void begin_in_class(nm_advice *advice, uint64_t *live, uint32_t class)
+{
+    if (++live[class] > advice->classes[class].block_count)
+        advice->classes[class].block_count = live[class];
+}
+
+/* How many blocks of each class are live at once: fewer than the sum over its sizes, which need not be live together.
+ * `held` by slot. */
+static void count_blocks(const nm_workload *workload, uint32_t *held, nm_advice *advice)
 {
     uint64_t live[NM_BUCKET_CLASSES_MAX] = {0};
-    size_t count = workload->baseline.count + workload->ops.count;
+    size_t ask = 0;
 
     for (size_t i = 0; i < advice->class_count; i++)
         advice->classes[i].block_count = 0;
-    for (size_t i = 0; i < count && advice->class_count > 0; i++) {
-        bool is_baseline = i < workload->baseline.count;
-        size_t op = i - workload->baseline.count;
-        uint32_t request = is_baseline ? workload->baseline.items[i] : nm_op_index_of(workload->ops.items[op]);
-        size_t at = 0;
+    for (size_t i = 0; i < workload->baseline.count && advice->class_count > 0; i++) {
+        const nm_baseline_block *block = &workload->baseline.items[i];
 
-        if (!is_baseline && !is_block(workload, op))
-            continue;
-        while (advice->classes[at].bytes < block_bytes(workload, request))
-            at++;
-        if (!is_baseline && nm_op_kind_of(workload->ops.items[op]) == NM_OP_FREE)
-            live[at]--;
-        else if (++live[at] > advice->classes[at].block_count)
-            advice->classes[at].block_count = live[at];
+        begin_in_class(advice, live, held[block->slot] = class_of(advice, block_bytes(workload, block->request)));
+    }
+    for (size_t i = 0; i < workload->ops.count && advice->class_count > 0; i++) {
+        nm_op_kind kind = nm_op_kind_of(workload->ops.items[i]);
+        uint32_t slot = nm_op_index_of(workload->ops.items[i]);
+
+        if (kind == NM_OP_ALLOC)
+            begin_in_class(advice, live,
+                           held[slot] = class_of(advice, block_bytes(workload, workload->asks.items[ask])));
+        else if (kind == NM_OP_FREE)
+            live[held[slot]]--;
+        ask += nm_op_is_ask(kind);
     }
     advice->pool_bytes = 0;
     for (size_t i = 0; i < advice->class_count; i++)
@@ -289,7 +305,7 @@ nm_status nm_advise(const nm_workload *workload, size_t class_max, nm_advice *ad
             qsort(state.uses, state.count, sizeof *state.uses, by_bytes);
         status = choose_classes(state.uses, state.count,
                                 class_max < NM_BUCKET_CLASSES_MAX ? class_max : NM_BUCKET_CLASSES_MAX, advice, err);
-        count_blocks(workload, advice);
+        count_blocks(workload, state.held, advice);
     }
     for (size_t i = 0; i < state.count; i++) {
         advice->request_count += state.uses[i].request_count;
@@ -300,6 +316,7 @@ nm_status nm_advise(const nm_workload *workload, size_t class_max, nm_advice *ad
     advice->sizes = state.uses;
     advice->size_count = state.count;
     free(state.use_of);
+    free(state.held);
     free(state.live);
     free(state.waiting);
     return status;

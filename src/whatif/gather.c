@@ -261,6 +261,78 @@ static nm_status number_of(nm_map *map, uint64_t value, uint32_t *number, nm_err
     return nm_map_put(map, (nm_key){0, value}, *number, err);
 }
 
+static nm_status add_row(nm_gather_rows *rows, const nm_gather_row *row, nm_error *err)
+{
+    nm_status status = nm_array_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items, err);
+
+    if (status == NM_OK)
+        rows->items[rows->count++] = *row;
+    return status;
+}
+
+static uint64_t place_of(int64_t seq)
+{
+    return (uint64_t)seq ^ UINT64_C(1) << 63;
+}
+
+nm_gather_like nm_gather_like_of(const nm_gather *gather, uint32_t number)
+{
+    nm_gather_like like;
+
+    memcpy(&like, nm_strings_get(&gather->likes, number).data, sizeof like);
+    return like;
+}
+
+static nm_status put_begin(nm_gather *gather, const nm_gather_row *row, nm_error *err)
+{
+    nm_journal_entry entry = {
+        .place = place_of(row->alloc_seq),
+        .segment_id = row->segment_id,
+        .row = row->row,
+        .kind = row->free_seq == row->alloc_seq                                ? NM_JOURNAL_MOMENTARY
+                : row->free_seq != NM_NO_SEQ && row->free_seq < row->alloc_seq ? NM_JOURNAL_CONTRARY
+                                                                               : NM_JOURNAL_ALLOCATED,
+        .value = row->like,
+    };
+
+    return nm_journal_put(&gather->journal, &entry, err);
+}
+
+static nm_status put_end(nm_gather *gather, const nm_gather_row *row, nm_error *err)
+{
+    int64_t asked = row->free_requested_seq;
+    bool is_odd = asked != NM_NO_SEQ && ((row->alloc_seq != NM_NO_SEQ && asked <= row->alloc_seq) ||
+                                         (row->free_seq != NM_NO_SEQ && asked >= row->free_seq));
+    nm_journal_entry entry = {.place = place_of(asked), .row = row->row, .kind = NM_JOURNAL_FREE_REQUESTED};
+    nm_status status = NM_OK;
+
+    entry.value = is_odd ? row->like + 1 : 0;
+    if (asked != NM_NO_SEQ)
+        status = nm_journal_put(&gather->journal, &entry, err);
+    entry.place = place_of(row->free_seq);
+    entry.kind = NM_JOURNAL_FREED;
+    entry.value = asked != NM_NO_SEQ;
+    return status == NM_OK && row->free_seq != NM_NO_SEQ ? nm_journal_put(&gather->journal, &entry, err) : status;
+}
+
+/* A block of a pool or a workspace. */
+static nm_status take_block(nm_gather *gather, nm_gather_row *row, nm_error *err)
+{
+    nm_gather_like common = {row->requested_bytes, row->block_bytes, row->heap,
+                             row->stream,          row->pool,        row->is_exported};
+    nm_status status =
+        nm_strings_intern(&gather->likes, (nm_bytes){(const uint8_t *)&common, sizeof common}, &row->like, err);
+
+    if (status != NM_OK)
+        return status;
+    if (gather->block_count >= UINT32_MAX - 1 || row->like > NM_JOURNAL_VALUE_MAX)
+        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "more than 4 billion allocations");
+    row->row = gather->block_count++;
+    status = row->alloc_seq == NM_NO_SEQ ? add_row(&gather->baseline, row, err) : put_begin(gather, row, err);
+    bool is_momentary = row->alloc_seq != NM_NO_SEQ && row->free_seq == row->alloc_seq;
+    return status == NM_OK && !is_momentary ? put_end(gather, row, err) : status;
+}
+
 static nm_status take_allocation(nm_gather *gather, const nm_allocation_row *row, nm_error *err)
 {
     nm_gather_row kept = {
@@ -290,13 +362,9 @@ static nm_status take_allocation(nm_gather *gather, const nm_allocation_row *row
         status = number_of(&gather->stream_of, row->stream, &kept.stream, err);
     if (status == NM_OK && row->private_pool != 0)
         status = number_of(&gather->pool_of, row->private_pool, &kept.pool, err);
-    nm_gather_rows *rows = heap->level == NM_LEVEL_DRIVER ? &gather->ranges : &gather->blocks;
-
-    if (status == NM_OK)
-        status = nm_array_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items, err);
-    if (status == NM_OK)
-        rows->items[rows->count++] = kept;
-    return status;
+    if (status != NM_OK)
+        return status;
+    return heap->level == NM_LEVEL_DRIVER ? add_row(&gather->ranges, &kept, err) : take_block(gather, &kept, err);
 }
 
 static nm_status take_failure(nm_gather *gather, const nm_failure_row *row, nm_error *err)
@@ -438,7 +506,9 @@ void nm_gather_free(nm_gather *gather)
     free(gather->processes.items);
     free(gather->devices.items);
     free(gather->heaps.items);
-    free(gather->blocks.items);
+    free(gather->baseline.items);
+    nm_journal_free(&gather->journal);
+    nm_strings_free(&gather->likes);
     free(gather->ranges.items);
     free(gather->failures.items);
     free(gather->steps.items);

@@ -2,7 +2,7 @@
  *
  * Collects what a simulation needs of an input: the heaps, and of each pool's blocks and the driver memory of devices when
  * they came and went. It is a replay's sink; whoever reads a database calls the sink's functions with the same rows.
- * Memory: about 80 bytes for each allocation.
+ * Memory: some 13 bytes for each block, 96 for each piece of driver memory and for what was there at the beginning.
  *
  *     nm_gather_new(&gather, err);
  *     nm_replay_new(nm_gather_sink(gather), &replay, err); ... the records
@@ -14,7 +14,9 @@
 
 #include "base/buffer.h"
 #include "base/map.h"
+#include "base/strings.h"
 #include "rows/sink.h"
+#include "whatif/journal.h"
 
 #define NM_GATHER_NAME_BYTES 64
 #define NM_GATHER_CONF_BYTES 512
@@ -63,10 +65,18 @@ typedef struct nm_gather_row {
     uint64_t allocation_id, segment_id;
     uint64_t stack_id, free_stack_id; /* of driver memory */
     uint32_t heap;                    /* index */
+    uint32_t row, like;               /* of blocks: which one, as they came; number in nm_gather.likes */
     uint32_t stream, pool; /* numbers from nm_gather.streams and .pools; stream 0: not known; pool 0: the default */
     bool is_segment, is_mapped, is_exported;
     bool is_remainder; /* what a cut left over, no new memory */
 } nm_gather_row;
+
+/* What many blocks have in common; without padding. */
+typedef struct nm_gather_like {
+    uint64_t requested_bytes, block_bytes;
+    uint32_t heap, stream, pool; /* as in a row */
+    uint32_t is_exported;
+} nm_gather_like;
 
 typedef struct nm_gather_rows {
     nm_gather_row *items;
@@ -99,7 +109,10 @@ typedef struct nm_gather {
         size_t count, capacity;
     } heaps;
     nm_map process_of, device_of, heap_of; /* id -> index */
-    nm_gather_rows blocks;                 /* of pools and workspaces */
+    nm_gather_rows baseline;               /* blocks of pools and workspaces that were there at the beginning */
+    nm_journal journal;                    /* how blocks begin that were not, and how all of them end */
+    uint32_t block_count;                  /* in both */
+    nm_strings likes;                      /* an nm_gather_like each, from 1 */
     nm_gather_rows ranges;                 /* of the driver */
     struct {
         nm_gather_failure *items;
@@ -121,6 +134,8 @@ nm_status nm_gather_new(nm_gather **out, nm_error *err);
 void nm_gather_free(nm_gather *gather); /* NULL is fine */
 
 const nm_sink *nm_gather_sink(nm_gather *gather); /* borrowed; its context is the gather */
+
+nm_gather_like nm_gather_like_of(const nm_gather *gather, uint32_t number);
 
 /* Is it the stack of a call that empties the cache? Asked when all is read: a trace names frames late. */
 bool nm_gather_is_emptying(const nm_gather *gather, uint64_t stack_id);

@@ -14,9 +14,22 @@ static uint64_t left_on(const nm_sim_device *device)
     return taken < device->capacity_bytes ? device->capacity_bytes - taken : 0;
 }
 
+/* Is there room for so much more? Notes what that tells of devices of another size. */
+static bool has_room(nm_sim_device *device, uint64_t bytes)
+{
+    uint64_t wanted = device->reserved_bytes + device->other_bytes + bytes;
+    bool is_granted = bytes <= left_on(device);
+
+    if (is_granted && wanted > device->granted_bytes)
+        device->granted_bytes = wanted;
+    if (!is_granted && (device->refused_bytes == 0 || wanted < device->refused_bytes))
+        device->refused_bytes = wanted;
+    return is_granted;
+}
+
 bool nm_sim_device_take(nm_sim_device *device, uint64_t bytes, uint64_t pieces)
 {
-    if (bytes > left_on(device)) {
+    if (!has_room(device, bytes)) {
         device->failed_count++;
         return false;
     }
@@ -37,7 +50,7 @@ void nm_sim_device_give(nm_sim_device *device, uint64_t bytes, uint64_t pieces)
 
 bool nm_sim_device_take_other(nm_sim_device *device, uint64_t bytes)
 {
-    if (bytes > left_on(device))
+    if (!has_room(device, bytes))
         return false;
     device->other_bytes += bytes;
     return true;

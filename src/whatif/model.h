@@ -26,6 +26,8 @@ typedef struct nm_sim_device {
     uint64_t take_count;   /* pieces of driver memory the pool took: allocations, mapped pages */
     uint64_t give_count;   /* and gave back */
     uint64_t failed_count;
+    uint64_t granted_bytes; /* the most that was taken, by the pool and others together, when more was; */
+    uint64_t refused_bytes; /* the least that would have been and was not; 0: there was always room */
 } nm_sim_device;
 
 /* Takes `bytes` in `pieces` calls of the driver, or nothing. */

@@ -20,9 +20,10 @@ static uint64_t mix(uint64_t major, uint64_t minor)
     return hash ^ hash >> 32;
 }
 
+/* Both numbers as one: which side a search goes on to cannot be foretold, and a comparison without a branch need not be. */
 static bool is_less(const nm_order_node *node, uint64_t major, uint64_t minor)
 {
-    return node->major < major || (node->major == major && node->minor < minor);
+    return ((unsigned __int128)node->major << 64 | node->minor) < ((unsigned __int128)major << 64 | minor);
 }
 
 /* Puts `node` (or nothing) where `old` hangs. */

@@ -21,7 +21,8 @@ typedef struct nm_order { /* a zeroed one is empty */
     nm_order_node *root;
 } nm_order;
 
-void nm_order_insert(nm_order *order, nm_order_node *node); /* the caller has set major and minor */
+/* The caller has set major and minor, which may change later as long as the order of the nodes does not. */
+void nm_order_insert(nm_order *order, nm_order_node *node);
 void nm_order_remove(nm_order *order, nm_order_node *node); /* the node is in this set */
 
 /* All give NULL when there is none. */

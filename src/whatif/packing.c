@@ -13,103 +13,125 @@
 
 #define OPERATIONS_MAX (UINT64_C(1) << 24) /* in all attempts together, unless the first few need more */
 #define ATTEMPTS_MIN   12
+#define HOLES_MORE     3 /* than blocks: around them, and the one that a block becomes before it is part of others */
 
-typedef struct life {
-    uint64_t bytes;
-    uint32_t begin, end; /* times: [begin, end) */
-} life;
+/* Parts of all times: a life that is longer than that part is long. TAKE_TURNS: the ends take turns, whatever the lives. */
+#define TAKE_TURNS     0
+static const unsigned parts[] = {16, 64, 4, 256, TAKE_TURNS, 8, 32, 128, 1024};
+#define PART_COUNT (sizeof parts / sizeof parts[0])
 
 typedef struct lives {
-    life *items; /* owned; by begin */
-    size_t count;
-    uint32_t time_count;
-    uint32_t *ended; /* owned; indices by end */
+    const nm_workload *workload;
+    uint64_t *bytes;  /* owned; of the block of each request */
+    uint8_t *lengths; /* owned; of the lives in their order: how many of the parts are no longer than it */
+    size_t count;     /* baseline first */
+    size_t time_count;
 } lives;
 
 /* ---- Lives ------------------------------------------------------------------------------------------------------- */
 
-static void add_life(lives *all, uint32_t *life_of, const nm_workload *workload, uint32_t request)
+static bool is_begin(nm_op_kind kind)
 {
-    nm_caching_settings settings = nm_caching_settings_default(workload->is_npu);
-    const nm_request *asked = &workload->requests.items[request];
-
-    life_of[request] = (uint32_t)all->count;
-    all->items[all->count++] = (life){
-        .bytes = nm_caching_block_bytes(&settings, asked->bytes, asked->is_block_bytes),
-        .begin = all->time_count,
-        .end = UINT32_MAX,
-    };
+    return kind == NM_OP_ALLOC || kind == NM_OP_FAILED;
 }
 
-static nm_status find_lives(const nm_workload *workload, lives *all, nm_error *err)
+static bool is_end(nm_op_kind kind)
 {
-    uint32_t *life_of = calloc(workload->requests.count + 1, sizeof *life_of);
+    return kind == NM_OP_FREE || kind == NM_OP_FAILED;
+}
 
-    all->items = calloc(workload->requests.count + 1, sizeof *all->items);
-    if (life_of == NULL || all->items == NULL) {
-        free(life_of);
+/* From so many times on a life is long. */
+static size_t long_life(const lives *all, unsigned part)
+{
+    return all->time_count / part + 1;
+}
+
+/* How many of those lengths the life has reached: it is long for the lesser ones of them, however many lives there are. */
+static uint8_t length_of(const lives *all, size_t life)
+{
+    uint8_t length = 0;
+
+    for (size_t i = 0; i < PART_COUNT; i++)
+        length += parts[i] != TAKE_TURNS && life >= long_life(all, parts[i]);
+    return length;
+}
+
+static nm_status find_bytes(lives *all, nm_error *err)
+{
+    const nm_workload *workload = all->workload;
+    nm_caching_settings settings = nm_caching_settings_default(workload->is_npu);
+
+    all->bytes = calloc(workload->requests.count + 1, sizeof *all->bytes);
+    if (all->bytes == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    }
-    for (size_t i = 0; i < workload->baseline.count; i++)
-        add_life(all, life_of, workload, workload->baseline.items[i]);
-    all->time_count = 1; /* the beginning */
-    for (size_t i = 0; i < workload->ops.count; i++) {
-        nm_op_kind kind = nm_op_kind_of(workload->ops.items[i]);
-        uint32_t request = nm_op_index_of(workload->ops.items[i]);
-
-        if (kind == NM_OP_ALLOC || kind == NM_OP_FAILED) {
-            add_life(all, life_of, workload, request);
-            all->time_count++;
-        }
-        if (kind == NM_OP_FREE || kind == NM_OP_FAILED)
-            all->items[life_of[request]].end = all->time_count;
-    }
-    for (size_t i = 0; i < all->count; i++)
-        if (all->items[i].end == UINT32_MAX)
-            all->items[i].end = all->time_count;
-    free(life_of);
+    for (size_t i = 0; i < workload->requests.count; i++)
+        all->bytes[i] = nm_caching_block_bytes(&settings, workload->requests.items[i].bytes,
+                                               workload->requests.items[i].is_block_bytes);
     return NM_OK;
 }
+typedef struct alive { /* in a slot */
+    size_t life, begin;
+    uint64_t bytes;
+    bool is_alive;
+} alive;
 
-/* The most that is live at once. */
-static nm_status find_peak(const lives *all, uint64_t *peak, nm_error *err)
+static void end_life(lives *all, alive *one, size_t now)
 {
-    uint64_t *changes = calloc((size_t)all->time_count + 1, sizeof *changes);
+    all->lengths[one->life] = length_of(all, now - one->begin);
+    one->is_alive = false;
+}
+
+/* How long each life is, and the most that is live at once. */
+static void find_lengths(lives *all, alive *slots, uint64_t *peak)
+{
+    const nm_workload *workload = all->workload;
+    size_t life = 0, now = 0, ask = 0;
     uint64_t live = 0;
 
-    if (changes == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    for (size_t i = 0; i < all->count; i++) {
-        changes[all->items[i].begin] += all->items[i].bytes;
-        changes[all->items[i].end] -= all->items[i].bytes; /* wraps around, and back */
+    for (; life < workload->baseline.count; life++) {
+        slots[workload->baseline.items[life].slot] =
+            (alive){life, now, all->bytes[workload->baseline.items[life].request], true};
+        live += all->bytes[workload->baseline.items[life].request];
     }
-    *peak = 0;
-    for (uint32_t time = 0; time < all->time_count; time++) {
-        live += changes[time];
-        *peak = live > *peak ? live : *peak;
+    *peak = live;
+    now++;
+    for (size_t i = 0; i < workload->ops.count; i++) {
+        nm_op_kind kind = nm_op_kind_of(workload->ops.items[i]);
+        uint32_t slot = nm_op_index_of(workload->ops.items[i]);
+
+        if (is_begin(kind)) {
+            slots[slot] = (alive){life++, now++, all->bytes[workload->asks.items[ask]], true};
+            live += slots[slot].bytes;
+            *peak = live > *peak ? live : *peak;
+        }
+        ask += nm_op_is_ask(kind);
+        if (is_end(kind)) {
+            live -= slots[slot].bytes;
+            end_life(all, &slots[slot], now);
+        }
     }
-    free(changes);
-    return NM_OK;
+    for (uint32_t slot = 0; slot < workload->slot_count; slot++)
+        if (slots[slot].is_alive)
+            end_life(all, &slots[slot], now);
 }
 
-/* The lives by their ends: counted, then put in place. */
-static nm_status order_ends(lives *all, nm_error *err)
+static nm_status find_lives(lives *all, uint64_t *peak, nm_error *err)
 {
-    uint32_t *starts = calloc((size_t)all->time_count + 2, sizeof *starts);
+    const nm_workload *workload = all->workload;
+    alive *slots = calloc((size_t)workload->slot_count + 1, sizeof *slots);
+    nm_status status = find_bytes(all, err);
 
-    all->ended = calloc(all->count + 1, sizeof *all->ended);
-    if (starts == NULL || all->ended == NULL) {
-        free(starts);
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    }
-    for (size_t i = 0; i < all->count; i++)
-        starts[all->items[i].end + 1]++;
-    for (uint32_t time = 0; time <= all->time_count; time++)
-        starts[time + 1] += starts[time];
-    for (size_t i = 0; i < all->count; i++)
-        all->ended[starts[all->items[i].end]++] = (uint32_t)i;
-    free(starts);
-    return NM_OK;
+    all->time_count = 1; /* the beginning */
+    for (size_t i = 0; i < workload->ops.count; i++)
+        all->time_count += is_begin(nm_op_kind_of(workload->ops.items[i]));
+    all->count = workload->baseline.count + all->time_count - 1;
+    all->lengths = calloc(all->count + 1, sizeof *all->lengths);
+    if (status == NM_OK && (slots == NULL || all->lengths == NULL))
+        status = nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (status == NM_OK)
+        find_lengths(all, slots, peak);
+    free(slots);
+    return status;
 }
 
 /* ---- An arena ---------------------------------------------------------------------------------------------------- */
@@ -122,8 +144,8 @@ typedef struct piece {  /* a block or a hole; they lie end to end */
 } piece;
 
 typedef struct arena {
-    piece *blocks; /* of the lives */
-    piece *holes;  /* one more than the lives can make at once */
+    piece *blocks; /* of the slots */
+    piece *holes;  /* more than so many blocks can make at once */
     piece *unused; /* holes, linked by `behind` */
     nm_order by_size;
 } arena;
@@ -150,6 +172,22 @@ static void drop_hole(arena *space, piece *hole)
     space->unused = hole;
 }
 
+/* What is left of a hole from which a block was taken that no smaller hole had room for: it keeps its place among the
+ * holes where it has room for another one. */
+static void keep_rest(arena *space, piece *hole, uint64_t block_bytes)
+{
+    if (hole->bytes < block_bytes) {
+        nm_order_remove(&space->by_size, &hole->node);
+        if (hole->bytes == 0)
+            drop_hole(space, hole);
+        else
+            put_hole(space, hole);
+        return;
+    }
+    hole->node.major = hole->bytes;
+    hole->node.minor = hole->address;
+}
+
 /* False: no hole is large enough. */
 static bool put_block(arena *space, piece *block, uint64_t bytes, bool is_low)
 {
@@ -158,7 +196,6 @@ static bool put_block(arena *space, piece *block, uint64_t bytes, bool is_low)
 
     if (node == NULL)
         return false;
-    nm_order_remove(&space->by_size, node);
     *block = (piece){.bytes = bytes, .address = is_low ? hole->address : hole->address + hole->bytes - bytes};
     if (is_low) {
         join(hole->before, block);
@@ -169,10 +206,7 @@ static bool put_block(arena *space, piece *block, uint64_t bytes, bool is_low)
         join(bytes == hole->bytes ? hole->before : hole, block);
     }
     hole->bytes -= bytes;
-    if (hole->bytes == 0)
-        drop_hole(space, hole);
-    else
-        put_hole(space, hole);
+    keep_rest(space, hole, bytes);
     return true;
 }
 
@@ -217,22 +251,35 @@ static void empty(arena *space, size_t hole_count, uint64_t bytes)
     put_hole(space, &space->holes[0]);
 }
 
-#define TAKE_TURNS 0 /* for long_life: the ends take turns, whatever the lives */
-
-/* Do all blocks fit into so many bytes, when lives of `long_life` times and more are long? */
-static bool attempt(arena *space, const lives *all, uint64_t bytes, uint32_t long_life)
+/* Do all blocks fit into so many bytes, when lives longer than that part of all times are long? */
+static bool attempt(arena *space, const lives *all, uint64_t bytes, unsigned part)
 {
-    size_t ended = 0;
+    const nm_workload *workload = all->workload;
+    uint8_t long_length = part == TAKE_TURNS ? 0 : length_of(all, long_life(all, part));
+    size_t life = 0, ask = 0;
 
-    empty(space, all->count + 1, bytes);
-    for (size_t i = 0; i < all->count; i++) {
-        const life *one = &all->items[i];
+    empty(space, (size_t)workload->slot_count + HOLES_MORE, bytes);
+    for (; life < workload->baseline.count; life++) {
+        const nm_baseline_block *block = &workload->baseline.items[life];
 
-        for (; ended < all->count && all->items[all->ended[ended]].end <= one->begin; ended++)
-            take_block(space, &space->blocks[all->ended[ended]]);
-        if (!put_block(space, &space->blocks[i], one->bytes,
-                       long_life == TAKE_TURNS ? i % 2 == 0 : one->end - one->begin >= long_life))
+        if (!put_block(space, &space->blocks[block->slot], all->bytes[block->request],
+                       part == TAKE_TURNS ? life % 2 == 0 : all->lengths[life] >= long_length))
             return false;
+    }
+    for (size_t i = 0; i < workload->ops.count; i++) {
+        nm_op_kind kind = nm_op_kind_of(workload->ops.items[i]);
+        piece *block = is_begin(kind) || is_end(kind) ? &space->blocks[nm_op_index_of(workload->ops.items[i])] : NULL;
+
+        if (is_begin(kind)) {
+            bool is_low = part == TAKE_TURNS ? life % 2 == 0 : all->lengths[life] >= long_length;
+
+            if (!put_block(space, block, all->bytes[workload->asks.items[ask]], is_low))
+                return false;
+            life++;
+        }
+        ask += nm_op_is_ask(kind);
+        if (is_end(kind))
+            take_block(space, block);
     }
     return true;
 }
@@ -247,11 +294,11 @@ typedef struct search {
     uint64_t step_bytes;
 } search;
 
-static bool try_bytes(search *state, uint64_t bytes, uint32_t long_life)
+static bool try_bytes(search *state, uint64_t bytes, unsigned part)
 {
     state->attempts_left -= state->attempts_left > 0;
     state->packing->attempt_count++;
-    if (!attempt(&state->space, state->all, bytes, long_life))
+    if (!attempt(&state->space, state->all, bytes, part))
         return false;
     if (state->packing->packed_bytes == 0 || bytes < state->packing->packed_bytes)
         state->packing->packed_bytes = bytes;
@@ -259,42 +306,39 @@ static bool try_bytes(search *state, uint64_t bytes, uint32_t long_life)
 }
 
 /* A size at which it fits: up from the least that could be enough. Twice the sum always is. */
-static void find_any(search *state, uint32_t long_life)
+static void find_any(search *state, unsigned part)
 {
     uint64_t bytes = state->packing->peak_live_bytes;
 
-    while (!try_bytes(state, bytes, long_life))
+    while (!try_bytes(state, bytes, part))
         bytes += bytes / 16 + NM_BLOCK_UNIT_BYTES;
 }
 
 /* Halves the distance to the least that could be enough, as far as it is worth it. */
-static void narrow(search *state, uint32_t long_life)
+static void narrow(search *state, unsigned part)
 {
     uint64_t low = state->packing->peak_live_bytes;
 
     while (state->attempts_left > 0 && state->packing->packed_bytes > low + state->step_bytes) {
         uint64_t middle = (low + state->packing->packed_bytes) / 2 / NM_BLOCK_UNIT_BYTES * NM_BLOCK_UNIT_BYTES;
 
-        if (!try_bytes(state, middle, long_life))
+        if (!try_bytes(state, middle, part))
             low = middle;
     }
 }
 
 static void find_best(search *state)
 {
-    static const unsigned parts[] = {16, 64, 4, 256, TAKE_TURNS, 8, 32, 128, 1024}; /* of all times */
-
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        uint32_t long_life = parts[i] == TAKE_TURNS ? TAKE_TURNS : state->all->time_count / parts[i] + 1;
+    for (size_t i = 0; i < PART_COUNT; i++) {
         uint64_t aim;
 
         if (i == 0)
-            find_any(state, long_life);
+            find_any(state, parts[i]);
         aim = state->packing->packed_bytes - state->step_bytes;
         if (i > 0 &&
-            (state->attempts_left == 0 || aim < state->packing->peak_live_bytes || !try_bytes(state, aim, long_life)))
+            (state->attempts_left == 0 || aim < state->packing->peak_live_bytes || !try_bytes(state, aim, parts[i])))
             continue;
-        narrow(state, long_life);
+        narrow(state, parts[i]);
     }
 }
 
@@ -308,8 +352,8 @@ static nm_status search_packing(const lives *all, nm_packing *packing, nm_error 
     };
 
     state.attempts_left = state.attempts_left < ATTEMPTS_MIN ? ATTEMPTS_MIN : state.attempts_left;
-    state.space.blocks = calloc(all->count + 1, sizeof *state.space.blocks);
-    state.space.holes = calloc(all->count + 1, sizeof *state.space.holes);
+    state.space.blocks = calloc((size_t)all->workload->slot_count + 1, sizeof *state.space.blocks);
+    state.space.holes = calloc((size_t)all->workload->slot_count + HOLES_MORE, sizeof *state.space.holes);
     bool is_whole = state.space.blocks != NULL && state.space.holes != NULL;
 
     if (is_whole && all->count > 0)
@@ -321,17 +365,14 @@ static nm_status search_packing(const lives *all, nm_packing *packing, nm_error 
 
 nm_status nm_packing_find(const nm_workload *workload, nm_packing *packing, nm_error *err)
 {
-    lives all = {0};
-    nm_status status = find_lives(workload, &all, err);
+    lives all = {.workload = workload};
 
-    *packing = (nm_packing){.request_count = all.count};
-    if (status == NM_OK)
-        status = find_peak(&all, &packing->peak_live_bytes, err);
-    if (status == NM_OK)
-        status = order_ends(&all, err);
+    *packing = (nm_packing){0};
+    nm_status status = find_lives(&all, &packing->peak_live_bytes, err);
+    packing->request_count = all.count;
     if (status == NM_OK)
         status = search_packing(&all, packing, err);
-    free(all.items);
-    free(all.ended);
+    free(all.bytes);
+    free(all.lengths);
     return status;
 }

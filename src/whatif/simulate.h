@@ -30,7 +30,6 @@ typedef enum nm_failure_cause {
 
 typedef struct nm_sim_failure { /* the state just after the allocator gave up */
     nm_failure_cause cause;
-    uint32_t request;
     int64_t seq;
     uint64_t bytes;
     uint64_t reserved_bytes, active_bytes, free_bytes, stuck_bytes, largest_free_bytes, other_bytes;
@@ -51,6 +50,22 @@ typedef struct nm_sim_result {
     uint64_t flush_count, collect_count;
     bool is_laid_out; /* what was there at the beginning lay as it was recorded */
 } nm_sim_result;
+
+#define NM_SIM_MEMO_RUNS 32
+
+/*
+ * What the latest runs of a setting came to. A run on a device of another size that would have granted and refused the same
+ * comes to the same, and is not run again. For nm_workload.memo; a zeroed one is empty.
+ */
+typedef struct nm_sim_memo {
+    nm_setting setting;
+    uint64_t other_bytes;
+    struct {
+        uint64_t granted_bytes, refused_bytes; /* as of a device */
+        nm_sim_result result;
+    } runs[NM_SIM_MEMO_RUNS];
+    size_t count; /* in all: the latest ones are there */
+} nm_sim_memo;
 
 /* NM_OK also where it does not fit. */
 nm_status nm_simulate(const nm_workload *workload, const nm_setting *setting, const nm_sim_options *options,

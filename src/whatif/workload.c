@@ -16,7 +16,7 @@
 #include "base/spoken.h"
 #include "whatif/workload_build.h"
 
-/* What happens at a place in the order. At equal places: in this order. */
+/* What happens at a place in the order. At equal places: in this order. Those of blocks come from the gather's journal. */
 typedef enum raw_kind {
     RAW_STEP = 1,
     RAW_BLOCK_FREED,
@@ -38,42 +38,7 @@ typedef struct raw_ops {
     size_t count, capacity;
 } raw_ops;
 
-/* ---- Parts of a workload ----------------------------------------------------------------------------------------- */
-
-nm_status nm_workload_add_lane(nm_workload *workload, nm_lane lane, nm_error *err)
-{
-    nm_status status = nm_array_grow(&workload->lanes.items, &workload->lanes.capacity, workload->lanes.count + 1,
-                                     sizeof *workload->lanes.items, err);
-
-    if (status == NM_OK)
-        workload->lanes.items[workload->lanes.count++] = lane;
-    return status;
-}
-
-nm_status nm_workload_add_request(nm_workload *workload, nm_request request, uint32_t *index, nm_error *err)
-{
-    nm_status status;
-
-    if (workload->requests.count >> NM_OP_INDEX_BITS != 0)
-        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "more than %u requests of one pool", 1u << NM_OP_INDEX_BITS);
-    status = nm_array_grow(&workload->requests.items, &workload->requests.capacity, workload->requests.count + 1,
-                           sizeof *workload->requests.items, err);
-    *index = (uint32_t)workload->requests.count;
-    if (status == NM_OK)
-        workload->requests.items[workload->requests.count++] = request;
-    return status;
-}
-
-nm_status nm_workload_add_op(nm_workload *workload, nm_op_kind kind, uint32_t index, nm_error *err)
-{
-    nm_status status = nm_array_grow(&workload->ops.items, &workload->ops.capacity, workload->ops.count + 1,
-                                     sizeof *workload->ops.items, err);
-
-    if (status == NM_OK)
-        workload->ops.items[workload->ops.count++] = (uint32_t)kind << NM_OP_INDEX_BITS | index;
-    workload->step_count += kind == NM_OP_STEP;
-    return status;
-}
+/* ---- Lanes ------------------------------------------------------------------------------------------------------- */
 
 uint64_t nm_build_range_bytes(const nm_gather_row *range, bool is_other)
 {
@@ -124,24 +89,48 @@ static nm_range_info *range_of(const nm_build *build, uint64_t allocation_id)
     return found == NULL ? NULL : &build->ranges[*found];
 }
 
-/* A block claims the driver memory that it lies in for its pool. */
-static nm_status claim(nm_build *build, const nm_gather_row *block, nm_error *err)
+/* What blocks with that in common are to the pool at hand. */
+static nm_status find_like(nm_build *build, uint32_t number, nm_error *err)
 {
-    nm_range_info *range = range_of(build, block->segment_id);
-    uint64_t bytes = block->requested_bytes != 0 ? block->requested_bytes : block->block_bytes;
+    nm_gather_like like = nm_gather_like_of(build->gather, number);
+    nm_like_info *info = &build->likes[number];
+    uint64_t bytes = like.requested_bytes != 0 ? like.requested_bytes : like.block_bytes;
+
+    *info = (nm_like_info){
+        .state = like.heap != build->heap_index             ? NM_LIKE_FOREIGN
+                 : bytes == 0 || bytes > NM_WHATIF_SIZE_MAX ? NM_LIKE_UNSIZED
+                                                            : NM_LIKE_SIZED,
+        .is_block_sized = like.requested_bytes == 0,
+        .is_streamless = like.stream == 0,
+        .is_exported = like.is_exported != 0,
+        .bytes = bytes,
+    };
+    if (info->state == NM_LIKE_FOREIGN)
+        return NM_OK;
+    info->is_small = nm_caching_block_bytes(&build->settings, bytes, like.requested_bytes == 0) <= NM_SMALL_BYTES_MAX;
+    return nm_build_lane(build, &(nm_gather_row){.pool = like.pool, .stream = like.stream}, &info->lane, err);
+}
+
+/* A block claims the driver memory that it lies in for its pool; of several lanes the last one has it. */
+static void claim(nm_build *build, const nm_like_info *info, uint64_t segment_id, uint32_t row)
+{
+    nm_range_info *range = range_of(build, segment_id);
 
     if (range == NULL)
-        return NM_OK;
-    if (block->heap != build->heap_index) {
+        return;
+    if (info->state == NM_LIKE_FOREIGN) {
         range->owner = range->owner == NM_RANGE_OURS ? range->owner : NM_RANGE_OTHER;
-        return NM_OK;
+        return;
     }
-    if (nm_caching_block_bytes(&build->settings, bytes, block->requested_bytes == 0) <= NM_SMALL_BYTES_MAX)
+    if (info->is_small)
         range->is_small = true;
     else
         range->is_large = true;
+    if (range->owner != NM_RANGE_OURS || row >= range->claimed_by) {
+        range->lane = info->lane;
+        range->claimed_by = row;
+    }
     range->owner = NM_RANGE_OURS;
-    return nm_build_lane(build, block, &range->lane, err);
 }
 
 /* A segment in which nothing ever lay belongs to the pool as well: it is cached. */
@@ -157,66 +146,97 @@ static nm_status claim_rest(nm_build *build, nm_error *err)
     return status;
 }
 
-static nm_status claim_ranges(nm_build *build, nm_error *err)
+static void count_block(nm_recorded *recorded, const nm_like_info *info, bool is_baseline)
 {
-    const nm_gather_rows *blocks = &build->gather->blocks;
-    nm_status status = find_ranges(build, err);
-
-    for (size_t i = 0; i < blocks->count && status == NM_OK; i++)
-        status = claim(build, &blocks->items[i], err);
-    return status == NM_OK ? claim_rest(build, err) : status;
-}
-
-/* ---- Requests ---------------------------------------------------------------------------------------------------- */
-
-static void count_block(nm_recorded *recorded, const nm_gather_row *row)
-{
-    recorded->request_count += row->alloc_seq != NM_NO_SEQ;
-    recorded->block_sized_count += row->requested_bytes == 0;
-    recorded->streamless_count += row->stream == 0;
-    recorded->exported_count += row->is_exported;
-    if (row->alloc_seq == NM_NO_SEQ) {
+    recorded->request_count += !is_baseline;
+    recorded->block_sized_count += info->is_block_sized;
+    recorded->streamless_count += info->is_streamless;
+    recorded->exported_count += info->is_exported;
+    if (is_baseline) {
         recorded->baseline_block_count++;
-        recorded->baseline_block_bytes += row->requested_bytes != 0 ? row->requested_bytes : row->block_bytes;
+        recorded->baseline_block_bytes += info->bytes;
     }
 }
 
-/* Did it end where it began? Then it never mattered. */
+/* A block that lives, of ours: counted, and its request is one. */
+static nm_status note_block(nm_build *build, nm_like_info *info, bool is_baseline, nm_error *err)
+{
+    nm_request request = {info->bytes, info->lane, info->is_block_sized};
+    nm_status status = NM_OK;
+
+    if (info->state == NM_LIKE_UNSIZED)
+        build->workload->recorded.unsized_count++;
+    if (info->state != NM_LIKE_SIZED)
+        return NM_OK;
+    count_block(&build->workload->recorded, info, is_baseline);
+    if (info->request == 0) {
+        status = nm_workload_number(build->workload, request, &info->request, err);
+        info->request++;
+    }
+    return status;
+}
+
+/* A replay never gives such a row; a database that was meddled with may. */
+static nm_status fail_contrary(nm_error *err)
+{
+    return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "an allocation ends before it begins");
+}
+
+/* What begins in the journal claims what it lies in, and is noted unless it ended where it began: then it never mattered. */
+static nm_status note_begun(void *context, const nm_journal_entry *entry, nm_error *err)
+{
+    nm_build *build = context;
+    nm_like_info *info = &build->likes[entry->value];
+    nm_status status = info->state == NM_LIKE_UNSEEN ? find_like(build, entry->value, err) : NM_OK;
+
+    if (status != NM_OK)
+        return status;
+    claim(build, info, entry->segment_id, entry->row);
+    if (entry->kind == NM_JOURNAL_CONTRARY && info->state == NM_LIKE_SIZED)
+        return fail_contrary(err);
+    return entry->kind == NM_JOURNAL_MOMENTARY ? NM_OK : note_block(build, info, false, err);
+}
+
+static nm_status note_baseline(nm_build *build, nm_error *err)
+{
+    const nm_gather_rows *rows = &build->gather->baseline;
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < rows->count && status == NM_OK; i++) {
+        const nm_gather_row *row = &rows->items[i];
+        nm_like_info *info = &build->likes[row->like];
+
+        if (info->state == NM_LIKE_UNSEEN)
+            status = find_like(build, row->like, err);
+        if (status != NM_OK)
+            return status;
+        claim(build, info, row->segment_id, row->row);
+        status = note_block(build, info, true, err);
+    }
+    return status;
+}
+
+static nm_status note_blocks(nm_build *build, nm_error *err)
+{
+    nm_status status = find_ranges(build, err);
+
+    if (status == NM_OK)
+        status = note_baseline(build, err);
+    if (status == NM_OK)
+        status = nm_journal_each_begun(&build->gather->journal, note_begun, build, err);
+    return status == NM_OK ? claim_rest(build, err) : status;
+}
+
+/* ---- Driver memory ----------------------------------------------------------------------------------------------- */
+
 static bool is_momentary(const nm_gather_row *row)
 {
     return row->alloc_seq != NM_NO_SEQ && row->free_seq == row->alloc_seq;
 }
 
-/* A replay never gives such a row; a database that was meddled with may. */
-static nm_status check_row(const nm_gather_row *row, nm_error *err)
+static bool is_contrary(const nm_gather_row *row)
 {
-    if (row->alloc_seq != NM_NO_SEQ && row->free_seq != NM_NO_SEQ && row->free_seq < row->alloc_seq)
-        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "an allocation ends before it begins");
-    return NM_OK;
-}
-
-static nm_status add_block(nm_build *build, size_t at, nm_error *err)
-{
-    const nm_gather_row *row = &build->gather->blocks.items[at];
-    nm_request request = {
-        .bytes = row->requested_bytes != 0 ? row->requested_bytes : row->block_bytes,
-        .seq = row->alloc_seq,
-        .is_block_bytes = row->requested_bytes == 0,
-    };
-    nm_status status;
-
-    build->request_of[at] = NM_NO_REQUEST;
-    if (row->heap != build->heap_index || is_momentary(row))
-        return NM_OK;
-    if (request.bytes == 0 || request.bytes > NM_WHATIF_SIZE_MAX) {
-        build->workload->recorded.unsized_count++;
-        return NM_OK;
-    }
-    count_block(&build->workload->recorded, row);
-    status = check_row(row, err);
-    if (status == NM_OK)
-        status = nm_build_lane(build, row, &request.lane, err);
-    return status == NM_OK ? nm_workload_add_request(build->workload, request, &build->request_of[at], err) : status;
+    return row->alloc_seq != NM_NO_SEQ && row->free_seq != NM_NO_SEQ && row->free_seq < row->alloc_seq;
 }
 
 static nm_status add_range(nm_build *build, size_t at, nm_error *err)
@@ -225,15 +245,11 @@ static nm_status add_range(nm_build *build, size_t at, nm_error *err)
     nm_range_info *range = &build->ranges[at];
     nm_recorded *recorded = &build->workload->recorded;
     uint64_t bytes = nm_build_range_bytes(row, range->owner == NM_RANGE_OTHER);
-    nm_status status = range->owner == NM_RANGE_FOREIGN ? NM_OK : check_row(row, err);
 
+    if (range->owner != NM_RANGE_FOREIGN && is_contrary(row))
+        return fail_contrary(err);
     if (is_momentary(row))
         range->owner = NM_RANGE_FOREIGN;
-    if (status != NM_OK)
-        return status;
-    if (range->owner == NM_RANGE_OTHER)
-        return nm_workload_add_request(build->workload, (nm_request){.bytes = bytes, .seq = row->alloc_seq},
-                                       &range->request, err);
     if (range->owner != NM_RANGE_OURS)
         return NM_OK;
     recorded->has_reserved = true;
@@ -246,12 +262,10 @@ static nm_status add_range(nm_build *build, size_t at, nm_error *err)
     return NM_OK;
 }
 
-static nm_status add_requests(nm_build *build, nm_error *err)
+static nm_status add_ranges(nm_build *build, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < build->gather->blocks.count && status == NM_OK; i++)
-        status = add_block(build, i, err);
     for (size_t i = 0; i < build->gather->ranges.count && status == NM_OK; i++)
         status = add_range(build, i, err);
     return status;
@@ -268,23 +282,6 @@ static nm_status add_raw(raw_ops *ops, int64_t seq, raw_kind kind, size_t index,
     status = nm_array_grow(&ops->items, &ops->capacity, ops->count + 1, sizeof *ops->items, err);
     if (status == NM_OK)
         ops->items[ops->count++] = (raw_op){(uint64_t)seq ^ UINT64_C(1) << 63, kind, (uint32_t)index};
-    return status;
-}
-
-static nm_status add_raw_blocks(const nm_build *build, raw_ops *ops, raw_kind kind, nm_error *err)
-{
-    const nm_gather_rows *blocks = &build->gather->blocks;
-    nm_status status = NM_OK;
-
-    for (size_t i = 0; i < blocks->count && status == NM_OK; i++) {
-        const nm_gather_row *row = &blocks->items[i];
-        int64_t seq = kind == RAW_BLOCK_FREED      ? row->free_seq
-                      : kind == RAW_FREE_REQUESTED ? row->free_requested_seq
-                                                   : row->alloc_seq;
-
-        if (build->request_of[i] != NM_NO_REQUEST)
-            status = add_raw(ops, seq, kind, i, err);
-    }
     return status;
 }
 
@@ -353,20 +350,15 @@ static nm_status sort_raw(raw_ops *ops, nm_error *err)
     return NM_OK;
 }
 
+/* All but those of blocks. */
 static nm_status make_raw(const nm_build *build, raw_ops *ops, nm_error *err)
 {
     nm_status status = add_raw_others(build, ops, RAW_STEP, err);
 
     if (status == NM_OK)
-        status = add_raw_blocks(build, ops, RAW_BLOCK_FREED, err);
-    if (status == NM_OK)
         status = add_raw_ranges(build, ops, RAW_RANGE_GIVEN, err);
     if (status == NM_OK)
         status = add_raw_ranges(build, ops, RAW_RANGE_TAKEN, err);
-    if (status == NM_OK)
-        status = add_raw_blocks(build, ops, RAW_FREE_REQUESTED, err);
-    if (status == NM_OK)
-        status = add_raw_blocks(build, ops, RAW_BLOCK_ALLOCATED, err);
     if (status == NM_OK)
         status = add_raw_others(build, ops, RAW_FAILED, err);
     return status == NM_OK && ops->count > 1 ? sort_raw(ops, err) : status;
@@ -374,8 +366,17 @@ static nm_status make_raw(const nm_build *build, raw_ops *ops, nm_error *err)
 
 /* ---- The walk ---------------------------------------------------------------------------------------------------- */
 
+typedef struct held { /* of a slot */
+    uint32_t like;
+    uint32_t range; /* from 1; 0: of none that is known */
+} held;
+
 typedef struct walk {
     nm_build *build;
+    struct {
+        held *items;
+        size_t count, capacity;
+    } held;
     uint64_t reserved_bytes, other_bytes, live_bytes;
     uint64_t empty_count; /* whole segments of ours that hold nothing */
     bool has_failed;      /* since the last allocation */
@@ -391,9 +392,16 @@ typedef struct walk {
     nm_map let_go; /* private pools that gave memory back */
 } walk;
 
-static nm_status emit(walk *state, nm_op_kind kind, uint32_t request, nm_error *err)
+static nm_status emit(walk *state, nm_op_kind kind, uint32_t index, nm_error *err)
 {
-    return nm_workload_add_op(state->build->workload, kind, request, err);
+    return nm_workload_add_op(state->build->workload, kind, index, err);
+}
+
+static nm_status number_other(walk *state, size_t range, uint32_t *request, nm_error *err)
+{
+    uint64_t bytes = nm_build_range_bytes(&state->build->gather->ranges.items[range], true);
+
+    return nm_workload_number(state->build->workload, (nm_request){.bytes = bytes}, request, err);
 }
 
 /* A segment that emptying the cache would give back if it held nothing: no private pool's, no expandable one. */
@@ -458,8 +466,11 @@ static nm_status give_range(walk *state, size_t at, nm_error *err)
     nm_status status = NM_OK;
 
     if (range->owner == NM_RANGE_OTHER) {
+        uint32_t request = 0;
+
         state->other_bytes -= nm_build_range_bytes(row, true);
-        return emit(state, NM_OP_GIVE_OTHER, range->request, err);
+        status = number_other(state, at, &request, err);
+        return status == NM_OK ? emit(state, NM_OP_GIVE_OTHER, request, err) : status;
     }
     if (!state->is_releasing) {
         state->is_releasing = true;
@@ -495,9 +506,14 @@ static nm_status take_range(walk *state, size_t at, nm_error *err)
     uint64_t bytes = nm_build_range_bytes(row, range->owner == NM_RANGE_OTHER);
 
     if (range->owner == NM_RANGE_OTHER) {
+        uint32_t request = 0, slot;
         nm_status status = add_bytes(&state->other_bytes, bytes, &recorded->peak_other_bytes, err);
 
-        return status == NM_OK ? emit(state, NM_OP_TAKE_OTHER, range->request, err) : status;
+        if (status == NM_OK)
+            status = number_other(state, at, &request, err);
+        return status == NM_OK
+                   ? nm_workload_add_ask(state->build->workload, NM_OP_TAKE_OTHER, request, row->alloc_seq, &slot, err)
+                   : status;
     }
     if (!row->is_remainder && row->alloc_seq != NM_NO_SEQ) {
         end_releases(state, bytes);
@@ -509,67 +525,87 @@ static nm_status take_range(walk *state, size_t at, nm_error *err)
 }
 
 /* A block of ours begins (+1) or ends (-1) to hold its segment. */
-static void hold(walk *state, const nm_gather_row *block, int change)
+static void hold(walk *state, uint32_t number, int change)
 {
-    const uint64_t *found = nm_map_get(&state->build->range_of, (nm_key){0, block->segment_id});
-    nm_range_info *range = found == NULL ? NULL : &state->build->ranges[*found];
+    nm_range_info *range = number == 0 ? NULL : &state->build->ranges[number - 1];
 
     if (range == NULL || !range->is_alive || range->owner != NM_RANGE_OURS || (change < 0 && range->live_count == 0))
         return;
-    state->empty_count -= range->live_count == 0 && is_plain(state, (size_t)*found);
+    state->empty_count -= range->live_count == 0 && is_plain(state, number - 1);
     range->live_count += (uint32_t)change;
-    state->empty_count += range->live_count == 0 && is_plain(state, (size_t)*found);
+    state->empty_count += range->live_count == 0 && is_plain(state, number - 1);
 }
 
-static nm_status begin_life(walk *state, size_t block, nm_error *err)
+/* The block in that slot lives. */
+static nm_status begin_life(walk *state, uint32_t slot, uint32_t row, uint32_t like, uint64_t segment_id, nm_error *err)
 {
-    nm_workload *workload = state->build->workload;
+    nm_build *build = state->build;
+    const nm_range_info *range = range_of(build, segment_id);
+    nm_status status =
+        nm_array_grow(&state->held.items, &state->held.capacity, (size_t)slot + 1, sizeof *state->held.items, err);
 
-    hold(state, &state->build->gather->blocks.items[block], 1);
-    return add_bytes(&state->live_bytes, workload->requests.items[state->build->request_of[block]].bytes,
-                     &workload->peak_live_bytes, err);
+    if (status != NM_OK)
+        return status;
+    state->held.items[slot] = (held){like, range == NULL ? 0 : (uint32_t)(range - build->ranges) + 1};
+    build->slot_of[row] = slot + 1;
+    hold(state, state->held.items[slot].range, 1);
+    return add_bytes(&state->live_bytes, build->likes[like].bytes, &build->workload->peak_live_bytes, err);
 }
 
-static nm_status begin_block(walk *state, size_t at, nm_error *err)
+static nm_status begin_block(walk *state, const nm_journal_entry *entry, nm_error *err)
 {
+    nm_build *build = state->build;
+    const nm_like_info *info = &build->likes[entry->value];
+    uint32_t slot;
     nm_status status;
 
+    if (info->state != NM_LIKE_SIZED || entry->kind != NM_JOURNAL_ALLOCATED)
+        return NM_OK;
     end_releases(state, 0);
     state->has_failed = false;
     state->refused = NULL;
-    status = begin_life(state, at, err);
-    return status == NM_OK ? emit(state, NM_OP_ALLOC, state->build->request_of[at], err) : status;
+    status = nm_workload_add_ask(build->workload, NM_OP_ALLOC, info->request - 1,
+                                 (int64_t)(entry->place ^ UINT64_C(1) << 63), &slot, err);
+    return status == NM_OK ? begin_life(state, slot, entry->row, entry->value, entry->segment_id, err) : status;
 }
 
-static nm_status give_up_block(walk *state, size_t at, nm_error *err)
+/* What is asked for before it lives, or when it no longer does, changes nothing for a pool. */
+static nm_status give_up_block(walk *state, const nm_journal_entry *entry, nm_error *err)
 {
-    end_releases(state, 0);
-    return emit(state, NM_OP_FREE_REQUESTED, state->build->request_of[at], err);
+    const nm_build *build = state->build;
+    uint32_t slot = build->slot_of[entry->row];
+
+    if (slot != 0 || (entry->value != 0 && build->likes[entry->value - 1].state == NM_LIKE_SIZED))
+        end_releases(state, 0);
+    return slot == 0 ? NM_OK : emit(state, NM_OP_FREE_REQUESTED, slot - 1, err);
 }
 
-static nm_status end_block(walk *state, size_t at, nm_error *err)
+static nm_status end_block(walk *state, const nm_journal_entry *entry, nm_error *err)
 {
-    const nm_gather_row *block = &state->build->gather->blocks.items[at];
-    nm_workload *workload = state->build->workload;
-    uint32_t request = state->build->request_of[at];
+    nm_build *build = state->build;
+    nm_workload *workload = build->workload;
+    uint32_t slot = build->slot_of[entry->row] - 1;
     uint32_t last = workload->ops.count == 0 ? 0 : workload->ops.items[workload->ops.count - 1];
 
-    if (block->free_requested_seq == NM_NO_SEQ)
+    if (build->slot_of[entry->row] == 0)
+        return NM_OK;
+    if (entry->value == 0)
         end_releases(state, 0);
-    hold(state, block, -1);
-    state->live_bytes -= workload->requests.items[request].bytes;
-    if (nm_op_kind_of(last) == NM_OP_FREE_REQUESTED && nm_op_index_of(last) == request)
+    build->slot_of[entry->row] = 0;
+    hold(state, state->held.items[slot].range, -1);
+    state->live_bytes -= build->likes[state->held.items[slot].like].bytes;
+    if (nm_op_kind_of(last) == NM_OP_FREE_REQUESTED && nm_op_index_of(last) == slot)
         workload->ops.count--; /* at once: no other stream was in the way */
-    return emit(state, NM_OP_FREE, request, err);
+    return emit(state, NM_OP_FREE, slot, err);
 }
 
 /* A request that failed. */
-static nm_status add_failed(walk *state, const nm_gather_failure *failure, uint32_t *index, nm_error *err)
+static nm_status number_failed(walk *state, const nm_gather_failure *failure, uint32_t *request, nm_error *err)
 {
-    nm_request request = {.bytes = failure->requested_bytes, .seq = failure->seq};
-    nm_status status = nm_build_lane(state->build, &(nm_gather_row){.stream = failure->stream}, &request.lane, err);
+    nm_request asked = {.bytes = failure->requested_bytes};
+    nm_status status = nm_build_lane(state->build, &(nm_gather_row){.stream = failure->stream}, &asked.lane, err);
 
-    return status == NM_OK ? nm_workload_add_request(state->build->workload, request, index, err) : status;
+    return status == NM_OK ? nm_workload_number(state->build->workload, asked, request, err) : status;
 }
 
 /* Whether one of the driver's was the pool's is seen at the end: its place is kept. */
@@ -577,7 +613,7 @@ static nm_status fail_request(walk *state, size_t at, nm_error *err)
 {
     const nm_gather_failure *failure = &state->build->gather->failures.items[at];
     bool is_ours = failure->heap == state->build->heap_index;
-    uint32_t index = 0;
+    uint32_t request = 0, slot;
     nm_status status;
 
     state->has_failed = true;
@@ -592,8 +628,10 @@ static nm_status fail_request(walk *state, size_t at, nm_error *err)
     end_releases(state, 0);
     state->refused = NULL;
     state->build->workload->recorded.failed_count++;
-    status = add_failed(state, failure, &index, err);
-    return status == NM_OK ? emit(state, NM_OP_FAILED, index, err) : status;
+    status = number_failed(state, failure, &request, err);
+    return status == NM_OK
+               ? nm_workload_add_ask(state->build->workload, NM_OP_FAILED, request, failure->seq, &slot, err)
+               : status;
 }
 
 static nm_status walk_op(walk *state, const raw_op *op, nm_error *err)
@@ -601,20 +639,52 @@ static nm_status walk_op(walk *state, const raw_op *op, nm_error *err)
     switch ((raw_kind)op->kind) {
     case RAW_STEP:
         return emit(state, NM_OP_STEP, 0, err);
-    case RAW_BLOCK_FREED:
-        return end_block(state, op->index, err);
     case RAW_RANGE_GIVEN:
         return give_range(state, op->index, err);
     case RAW_RANGE_TAKEN:
         return take_range(state, op->index, err);
-    case RAW_FREE_REQUESTED:
-        return give_up_block(state, op->index, err);
-    case RAW_BLOCK_ALLOCATED:
-        return begin_block(state, op->index, err);
     case RAW_FAILED:
         return fail_request(state, op->index, err);
+    default:
+        return NM_OK;
     }
-    return NM_OK;
+}
+
+static raw_kind raw_kind_of(const nm_journal_entry *entry)
+{
+    return entry->kind == NM_JOURNAL_FREED            ? RAW_BLOCK_FREED
+           : entry->kind == NM_JOURNAL_FREE_REQUESTED ? RAW_FREE_REQUESTED
+                                                      : RAW_BLOCK_ALLOCATED;
+}
+
+static nm_status walk_entry(walk *state, const nm_journal_entry *entry, nm_error *err)
+{
+    return entry->kind == NM_JOURNAL_FREED            ? end_block(state, entry, err)
+           : entry->kind == NM_JOURNAL_FREE_REQUESTED ? give_up_block(state, entry, err)
+                                                      : begin_block(state, entry, err);
+}
+
+static bool is_before(const raw_op *op, const nm_journal_entry *entry)
+{
+    return op->place != entry->place ? op->place < entry->place : op->kind < (uint32_t)raw_kind_of(entry);
+}
+
+/* Both in one order. */
+static nm_status walk_all(walk *state, const raw_ops *ops, nm_error *err)
+{
+    nm_journal_entry entry;
+    size_t at = 0;
+    nm_status status = nm_journal_begin(&state->build->gather->journal, err);
+
+    while (status == NM_OK && nm_journal_next(&state->build->gather->journal, &entry)) {
+        for (; at < ops->count && status == NM_OK && is_before(&ops->items[at], &entry); at++)
+            status = walk_op(state, &ops->items[at], err);
+        if (status == NM_OK)
+            status = walk_entry(state, &entry, err);
+    }
+    for (; at < ops->count && status == NM_OK; at++)
+        status = walk_op(state, &ops->items[at], err);
+    return status;
 }
 
 /* The driver was asked where it had been asked for segments of the pool and for no other memory, or by the same caller: as in
@@ -653,7 +723,8 @@ static nm_status end_refused(walk *state, nm_error *err)
 {
     nm_recorded *recorded = &state->build->workload->recorded;
     nm_gather_failure failure;
-    uint32_t index = 0;
+    nm_workload *workload = state->build->workload;
+    uint32_t request = 0, slot = 0;
     nm_status status;
 
     if (state->refused == NULL)
@@ -665,9 +736,13 @@ static nm_status end_refused(walk *state, nm_error *err)
     recorded->is_refusal_replayed = true;
     failure = *state->refused;
     failure.requested_bytes = largest_request(recorded->refused_bytes);
-    status = add_failed(state, &failure, &index, err);
+    status = number_failed(state, &failure, &request, err);
     if (status == NM_OK)
-        state->build->workload->ops.items[state->refused_at] = (uint32_t)NM_OP_FAILED << NM_OP_INDEX_BITS | index;
+        status = nm_workload_note_ask(workload, request, failure.seq, err); /* none was noted since */
+    if (status == NM_OK)
+        status = nm_workload_take_slot(workload, &slot, err);
+    if (status == NM_OK)
+        workload->ops.items[state->refused_at] = (uint32_t)NM_OP_FAILED << NM_OP_INDEX_BITS | slot;
     return status;
 }
 
@@ -680,9 +755,16 @@ static nm_status walk_baseline(walk *state, nm_error *err)
     for (size_t i = 0; i < gather->ranges.count && status == NM_OK; i++)
         if (gather->ranges.items[i].alloc_seq == NM_NO_SEQ && state->build->ranges[i].owner != NM_RANGE_FOREIGN)
             status = take_range(state, i, err);
-    for (size_t i = 0; i < gather->blocks.count && status == NM_OK; i++)
-        if (gather->blocks.items[i].alloc_seq == NM_NO_SEQ && state->build->request_of[i] != NM_NO_REQUEST)
-            status = begin_life(state, i, err);
+    for (size_t i = 0; i < gather->baseline.count && status == NM_OK; i++) {
+        const nm_gather_row *row = &gather->baseline.items[i];
+        uint32_t slot = 0;
+
+        if (state->build->likes[row->like].state != NM_LIKE_SIZED)
+            continue;
+        status = nm_workload_take_slot(state->build->workload, &slot, err);
+        if (status == NM_OK)
+            status = begin_life(state, slot, row->row, row->like, row->segment_id, err);
+    }
     return status;
 }
 
@@ -705,6 +787,15 @@ static void find_peak(nm_build *build, const raw_ops *ops)
     build->workload->recorded.peak_reserved_bytes = peak;
 }
 
+/* About as many as there will be; what empties the cache is more. */
+static nm_status reserve(const nm_build *build, const raw_ops *ops, nm_error *err)
+{
+    const nm_journal *journal = &build->gather->journal;
+
+    return nm_workload_reserve(build->workload, journal->entry_count + ops->count,
+                               journal->begun_count + build->gather->ranges.count + build->gather->failures.count, err);
+}
+
 static nm_status order_requests(nm_build *build, nm_error *err)
 {
     walk state = {.build = build};
@@ -713,14 +804,19 @@ static nm_status order_requests(nm_build *build, nm_error *err)
 
     find_peak(build, &ops);
     if (status == NM_OK)
+        status = reserve(build, &ops, err);
+    if (status == NM_OK)
         status = walk_baseline(&state, err);
-    for (size_t i = 0; i < ops.count && status == NM_OK; i++)
-        status = walk_op(&state, &ops.items[i], err);
+    if (status == NM_OK)
+        status = nm_workload_lay_out(build, err);
+    if (status == NM_OK)
+        status = walk_all(&state, &ops, err);
     if (status == NM_OK)
         status = end_refused(&state, err);
     end_releases(&state, 0);
     build->workload->recorded.reserved_bytes = state.reserved_bytes;
     free(ops.items);
+    free(state.held.items);
     nm_map_free(&state.let_go);
     return status;
 }
@@ -776,15 +872,16 @@ static nm_status new_build(nm_build *build, nm_error *err)
 {
     build->workload = calloc(1, sizeof *build->workload);
     build->ranges = calloc(build->gather->ranges.count + 1, sizeof *build->ranges);
-    build->request_of = calloc(build->gather->blocks.count + 1, sizeof *build->request_of);
-    if (build->workload == NULL || build->ranges == NULL || build->request_of == NULL)
+    build->likes = calloc(build->gather->likes.count + 1, sizeof *build->likes);
+    build->slot_of = calloc((size_t)build->gather->block_count + 1, sizeof *build->slot_of);
+    if (build->workload == NULL || build->ranges == NULL || build->likes == NULL || build->slot_of == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if (build->gather->ranges.count >= UINT32_MAX || build->gather->blocks.count >= UINT32_MAX)
+    if (build->gather->ranges.count >= UINT32_MAX)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "more than 4 billion allocations");
     return NM_OK;
 }
 
-nm_status nm_workload_new(const nm_gather *gather, size_t heap, const nm_workload_options *options, nm_workload **out,
+nm_status nm_workload_new(nm_gather *gather, size_t heap, const nm_workload_options *options, nm_workload **out,
                           nm_error *err)
 {
     nm_build build = {
@@ -797,35 +894,24 @@ nm_status nm_workload_new(const nm_gather *gather, size_t heap, const nm_workloa
 
     if (status == NM_OK) {
         copy_place(&build);
-        status = claim_ranges(&build, err);
+        status = note_blocks(&build, err);
     }
     if (status == NM_OK)
-        status = add_requests(&build, err);
+        status = add_ranges(&build, err);
     if (status == NM_OK)
         status = order_requests(&build, err);
-    if (status == NM_OK)
-        status = nm_workload_lay_out(&build, err);
+    nm_journal_free(&gather->journal);
     free(build.ranges);
-    free(build.request_of);
+    free(build.likes);
+    free(build.slot_of);
     nm_map_free(&build.lane_of);
     nm_map_free(&build.range_of);
     if (status != NM_OK) {
         nm_workload_free(build.workload);
         build.workload = NULL;
     }
+    if (build.workload != NULL)
+        nm_workload_settle(build.workload);
     *out = build.workload;
     return status;
-}
-
-void nm_workload_free(nm_workload *workload)
-{
-    if (workload == NULL)
-        return;
-    free(workload->requests.items);
-    free(workload->ops.items);
-    free(workload->lanes.items);
-    free(workload->spaces.items);
-    free(workload->seeds.items);
-    free(workload->baseline.items);
-    free(workload);
 }

@@ -23,14 +23,19 @@ typedef enum nm_op_kind {
     NM_OP_LET_GO, /* of the lane with that index: its private pool gave memory back, so that its graph is gone */
 } nm_op_kind;
 
-#define NM_OP_INDEX_BITS 28 /* of the request, or lane; above it the kind */
+/* Above these bits the kind, in them an index: of a block's slot (ALLOC, FREE_REQUESTED, FREE, FAILED), which another block
+ * has behind it; of the request (GIVE_OTHER); of the lane (LET_GO). */
+#define NM_OP_INDEX_BITS 28
 
-typedef struct nm_request {
+typedef struct nm_request { /* as many ask for */
     uint64_t bytes;
-    int64_t seq; /* NM_NO_SEQ: it was there at the beginning */
     uint32_t lane;
     bool is_block_bytes; /* what was asked for is not known; `bytes` is what was handed out */
 } nm_request;
+
+typedef struct nm_baseline_block {
+    uint32_t slot, request;
+} nm_baseline_block;
 
 /* The recorded run. Bytes. */
 typedef struct nm_recorded {
@@ -56,15 +61,32 @@ typedef struct nm_recorded {
     bool has_pause;
 } nm_recorded;
 
+#define NM_SEQ_MARK_ASKS 4096
+
+typedef struct nm_seq_mark {
+    int64_t seq;   /* before the first of its asks */
+    size_t offset; /* in the packed ones */
+} nm_seq_mark;
+
 typedef struct nm_workload {
     struct {
-        nm_request *items;
+        nm_request *items; /* no two alike */
         size_t count, capacity;
     } requests;
     struct {
         uint32_t *items;
         size_t count, capacity;
     } ops;
+    struct {
+        uint32_t *items; /* of each ALLOC, FAILED and TAKE_OTHER in turn its request */
+        size_t count, capacity;
+    } asks;
+    nm_buffer seqs; /* and its seq, as how far it is from the one before */
+    struct {
+        nm_seq_mark *items; /* of every NM_SEQ_MARK_ASKS asks */
+        size_t count, capacity;
+    } seq_marks;
+    uint32_t slot_count;
     struct {
         nm_lane *items;
         size_t count, capacity;
@@ -80,7 +102,7 @@ typedef struct nm_workload {
         size_t count, capacity;
     } seeds;
     struct {
-        uint32_t *items; /* requests that were there at the beginning, by address */
+        nm_baseline_block *items; /* blocks that were there at the beginning, by address */
         size_t count, capacity;
     } baseline;
     uint64_t page_bytes; /* of the recorded expandable segments, of the large pool */
@@ -95,6 +117,14 @@ typedef struct nm_workload {
     void (*tell)(void *told,
                  const void *setting); /* called as each run of it begins, with its nm_setting; NULL: nobody */
     void *told;
+    struct nm_sim_memo *memo; /* borrowed: of its runs (simulate.h); NULL: each one is run */
+    /* While it is made: */
+    nm_map request_of; /* (bytes, lane and is_block_bytes) -> request */
+    int64_t last_seq;
+    struct {
+        uint32_t *items; /* slots without a block; the last is the next to be taken */
+        size_t count, capacity;
+    } unused_slots;
 } nm_workload;
 
 typedef struct nm_workload_options {
@@ -102,6 +132,11 @@ typedef struct nm_workload_options {
     bool is_flush_ignored; /* leave out that the program emptied the cache */
 } nm_workload_options;
 
+/* Of operations: does it ask for something (nm_workload.asks)? */
+static inline bool nm_op_is_ask(nm_op_kind kind)
+{
+    return kind == NM_OP_ALLOC || kind == NM_OP_FAILED || kind == NM_OP_TAKE_OTHER;
+}
 static inline nm_op_kind nm_op_kind_of(uint32_t op)
 {
     return (nm_op_kind)(op >> NM_OP_INDEX_BITS);
@@ -111,14 +146,20 @@ static inline uint32_t nm_op_index_of(uint32_t op)
     return op & ((UINT32_C(1) << NM_OP_INDEX_BITS) - 1);
 }
 
-/* Of the heap with that index, a pool. Reads the gather, which may be freed afterwards. NM_ERR_LIMIT: more than 268 million requests. */
-nm_status nm_workload_new(const nm_gather *gather, size_t heap, const nm_workload_options *options, nm_workload **out,
+/* Of the heap with that index, a pool. Takes the blocks out of the gather, which is of no use for another one then.
+ * NM_ERR_LIMIT: more than 268 million requests. */
+nm_status nm_workload_new(nm_gather *gather, size_t heap, const nm_workload_options *options, nm_workload **out,
                           nm_error *err);
 void nm_workload_free(nm_workload *workload); /* NULL is fine */
 
-/* By hand, for tests and programs without an input: a request of the lane (added by nm_workload_add_lane) comes, goes. */
+/* The seq of the ask with that number; NM_NO_SEQ: it was there at the beginning. Looks at some thousand others. */
+int64_t nm_workload_seq(const nm_workload *workload, size_t ask);
+
+/* By hand, for tests and programs without an input: a lane; an ALLOC or FAILED of it (added by nm_workload_add_lane), whose
+ * slot is *slot, or a TAKE_OTHER; another operation, of which FREE ends the slot. */
 nm_status nm_workload_add_lane(nm_workload *workload, nm_lane lane, nm_error *err);
-nm_status nm_workload_add_request(nm_workload *workload, nm_request request, uint32_t *index, nm_error *err);
+nm_status nm_workload_ask(nm_workload *workload, nm_op_kind kind, nm_request request, int64_t seq, uint32_t *slot,
+                          nm_error *err);
 nm_status nm_workload_add_op(nm_workload *workload, nm_op_kind kind, uint32_t index, nm_error *err);
 
 #endif

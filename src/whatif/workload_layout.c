@@ -13,7 +13,7 @@
 typedef struct layout {
     nm_build *build;
     struct {
-        uint32_t *items; /* blocks of the gather that were there at the beginning, by address */
+        uint32_t *items; /* of gather->baseline, by address */
         size_t count, capacity;
     } blocks;
     struct {
@@ -28,7 +28,7 @@ typedef struct layout {
 
 static const nm_gather_row *block_at(const layout *state, size_t at)
 {
-    return &state->build->gather->blocks.items[state->blocks.items[at]];
+    return &state->build->gather->baseline.items[state->blocks.items[at]];
 }
 
 static const nm_gather_row *range_at(const layout *state, size_t at)
@@ -87,26 +87,36 @@ static nm_status add_index(void *items, size_t *count, size_t *capacity, size_t 
     return status;
 }
 
+static nm_status add_baseline(nm_build *build, const nm_gather_row *block, nm_error *err)
+{
+    nm_workload *workload = build->workload;
+    nm_status status = nm_array_grow(&workload->baseline.items, &workload->baseline.capacity,
+                                     workload->baseline.count + 1, sizeof *workload->baseline.items, err);
+
+    if (status == NM_OK)
+        workload->baseline.items[workload->baseline.count++] =
+            (nm_baseline_block){build->slot_of[block->row] - 1, build->likes[block->like].request - 1};
+    return status;
+}
+
 static nm_status collect(layout *state, nm_error *err)
 {
     nm_build *build = state->build;
-    nm_workload *workload = build->workload;
     const nm_gather *gather = build->gather;
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < gather->blocks.count && status == NM_OK; i++)
-        if (gather->blocks.items[i].alloc_seq == NM_NO_SEQ && build->request_of[i] != NM_NO_REQUEST)
+    for (size_t i = 0; i < gather->baseline.count && status == NM_OK; i++)
+        if (build->slot_of[gather->baseline.items[i].row] != 0)
             status = add_index(&state->blocks.items, &state->blocks.count, &state->blocks.capacity, i, err);
     for (size_t i = 0; i < gather->ranges.count && status == NM_OK; i++)
         if (gather->ranges.items[i].alloc_seq == NM_NO_SEQ && build->ranges[i].owner == NM_RANGE_OURS)
             status = add_index(&state->ranges.items, &state->ranges.count, &state->ranges.capacity, i, err);
     if (state->blocks.count > 1)
-        qsort_r(state->blocks.items, state->blocks.count, sizeof(uint32_t), by_address, gather->blocks.items);
+        qsort_r(state->blocks.items, state->blocks.count, sizeof(uint32_t), by_address, gather->baseline.items);
     if (state->ranges.count > 1)
         qsort_r(state->ranges.items, state->ranges.count, sizeof(uint32_t), by_bin, build);
     for (size_t i = 0; i < state->blocks.count && status == NM_OK; i++)
-        status = add_index(&workload->baseline.items, &workload->baseline.count, &workload->baseline.capacity,
-                           build->request_of[state->blocks.items[i]], err);
+        status = add_baseline(build, block_at(state, i), err);
     return status;
 }
 
@@ -196,8 +206,7 @@ static nm_status add_run(layout *state, uint64_t begin, uint64_t end, nm_error *
         }
         status = add_seed(state, (nm_seed){NM_SEED_FREE, block->address - address, 0}, err);
         if (status == NM_OK)
-            status =
-                add_seed(state, (nm_seed){NM_SEED_USED, bytes, state->build->request_of[state->blocks.items[i]]}, err);
+            status = add_seed(state, (nm_seed){NM_SEED_USED, bytes, state->build->slot_of[block->row] - 1}, err);
         address = block->address + bytes;
         state->placed_count++;
     }

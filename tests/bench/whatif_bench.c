@@ -60,14 +60,13 @@ static nm_workload *make_workload(long request_count, long live_count)
     workload->is_npu = true;
     expect(nm_workload_add_lane(workload, (nm_lane){0, 1}, NULL));
     for (long i = 0; i < request_count; i++) {
-        uint32_t *slot = &live[pick((uint64_t)live_count)]; /* 1 + the request that lives there */
-        uint32_t request;
+        uint32_t *block = &live[pick((uint64_t)live_count)]; /* 1 + the slot of what lives there */
+        uint32_t slot;
 
-        if (*slot != 0)
-            expect(nm_workload_add_op(workload, NM_OP_FREE, *slot - 1, NULL));
-        expect(nm_workload_add_request(workload, (nm_request){.bytes = pick_size(), .seq = i}, &request, NULL));
-        expect(nm_workload_add_op(workload, NM_OP_ALLOC, request, NULL));
-        *slot = request + 1;
+        if (*block != 0)
+            expect(nm_workload_add_op(workload, NM_OP_FREE, *block - 1, NULL));
+        expect(nm_workload_ask(workload, NM_OP_ALLOC, (nm_request){.bytes = pick_size()}, i, &slot, NULL));
+        *block = slot + 1;
     }
     free(live);
     return workload;

@@ -18,6 +18,7 @@
 #include "say/answer.h"
 #include "say/spoken.h"
 #include "store/cleanup.h"
+#include "store/database.h"
 #include "store/publish.h"
 #include "tool/common/answer.h"
 #include "tool/common/busy.h"
@@ -199,6 +200,7 @@ int main(int argc, char **argv)
     options_outcome outcome = export_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
+    nm_db_use_one_thread();
     nm_cleanup_install();
     if (outcome == OPTIONS_READ && options.is_list)
         return run_list(&options);

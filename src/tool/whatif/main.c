@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/shown.h"
 #include "base/spoken.h"
+#include "store/database.h"
 #include "store/publish.h"
 #include "tool/common/answer.h"
 #include "tool/whatif/json.h"
@@ -31,6 +32,7 @@ typedef struct whatif {
     const char *subject; /* that an error is about */
     whatif_input input;
     nm_workload *workload;
+    nm_sim_memo memo; /* of its runs */
     whatif_place place;
     nm_setting recorded;
     nm_sim_result same; /* the recorded setting on an unlimited device */
@@ -137,6 +139,7 @@ static void watch_runs(whatif *run)
                   (options->is_suggest ? 2 * candidates.count : 0);
     run->workload->tell = show_run;
     run->workload->told = run;
+    run->workload->memo = &run->memo;
 }
 
 /* ---- Rows ---- */
@@ -493,6 +496,7 @@ int main(int argc, char **argv)
     options_outcome outcome = whatif_options_read(argc, argv, &options);
 
     nm_io_hold_standard_streams();
+    nm_db_use_one_thread();
     const answer_request request = {"npumem-whatif", options.output_path, options.is_forced, options.is_quiet,
                                     options.paths,   options.path_count,  EXIT_UNUSABLE};
     int result =

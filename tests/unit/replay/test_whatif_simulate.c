@@ -44,23 +44,24 @@ static nm_workload *new_workload(void)
     return workload;
 }
 
-/* `bytes` less than the padding, so that the block is exactly as large. */
-static uint32_t ask_for(nm_workload *workload, uint64_t block_bytes)
+/* A block of exactly that size; its slot. */
+static uint32_t ask_in_lane(nm_workload *workload, uint32_t lane, uint64_t block_bytes)
 {
-    uint32_t index;
+    nm_request request = {.bytes = block_bytes, .lane = lane, .is_block_bytes = true};
+    uint32_t slot;
 
-    ck_assert_int_eq(
-        nm_workload_add_request(
-            workload, (nm_request){.bytes = block_bytes, .seq = (int64_t)workload->ops.count, .is_block_bytes = true},
-            &index, NULL),
-        NM_OK);
-    ck_assert_int_eq(nm_workload_add_op(workload, NM_OP_ALLOC, index, NULL), NM_OK);
-    return index;
+    ck_assert_int_eq(nm_workload_ask(workload, NM_OP_ALLOC, request, (int64_t)workload->ops.count, &slot, NULL), NM_OK);
+    return slot;
 }
 
-static void give_up(nm_workload *workload, uint32_t request)
+static uint32_t ask_for(nm_workload *workload, uint64_t block_bytes)
 {
-    ck_assert_int_eq(nm_workload_add_op(workload, NM_OP_FREE, request, NULL), NM_OK);
+    return ask_in_lane(workload, 0, block_bytes);
+}
+
+static void give_up(nm_workload *workload, uint32_t slot)
+{
+    ck_assert_int_eq(nm_workload_add_op(workload, NM_OP_FREE, slot, NULL), NM_OK);
 }
 
 static nm_setting setting_of(const char *conf)
@@ -212,7 +213,7 @@ START_TEST(streams_do_not_share_and_pending_blocks_wait)
     ck_assert_int_eq(nm_workload_add_lane(workload, (nm_lane){0, 2}, NULL), NM_OK);
     give_up(workload, ask_for(workload, 100 * MIB));
     block = ask_for(workload, 100 * MIB); /* reuses */
-    workload->requests.items[ask_for(workload, 100 * MIB)].lane = 1;
+    ask_in_lane(workload, 1, 100 * MIB);
     nm_workload_add_op(workload, NM_OP_FREE_REQUESTED, block, NULL);
     ask_for(workload, 100 * MIB); /* cannot reuse what is pending */
     give_up(workload, block);
@@ -528,20 +529,36 @@ END_TEST
 
 enum { REQUESTS = 300 };
 
+typedef struct change { /* what happens, noted as it is put into a workload */
+    uint64_t bytes;
+    bool is_alloc;
+} change;
+
+static change changes[2 * REQUESTS];
+static size_t change_count;
+
 static nm_workload *random_workload(uint64_t seed)
 {
     nm_workload *workload = new_workload();
     uint32_t live[REQUESTS];
+    uint64_t live_bytes[REQUESTS];
     size_t live_count = 0;
 
+    change_count = 0;
     random_state = seed * 88172645463325252u;
     for (int i = 0; i < REQUESTS; i++) {
-        live[live_count++] = ask_for(workload, 512 * (1 + next_random(next_random(3) == 0 ? 40000 : 20)));
+        uint64_t bytes = 512 * (1 + next_random(next_random(3) == 0 ? 40000 : 20));
+
+        changes[change_count++] = (change){bytes, true};
+        live_bytes[live_count] = bytes;
+        live[live_count++] = ask_for(workload, bytes);
         while (live_count > 0 && next_random(100) < 45) {
             size_t at = next_random(live_count);
 
+            changes[change_count++] = (change){live_bytes[at], false};
             give_up(workload, live[at]);
             live[at] = live[--live_count];
+            live_bytes[at] = live_bytes[live_count];
         }
     }
     return workload;
@@ -560,9 +577,9 @@ START_TEST(bucket_pools_do_what_counting_blocks_says)
 
         ck_assert_int_eq(nm_bucket_settings_parse("slab:2MiB,classes:[1024,16384,1MiB,4MiB]", &setting.bucket, &err),
                          NM_OK);
-        for (size_t i = 0; i < workload->ops.count; i++) {
-            uint64_t bytes = workload->requests.items[nm_op_index_of(workload->ops.items[i])].bytes;
-            bool is_alloc = nm_op_kind_of(workload->ops.items[i]) == NM_OP_ALLOC;
+        for (size_t i = 0; i < change_count; i++) {
+            uint64_t bytes = changes[i].bytes;
+            bool is_alloc = changes[i].is_alloc;
             size_t class = 0;
 
             while (class < 4 && sizes[class] < bytes)
@@ -605,10 +622,8 @@ START_TEST(the_lower_bound_is_what_counting_says_and_packings_are_no_less)
         nm_packing packing;
         nm_error err;
 
-        for (size_t i = 0; i < workload->ops.count; i++) {
-            uint64_t bytes = workload->requests.items[nm_op_index_of(workload->ops.items[i])].bytes;
-
-            live += nm_op_kind_of(workload->ops.items[i]) == NM_OP_ALLOC ? bytes : 0 - bytes;
+        for (size_t i = 0; i < change_count; i++) {
+            live += changes[i].is_alloc ? changes[i].bytes : 0 - changes[i].bytes;
             peak = live > peak ? live : peak;
         }
         ck_assert_int_eq(nm_packing_find(workload, &packing, &err), NM_OK);
@@ -732,6 +747,58 @@ START_TEST(on_a_device_larger_than_the_smallest_it_fits_as_well)
         }
         nm_workload_free(workload);
     }
+}
+END_TEST
+
+static void expect_equal(const nm_sim_result *a, const nm_sim_result *b, const char *conf, uint64_t capacity)
+{
+    const nm_sim_failure *one = &a->failure, *other = &b->failure;
+
+    ck_assert_msg(a->is_fit == b->is_fit && one->cause == other->cause && one->seq == other->seq &&
+                      one->device_free_bytes == other->device_free_bytes && one->free_bytes == other->free_bytes &&
+                      one->largest_free_bytes == other->largest_free_bytes && one->other_bytes == other->other_bytes,
+                  "%s, %d MiB: the failure", conf, (int)(capacity / MIB));
+    ck_assert_msg(a->peak_reserved_bytes == b->peak_reserved_bytes && a->peak_total_bytes == b->peak_total_bytes &&
+                      a->peak_stuck_bytes == b->peak_stuck_bytes && a->miss_count == b->miss_count &&
+                      a->take_count == b->take_count && a->give_count == b->give_count &&
+                      a->flush_count == b->flush_count && a->last_miss_seq == b->last_miss_seq &&
+                      a->reserved_bytes == b->reserved_bytes && a->request_count == b->request_count,
+                  "%s, %d MiB: the figures", conf, (int)(capacity / MIB));
+}
+
+static void count_runs(void *told, const void *setting)
+{
+    (void)setting;
+    ++*(size_t *)told;
+}
+
+/* With runs that are remembered and without: the same, of devices large and small, and less is run. */
+START_TEST(what_is_known_of_a_device_of_another_size_is_what_a_run_says)
+{
+    static const char *const confs[] = {"", "expandable_segments:True", "max_split_size_mb:21",
+                                        "garbage_collection_threshold:0.2,per_process_memory_fraction:0.5"};
+    size_t run_count = 0, asked_count = 0;
+
+    for (uint64_t seed = 1; seed < 60; seed++) {
+        nm_workload *workload = random_workload(seed);
+        nm_sim_memo memo = {0};
+
+        workload->tell = count_runs;
+        workload->told = &run_count;
+        for (size_t i = 0; i < 4 * 40; i++) {
+            nm_setting setting = setting_of(confs[i / 40]);
+            uint64_t capacity = (20 + next_random(300)) * MIB + next_random(MIB), other = i / 20 % 2 * 3 * MIB;
+
+            workload->memo = NULL;
+            nm_sim_result slow = run(workload, &setting, capacity, other);
+            workload->memo = &memo;
+            nm_sim_result quick = run(workload, &setting, capacity, other);
+            expect_equal(&slow, &quick, confs[i / 40], capacity);
+            asked_count++;
+        }
+        nm_workload_free(workload);
+    }
+    ck_assert_uint_lt(run_count, asked_count * 2 * 9 / 10);
 }
 END_TEST
 
@@ -886,6 +953,7 @@ TEST_SUITE(test_whatif_simulate)
     tcase_add_test(tcase, the_lower_bound_is_what_counting_says_and_packings_are_no_less);
     tcase_add_test(tcase, block_sizes_are_the_best_of_all);
     tcase_add_test(tcase, on_a_device_larger_than_the_smallest_it_fits_as_well);
+    tcase_add_test(tcase, what_is_known_of_a_device_of_another_size_is_what_a_run_says);
     tcase_add_test(tcase, any_workload_ends_and_its_figures_agree);
     tcase_add_test(tcase, any_rows_make_a_workload_that_ends);
     suite_add_tcase(suite, tcase);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0. Made of snapshot_streams.sql by the target `sql`; store/question.h says how it is used. */
+/* clang-format off */
+#ifndef NM_EXPORT_SNAPSHOT_STREAMS_SQL_H
+#define NM_EXPORT_SNAPSHOT_STREAMS_SQL_H
+
+#include "store/question.h"
+
+#define NM_SNAPSHOT_STREAMS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(segment_id) INTEGER(stream)
+NM_QUESTION(snapshot_streams, NM_SNAPSHOT_STREAMS_COLUMNS, NM_QUESTION_NONE)
+
+#endif
