@@ -38,14 +38,16 @@
 #define PRESSURE_SHORT   192 /* then one slow thread is not waited for at the cost of the others */
 #define PATIENCE_NS      1000000000
 #define PATIENCE_SHORT_NS                                                                                              \
-    60000000               /* less than an event waits for room (folder.c), more than a busy machine's time slices */
-#define CLOSING_PASSES   4 /* after the session is closed: threads between claim and publish need some time */
-#define CLOSING_PAUSE_NS 5000000
-#define WARN_AGAIN_NS    60000000000
-#define KEPT_BLOCKS      32 /* a part that is kept has so many at least, so that it is not much larger than it should be */
-#define KEPT_BLOCK_MIN   1024
-#define EVENT_BYTES      4 /* of a compressed event, about */
-#define FLUSH_PASSES     2 /* one that looks, one that is sure to be past the watermark of what was posted */
+    60000000                /* less than an event waits for room (folder.c), more than a busy machine's time slices */
+#define CLOSING_PASSES    4 /* after the session is closed: threads between claim and publish need some time */
+#define CLOSING_PAUSE_NS  5000000
+#define WARN_AGAIN_NS     60000000000
+#define KEPT_BLOCKS       32 /* a part that is kept has so many at least, so that it is not much larger than it should be */
+#define KEPT_BLOCK_MIN    1024
+#define EVENT_BYTES       4    /* of a compressed event, about */
+#define SLICE_EVENTS      4096 /* of all rings; between them the drain looks which ring fills up */
+#define SLICE_RING_EVENTS 16   /* and of each, since that look takes its time too */
+#define FLUSH_PASSES      2    /* one that looks, one that is sure to be past the watermark of what was posted */
 
 typedef struct posted { /* an event of the recorder's own, waiting for older ones */
     uint64_t ticks;
@@ -761,6 +763,18 @@ static nm_status post_sample(void *context, const nm_event *event, nm_error *err
     return nm_drain_post(context, event, err);
 }
 
+/* How many events the block may have when the rings are to be looked after again. Nothing is written while the output is stuck,
+ * so no block is ever too full for what is only counted. */
+static uint32_t slice_end(const nm_drain *drain)
+{
+    uint64_t slice = SLICE_EVENTS + (uint64_t)SLICE_RING_EVENTS * drain->merge.ring_count;
+    uint32_t count = nm_trace_writer_event_count(drain->writer);
+
+    if (drain->merge.is_discarding)
+        return UINT32_MAX;
+    return count + slice < drain->block_events ? (uint32_t)(count + slice) : drain->block_events;
+}
+
 /* Gives the writer what is older than the watermark, in as many blocks as it takes. */
 static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
 {
@@ -773,12 +787,12 @@ static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
             wait_for_reader(drain);
         if (drain->output.is_waiting)
             return NM_OK;
-        /* Nothing is written while the output is stuck, so no block is ever too full for what is only counted. */
-        uint32_t event_max = drain->merge.is_discarding ? UINT32_MAX : drain->block_events;
+        uint32_t event_max = slice_end(drain);
 
         status = nm_ring_merge_release(&drain->merge, watermark, event_max, &is_full, err);
+        nm_ring_merge_spill(&drain->merge);
         due = drain->merge.pause.due;
-        if (status == NM_OK && is_full)
+        if (status == NM_OK && is_full && (drain->merge.wants_border || event_max >= drain->block_events))
             status = seal(drain, 0, err);
         if (status == NM_OK && due != 0)
             status = catch_up(drain, due, err);
@@ -873,7 +887,8 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
         return NM_OK;
     /* relaxed: a sign of life, nothing is read by it */
     atomic_fetch_add_explicit(&drain->folder->session->heartbeat, 1, memory_order_relaxed);
-    nm_clock_refine(&drain->clock, drain->folder->session);
+    if (!nm_ring_merge_is_behind(&drain->merge)) /* what waits is older than what the lines of the clock reach back to */
+        nm_clock_refine(&drain->clock, drain->folder->session);
     nm_status status = look_and_release(drain, false, &is_busy, err);
     if (status == NM_OK)
         status = nm_unify_take_names(&drain->merge.unify, err);
@@ -900,7 +915,7 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
         drain->pause_ns = PAUSE_NS_MAX;
     if (nm_ring_merge_pressure(&drain->merge) >= PRESSURE_HASTE)
         drain->pause_ns = PAUSE_NS_PRESSED;
-    *pause_ns = drain->pause_ns;
+    *pause_ns = nm_ring_merge_is_behind(&drain->merge) ? 0 : drain->pause_ns;
     return status;
 }
 
@@ -983,6 +998,8 @@ static nm_status take_the_rest(nm_drain *drain, nm_error *err)
         if (i + 1 < CLOSING_PASSES && drain->processes.live_count > 0)
             nm_clock_pause(CLOSING_PAUSE_NS);
     }
+    while (status == NM_OK && nm_ring_merge_is_behind(&drain->merge))
+        status = look_and_release(drain, true, &is_busy, err);
     return status == NM_OK ? release(drain, UINT64_MAX, err) : status;
 }
 

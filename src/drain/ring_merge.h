@@ -9,6 +9,7 @@
 #define NM_DRAIN_RING_MERGE_H
 
 #include "drain/pause.h"
+#include "drain/spill.h"
 #include "drain/unify.h"
 
 typedef struct nm_ring_merge_item { /* a record that has been read, but not released */
@@ -21,13 +22,20 @@ typedef struct nm_ring_merge_item { /* a record that has been read, but not rele
 
 #define NM_RING_MERGE_UNREADABLE 254 /* slots that will never be published, or hold nonsense */
 
+typedef struct nm_ring_merge_mark { /* a look that has been put off: at these ticks the ring's head was here */
+    uint64_t position, ticks;
+} nm_ring_merge_mark;
+
 typedef struct nm_ring_merge_ring {
     nm_view view;
-    uint64_t cursor;       /* next position to read */
-    uint64_t thread_id;    /* of the record before the cursor, 0 before the first */
-    uint64_t max_ticks;    /* largest stamp read */
-    uint64_t head;         /* as it was last read */
-    uint64_t look_ticks;   /* when that was, or when the ring did not exist yet */
+    uint64_t cursor;           /* next position to read */
+    uint64_t thread_id;        /* of the record before the cursor, 0 before the first */
+    uint64_t max_ticks;        /* largest stamp read */
+    uint64_t head;             /* as it was last read, or at a mark */
+    uint64_t look_ticks;       /* when that was, or when the ring did not exist yet */
+    uint64_t seen_head;        /* as it was last seen, read or not */
+    nm_ring_merge_mark *marks; /* owned; by position; those below `first_mark` have been read */
+    size_t first_mark, mark_count, mark_capacity;
     bool is_open;          /* the slot at the cursor is claimed and not published */
     uint64_t open_ticks;   /* then: no record from the cursor on is older */
     uint64_t open_since;   /* then: ticks at which it was first seen so */
@@ -45,6 +53,8 @@ typedef struct nm_ring_merge_ring {
 
     nm_ring_merge_item *items; /* owned; ordered by (ticks, position); items below `first` are released */
     size_t first, count, capacity;
+    size_t waiting_events; /* of the items that are not released */
+    bool is_out_of_place;  /* some of those may lie before the first by position */
     nm_block_range *taken; /* owned; of the block under construction */
     size_t taken_count, taken_capacity;
     nm_stack_table stacks; /* of the thread whose records are being released: */
@@ -103,6 +113,9 @@ typedef struct nm_ring_merge {
     nm_map discard_index;      /* thread -> index in discards */
     uint64_t discarded_events; /* waiting to be said */
 
+    uint64_t spilled_slots;                      /* of all rings, as far as their memory has not been given back */
+    uint64_t spill_room_slots, spill_room_ticks; /* so many more may be, and when that was found out */
+
     uint64_t scratch[NM_VIEW_WORDS_MAX];
 } nm_ring_merge;
 
@@ -119,7 +132,7 @@ void nm_ring_merge_count_rings(nm_ring_merge *merge);
 /* Opens the rings that had appeared by then; `begin` may be NULL. Those of a moment before may come later. */
 nm_status nm_ring_merge_find_rings(nm_ring_merge *merge, nm_ring_merge_begin *begin, void *context, nm_error *err);
 
-/* Reads everything published. *watermark: nothing that is not read yet is older, but for threads that were waited for in
+/* Reads what is published, of a ring that has been spilled no more than a part at once. *watermark: nothing that is not read yet is older, but for threads that were waited for in
  * vain. `*is_busy` is set when there was something to read. */
 nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is_busy, nm_error *err);
 
@@ -127,6 +140,12 @@ nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is
  * (then *is_full), or until the trace must be brought up to date first (then merge->pause.due). */
 nm_status nm_ring_merge_release(nm_ring_merge *merge, uint64_t watermark, uint32_t event_max, bool *is_full,
                                 nm_error *err);
+
+/* Copies the slots of rings that fill up faster than they are read out of them; asked often. True: there was one. */
+bool nm_ring_merge_spill(nm_ring_merge *merge);
+
+/* Some ring has been spilled and not read since as far as it was then. */
+bool nm_ring_merge_is_behind(const nm_ring_merge *merge);
 
 /* States the positions of what was released since the last block, and what is read and not released yet; call it before
  * sealing. */
