@@ -790,10 +790,10 @@ static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
         uint32_t event_max = slice_end(drain);
 
         status = nm_ring_merge_release(&drain->merge, watermark, event_max, &is_full, err);
-        nm_ring_merge_spill(&drain->merge);
         due = drain->merge.pause.due;
         if (status == NM_OK && is_full && (drain->merge.wants_border || event_max >= drain->block_events))
             status = seal(drain, 0, err);
+        nm_ring_merge_spill(&drain->merge, is_full);
         if (status == NM_OK && due != 0)
             status = catch_up(drain, due, err);
     } while (status == NM_OK && (is_full || due != 0));

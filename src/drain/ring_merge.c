@@ -382,10 +382,20 @@ nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is
 
 /* ---- Spilling ------------------------------------------------------------------------------------------------------ */
 
-/* Half full and written to meanwhile, or so full that its thread may be waiting. */
-static bool is_filling(const nm_ring_merge_ring *ring, uint64_t head, uint64_t tail)
+static uint64_t first_kept_position(const nm_ring_merge_ring *ring)
 {
-    uint64_t slots = ring->view.slot_count, held = head - tail;
+    uint64_t first = ring->first < ring->count ? ring->items[ring->first].position : ring->cursor;
+
+    for (size_t i = ring->first; ring->is_out_of_place && i < ring->count; i++)
+        if (ring->items[i].position < first)
+            first = ring->items[i].position;
+    return first;
+}
+
+/* Half full from `from` on and written to meanwhile, or so full that its thread may be waiting. */
+static bool is_filling(const nm_ring_merge_ring *ring, uint64_t head, uint64_t from)
+{
+    uint64_t slots = ring->view.slot_count, held = head - from;
 
     if (ring->is_broken || held > slots || held < slots / 2)
         return false;
@@ -417,27 +427,24 @@ static bool put_off(nm_ring_merge_ring *ring, uint64_t head, uint64_t now)
 }
 
 /* What has been read is copied too, unless nothing else would be: then there is only to wait, for an open slot. */
-static bool spill_ring(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t head, uint64_t tail, uint64_t now)
+static void spill_ring(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t head, uint64_t tail, uint64_t now)
 {
     uint64_t to = nm_view_pass_published(&ring->view, ring->cursor > tail ? ring->cursor : tail, head);
 
     if (to - tail < ring->view.slot_count / 4 || !has_spill_room(merge, now, to - tail) || !put_off(ring, head, now))
-        return false;
+        return;
     if (!nm_spill_put(merge->folder, &ring->view, tail, to)) {
         ring->mark_count--;
-        return false;
+        return;
     }
     merge->spilled_slots += to - tail;
     merge->spill_room_slots -= to - tail;
     /* release: pairs with the acquire of the writer that looks for room; the slots are copied */
     atomic_store_explicit(&ring->view.ring->tail, to, memory_order_release);
-    return true;
 }
 
-bool nm_ring_merge_spill(nm_ring_merge *merge)
+void nm_ring_merge_spill(nm_ring_merge *merge, bool has_more)
 {
-    bool has_spilled = false;
-
     for (size_t i = 0; i < merge->ring_count; i++) {
         nm_ring_merge_ring *ring = merge->rings[i];
         uint64_t now = now_ticks(merge);
@@ -445,13 +452,13 @@ bool nm_ring_merge_spill(nm_ring_merge *merge)
         uint64_t head = atomic_load_explicit(&ring->view.ring->head, memory_order_acquire);
         /* relaxed: only the drain writes tail */
         uint64_t tail = atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
+        uint64_t kept = has_more ? tail : first_kept_position(ring);
 
         nm_view_refresh(&ring->view);
-        if (is_filling(ring, head, tail))
-            has_spilled |= spill_ring(merge, ring, head, tail, now);
+        if (is_filling(ring, head, kept > tail ? kept : tail))
+            spill_ring(merge, ring, head, tail, now);
         ring->seen_head = head;
     }
-    return has_spilled;
 }
 
 /* ---- Releasing ----------------------------------------------------------------------------------------------------- */
@@ -852,16 +859,6 @@ nm_status nm_ring_merge_release(nm_ring_merge *merge, uint64_t watermark, uint32
 }
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------------- */
-
-static uint64_t first_kept_position(const nm_ring_merge_ring *ring)
-{
-    uint64_t first = ring->first < ring->count ? ring->items[ring->first].position : ring->cursor;
-
-    for (size_t i = ring->first; ring->is_out_of_place && i < ring->count; i++)
-        if (ring->items[i].position < first)
-            first = ring->items[i].position;
-    return first;
-}
 
 /* What of a paused process is kept elsewhere is not going to be written. A list that has no room is one line shorter. */
 static nm_status state_pending(nm_ring_merge *merge, const nm_ring_merge_ring *ring, nm_error *err)

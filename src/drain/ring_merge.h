@@ -141,8 +141,9 @@ nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is
 nm_status nm_ring_merge_release(nm_ring_merge *merge, uint64_t watermark, uint32_t event_max, bool *is_full,
                                 nm_error *err);
 
-/* Copies the slots of rings that fill up faster than they are read out of them; asked often. True: there was one. */
-bool nm_ring_merge_spill(nm_ring_merge *merge);
+/* Copies the slots of rings that fill up faster than they are read out of them; asked often. `has_more`: there is more to release
+ * than fits the block; else the block is written before long, and what is in it holds no room then. */
+void nm_ring_merge_spill(nm_ring_merge *merge, bool has_more);
 
 /* Some ring has been spilled and not read since as far as it was then. */
 bool nm_ring_merge_is_behind(const nm_ring_merge *merge);
