@@ -99,7 +99,9 @@ struct nm_drain {
     int64_t check_at_ns;
     int64_t pause_ns;
     size_t names_missing;
-    uint64_t watermark;    /* of the last pass: what is older has been written */
+    uint64_t watermark; /* of the last pass that was not put off: what is older has been written */
+    bool is_asked;      /* somebody waits for what was recorded so far: nothing is put off */
+    bool is_put_off;    /* in the last pass rings filled up so fast that they were copied, and nothing else was done */
     unsigned flush_passes; /* until a block is sealed for a snapshot of a program; 0: none is */
 };
 
@@ -775,7 +777,12 @@ static uint32_t slice_end(const nm_drain *drain)
     return count + slice < drain->block_events ? (uint32_t)(count + slice) : drain->block_events;
 }
 
-/* Gives the writer what is older than the watermark, in as many blocks as it takes. */
+static bool may_put_off(const nm_drain *drain)
+{
+    return !drain->is_finishing && !drain->is_asked;
+}
+
+/* Gives the writer what is older than the watermark, in as many blocks as it takes; or a part of it, and the pass is put off. */
 static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
 {
     nm_status status;
@@ -793,11 +800,11 @@ static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
         due = drain->merge.pause.due;
         if (status == NM_OK && is_full && (drain->merge.wants_border || event_max >= drain->block_events))
             status = seal(drain, 0, err);
-        nm_ring_merge_spill(&drain->merge, is_full);
         if (status == NM_OK && due != 0)
             status = catch_up(drain, due, err);
-    } while (status == NM_OK && (is_full || due != 0));
-    return status == NM_OK ? write_posts(drain, watermark, err) : status;
+        drain->is_put_off = nm_ring_merge_spill(&drain->merge, is_full) && is_full && may_put_off(drain);
+    } while (status == NM_OK && (is_full || due != 0) && !drain->is_put_off);
+    return status == NM_OK && !drain->is_put_off ? write_posts(drain, watermark, err) : status;
 }
 
 /* ---- Passes -------------------------------------------------------------------------------------------------------- */
@@ -847,11 +854,15 @@ static nm_status look_and_release(nm_drain *drain, bool is_forced, bool *is_busy
         status = nm_ring_merge_find_rings(&drain->merge, NULL, NULL, err);
     nm_processes_mark_rings(&drain->processes);
     set_patience(drain);
-    if (status == NM_OK)
-        status = nm_ring_merge_look(&drain->merge, &watermark, is_busy, err);
+    drain->is_put_off =
+        nm_ring_merge_is_behind(&drain->merge) && nm_ring_merge_spill(&drain->merge, true) && may_put_off(drain);
+    if (status != NM_OK || drain->is_put_off)
+        return status;
+    status = nm_ring_merge_look(&drain->merge, &watermark, is_busy, err);
     if (status == NM_OK)
         status = release(drain, watermark, err);
-    drain->watermark = watermark;
+    if (!drain->is_put_off)
+        drain->watermark = watermark;
     return status;
 }
 
@@ -887,7 +898,8 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
         return NM_OK;
     /* relaxed: a sign of life, nothing is read by it */
     atomic_fetch_add_explicit(&drain->folder->session->heartbeat, 1, memory_order_relaxed);
-    if (!nm_ring_merge_is_behind(&drain->merge)) /* what waits is older than what the lines of the clock reach back to */
+    if (!nm_ring_merge_is_behind(
+            &drain->merge)) /* what waits is older than what the lines of the clock reach back to */
         nm_clock_refine(&drain->clock, drain->folder->session);
     nm_status status = look_and_release(drain, false, &is_busy, err);
     if (status == NM_OK)
@@ -915,7 +927,9 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
         drain->pause_ns = PAUSE_NS_MAX;
     if (nm_ring_merge_pressure(&drain->merge) >= PRESSURE_HASTE)
         drain->pause_ns = PAUSE_NS_PRESSED;
-    *pause_ns = nm_ring_merge_is_behind(&drain->merge) ? 0 : drain->pause_ns;
+    *pause_ns = drain->pause_ns;
+    if (nm_ring_merge_is_behind(&drain->merge)) /* who sleeps while a machine is busy is woken in time */
+        *pause_ns = drain->is_put_off ? PAUSE_NS_PRESSED : 0;
     return status;
 }
 
@@ -923,12 +937,15 @@ nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
 {
     uint64_t asked_at = nm_clock_ticks(drain->folder->session->clock_kind);
     int64_t until_ns = nm_clock_monotonic_ns() + wait_ns_max, pause_ns;
+
+    drain->is_asked = true;
     nm_status status = nm_drain_pass(drain, &pause_ns, err);
 
     while (status == NM_OK && drain->watermark < asked_at && nm_clock_monotonic_ns() < until_ns) {
         nm_clock_pause(PAUSE_NS_SHORT);
         status = nm_drain_pass(drain, &pause_ns, err);
     }
+    drain->is_asked = false;
     return status;
 }
 

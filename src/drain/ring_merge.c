@@ -16,7 +16,7 @@
 #define NEW_RINGS_MAX   (1u << 20)  /* between two looks; more is nonsense in the session file */
 #define AHEAD_NS_MAX    1000000000u /* a stamp further in the future is nonsense in a ring */
 #define PATIENCE_NS     1000000000u
-#define READ_AHEAD      65536      /* records of a ring that was spilled which wait to be released at once */
+#define READ_AHEAD      16384      /* records of a ring that was spilled which wait to be released at once */
 #define ROOM_NS         100000000u /* between two looks at how much may be spilled */
 #define UNKNOWN_HAPPENS 1          /* events that an unreadable run of slots stands for: it was one call at least */
 
@@ -148,7 +148,9 @@ static bool is_event(uint32_t kind)
 /* Room for one more at the end: slides what is left to the front when at least half has been released. */
 static nm_status reserve_item(nm_ring_merge_ring *ring, nm_error *err)
 {
-    if (ring->count == ring->capacity && ring->first > ring->count / 2) {
+    if (ring->count < ring->capacity)
+        return NM_OK;
+    if (ring->first > ring->count / 2) {
         memmove(ring->items, ring->items + ring->first, (ring->count - ring->first) * sizeof *ring->items);
         ring->count -= ring->first;
         ring->first = 0;
@@ -167,7 +169,8 @@ static nm_status push_item(nm_ring_merge_ring *ring, nm_ring_merge_item item, nm
     size_t at = ring->count++;
     for (; at > ring->first && ring->items[at - 1].ticks > item.ticks; at--)
         ring->items[at] = ring->items[at - 1];
-    ring->is_out_of_place |= at + 1 < ring->count;
+    if (at + 1 < ring->count)
+        ring->disordered_end = item.position + 1;
     ring->waiting_events += is_event(item.kind);
     ring->items[at] = item;
     if (item.ticks > ring->max_ticks)
@@ -382,11 +385,16 @@ nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is
 
 /* ---- Spilling ------------------------------------------------------------------------------------------------------ */
 
+bool nm_ring_merge_is_disordered(const nm_ring_merge_ring *ring)
+{
+    return ring->first < ring->count && ring->items[ring->first].position < ring->disordered_end;
+}
+
 static uint64_t first_kept_position(const nm_ring_merge_ring *ring)
 {
     uint64_t first = ring->first < ring->count ? ring->items[ring->first].position : ring->cursor;
 
-    for (size_t i = ring->first; ring->is_out_of_place && i < ring->count; i++)
+    for (size_t i = ring->first; nm_ring_merge_is_disordered(ring) && i < ring->count; i++)
         if (ring->items[i].position < first)
             first = ring->items[i].position;
     return first;
@@ -443,8 +451,10 @@ static void spill_ring(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t 
     atomic_store_explicit(&ring->view.ring->tail, to, memory_order_release);
 }
 
-void nm_ring_merge_spill(nm_ring_merge *merge, bool has_more)
+bool nm_ring_merge_spill(nm_ring_merge *merge, bool has_more)
 {
+    uint64_t spilled_before = merge->spilled_slots;
+
     for (size_t i = 0; i < merge->ring_count; i++) {
         nm_ring_merge_ring *ring = merge->rings[i];
         uint64_t now = now_ticks(merge);
@@ -459,6 +469,7 @@ void nm_ring_merge_spill(nm_ring_merge *merge, bool has_more)
             spill_ring(merge, ring, head, tail, now);
         ring->seen_head = head;
     }
+    return merge->spilled_slots > spilled_before && merge->spilled_slots < merge->spill_room_slots;
 }
 
 /* ---- Releasing ----------------------------------------------------------------------------------------------------- */
@@ -822,35 +833,66 @@ static nm_status release_item(nm_ring_merge *merge, nm_ring_merge_ring *ring, co
     return item->kind < NM_RING_THREAD ? write_event(merge, ring, item, &record, err) : NM_OK;
 }
 
+/* Up to these ticks the first ring's records come before those of every other ring, and are older than the watermark. */
+static uint64_t run_end(const nm_ring_merge *merge, uint64_t watermark)
+{
+    uint64_t end = watermark;
+
+    for (size_t child = 1; child <= 2 && child < merge->heap_count; child++) {
+        uint64_t ticks = merge->heap[child]->items[merge->heap[child]->first].ticks;
+
+        end = ticks < end ? ticks : end;
+    }
+    return end;
+}
+
+/* The front of the ring goes into the trace. */
+static nm_status release_front(nm_ring_merge *merge, nm_ring_merge_ring *ring, nm_error *err)
+{
+    nm_ring_merge_item item = ring->items[ring->first++];
+
+    ring->waiting_events -= is_event(item.kind);
+    merge->has_released = true;
+    nm_status status = release_item(merge, ring, &item, err);
+    merge->pause.caught_up = 0;
+    if (status == NM_OK)
+        status = take_position(ring, &item, err);
+    if (ring->first == ring->count)
+        ring->first = ring->count = 0;
+    return status;
+}
+
+/* Must the loop stop before the front of the ring is released? */
+static bool is_at_border(nm_ring_merge *merge, const nm_ring_merge_ring *ring, uint32_t event_max, bool *is_full)
+{
+    *is_full = nm_trace_writer_event_count(merge->writer) >= event_max || merge->wants_border;
+    if (*is_full)
+        return true;
+    if (merge->pause.pauser == NULL || !merge->pause.is_used || !is_catch_up_due(merge, ring))
+        return false;
+    merge->pause.due = ring->view.process_number;
+    return true;
+}
+
+/* A run of records of one ring that are older than what all others have needs no look at those. */
 nm_status nm_ring_merge_release(nm_ring_merge *merge, uint64_t watermark, uint32_t event_max, bool *is_full,
                                 nm_error *err)
 {
     nm_status status = build_heap(merge, watermark, err);
+    bool is_over = false;
 
     *is_full = false;
     while (merge->heap_count > 0 && status == NM_OK) {
         nm_ring_merge_ring *ring = merge->heap[0];
-        nm_ring_merge_item item = ring->items[ring->first];
+        uint64_t end = run_end(merge, watermark);
 
-        if (nm_trace_writer_event_count(merge->writer) >= event_max || merge->wants_border) {
-            *is_full = true;
+        do {
+            is_over = is_at_border(merge, ring, event_max, is_full);
+            if (!is_over)
+                status = release_front(merge, ring, err);
+        } while (!is_over && status == NM_OK && has_older(ring, end));
+        if (is_over)
             break;
-        }
-        if (merge->pause.pauser != NULL && merge->pause.is_used && is_catch_up_due(merge, ring)) {
-            merge->pause.due = ring->view.process_number;
-            break;
-        }
-        ring->first++;
-        ring->waiting_events -= is_event(item.kind);
-        merge->has_released = true;
-        status = release_item(merge, ring, &item, err);
-        merge->pause.caught_up = 0;
-        if (status == NM_OK)
-            status = take_position(ring, &item, err);
-        if (ring->first == ring->count) {
-            ring->first = ring->count = 0;
-            ring->is_out_of_place = false;
-        }
         if (!has_older(ring, watermark))
             merge->heap[0] = merge->heap[--merge->heap_count];
         sift_down(merge, 0);

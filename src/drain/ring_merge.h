@@ -26,6 +26,12 @@ typedef struct nm_ring_merge_mark { /* a look that has been put off: at these ti
     uint64_t position, ticks;
 } nm_ring_merge_mark;
 
+#define NM_RING_MERGE_HEAPS 8
+
+typedef struct nm_ring_merge_heap { /* what a heap of the process is called in the trace */
+    uint64_t local_id, id;
+} nm_ring_merge_heap;
+
 typedef struct nm_ring_merge_ring {
     nm_view view;
     uint64_t cursor;           /* next position to read */
@@ -53,12 +59,13 @@ typedef struct nm_ring_merge_ring {
 
     nm_ring_merge_item *items; /* owned; ordered by (ticks, position); items below `first` are released */
     size_t first, count, capacity;
-    size_t waiting_events; /* of the items that are not released */
-    bool is_out_of_place;  /* some of those may lie before the first by position */
-    nm_block_range *taken; /* owned; of the block under construction */
+    size_t waiting_events;   /* of the items that are not released */
+    uint64_t disordered_end; /* items at positions below it may stand behind younger positions */
+    nm_block_range *taken;   /* owned; of the block under construction */
     size_t taken_count, taken_capacity;
     nm_stack_table stacks; /* of the thread whose records are being released: */
     nm_stack_table python_frames;
+    nm_ring_merge_heap heaps[NM_RING_MERGE_HEAPS]; /* by local_id; those looked for last */
     uint64_t stacks_thread;
     nm_block_range released; /* what was released last; thread 0: nothing yet */
 } nm_ring_merge_ring;
@@ -142,8 +149,9 @@ nm_status nm_ring_merge_release(nm_ring_merge *merge, uint64_t watermark, uint32
                                 nm_error *err);
 
 /* Copies the slots of rings that fill up faster than they are read out of them; asked often. `has_more`: there is more to release
- * than fits the block; else the block is written before long, and what is in it holds no room then. */
-void nm_ring_merge_spill(nm_ring_merge *merge, bool has_more);
+ * than fits the block; else the block is written before long, and what is in it holds no room then. True: there was such a ring,
+ * and no more than half of the room for what is spilled is taken, so that all else may wait. */
+bool nm_ring_merge_spill(nm_ring_merge *merge, bool has_more);
 
 /* Some ring has been spilled and not read since as far as it was then. */
 bool nm_ring_merge_is_behind(const nm_ring_merge *merge);
@@ -178,6 +186,9 @@ nm_status nm_ring_merge_say_unreadable(nm_ring_merge *merge, uint64_t thread_id,
 
 /* Writes again, and says by LOSS events what was counted meanwhile. */
 nm_status nm_ring_merge_say_discards(nm_ring_merge *merge, nm_error *err);
+
+/* Some of what waits to be released may lie before the first of it, by position. */
+bool nm_ring_merge_is_disordered(const nm_ring_merge_ring *ring);
 
 /* Everything that was published in it has been released. */
 bool nm_ring_merge_is_empty(const nm_ring_merge_ring *ring);
