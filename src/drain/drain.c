@@ -913,7 +913,7 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
         status = nm_sampler_pass(&drain->sampler, &drain->processes, post_sample, drain, err);
     if (status == NM_OK)
         status = nm_objects_look(&drain->objects, &drain->merge, post_sample, drain, err);
-    if (status == NM_OK && !drain->output.is_waiting)
+    if (status == NM_OK && !drain->output.is_waiting && !drain->is_put_off) /* else rings were not read since a death */
         status = nm_processes_end(&drain->processes, err);
     if (status == NM_OK)
         status = look_at_descendants(drain, false, err);
