@@ -16,7 +16,8 @@
 #define NEW_RINGS_MAX   (1u << 20)  /* between two looks; more is nonsense in the session file */
 #define AHEAD_NS_MAX    1000000000u /* a stamp further in the future is nonsense in a ring */
 #define PATIENCE_NS     1000000000u
-#define READ_AHEAD      16384      /* records of a ring that was spilled which wait to be released at once */
+#define READ_AHEAD      16384 /* records of a ring that was spilled which wait to be released at once */
+#define PREFETCH_ITEMS  8
 #define ROOM_NS         100000000u /* between two looks at how much may be spilled */
 #define UNKNOWN_HAPPENS 1          /* events that an unreadable run of slots stands for: it was one call at least */
 
@@ -851,6 +852,7 @@ static nm_status release_front(nm_ring_merge *merge, nm_ring_merge_ring *ring, n
 {
     nm_ring_merge_item item = ring->items[ring->first++];
 
+    __builtin_prefetch(&ring->items[ring->first + PREFETCH_ITEMS]);
     ring->waiting_events -= is_event(item.kind);
     merge->has_released = true;
     nm_status status = release_item(merge, ring, &item, err);

@@ -12,6 +12,8 @@
 
 #include "drain/spill.h"
 
+#define READ_AHEAD_SLOTS 16
+
 static nm_slot *slot_of(void *file, uint64_t slot_count, uint64_t position)
 {
     return (nm_slot *)((char *)file + NM_RING_HEADER_BYTES) + (position & (slot_count - 1));
@@ -112,6 +114,7 @@ nm_view_state nm_view_read(const nm_view *view, uint64_t position, uint64_t head
 {
     uint64_t valid = load_valid(view, position);
 
+    __builtin_prefetch(slot_at(view, position + READ_AHEAD_SLOTS)); /* a slot is a line, and few are in reach */
     assert(position < head);
     if (!is_first(valid, position))
         return NM_VIEW_OPEN;

@@ -34,8 +34,10 @@ typedef struct walk_step { /* of the walk that writes a definition behind all th
 } walk_step;
 
 typedef struct value_list {
-    uint64_t *values;
+    uint64_t *values; /* where all are the same none stands here */
     size_t count, capacity;
+    size_t same_count; /* so many of the first are `first` */
+    uint64_t first;
 } value_list;
 
 typedef struct field_list { /* of a kind: which columns its events go to, from where in an event */
@@ -455,6 +457,29 @@ static nm_status reserve_columns(nm_trace_writer *writer, field_list *list, uint
     return status;
 }
 
+static void spell_out(value_list *column)
+{
+    for (size_t i = 0; i < column->same_count; i++)
+        column->values[i] = column->first;
+}
+
+/* Most columns have one value in all of a block: those are counted. */
+static inline void add_value(value_list *column, uint64_t value)
+{
+    size_t at = column->count++;
+
+    if (at == column->same_count) {
+        if (at == 0)
+            column->first = value;
+        if (value == column->first) {
+            column->same_count++;
+            return;
+        }
+        spell_out(column);
+    }
+    column->values[at] = value;
+}
+
 static void store(nm_trace_writer *writer, const nm_event *event, const field_list *list)
 {
     if (writer->kind_place[event->kind] == 0) {
@@ -462,10 +487,8 @@ static void store(nm_trace_writer *writer, const nm_event *event, const field_li
         writer->kind_place[event->kind] = (uint8_t)writer->kind_count;
     }
     writer->kinds.values[writer->kinds.count++] = writer->kind_place[event->kind] - 1u;
-    for (unsigned i = 0; i < list->count; i++) {
-        value_list *column = &writer->columns[list->fields[i]];
-        column->values[column->count++] = *(const uint64_t *)((const char *)event + list->offsets[i]);
-    }
+    for (unsigned i = 0; i < list->count; i++)
+        add_value(&writer->columns[list->fields[i]], *(const uint64_t *)((const char *)event + list->offsets[i]));
     writer->value_count += list->count + 1u;
     writer->event_count++;
 }
@@ -584,8 +607,10 @@ static nm_status append_columns(nm_trace_writer *writer, nm_error *err)
             continue;
         status = nm_buffer_append(&writer->raw, &(uint8_t){(uint8_t)i}, 1, err);
         if (status == NM_OK)
-            status = nm_column_write(writer->column_writer, column->values, column->count, events_with(writer, i),
-                                     &writer->raw, err);
+            status = column->same_count == column->count
+                         ? nm_column_write_constant(writer->column_writer, column->first, &writer->raw, err)
+                         : nm_column_write(writer->column_writer, column->values, column->count, events_with(writer, i),
+                                           &writer->raw, err);
     }
     return status;
 }
@@ -669,7 +694,7 @@ static void begin_next_block(nm_trace_writer *writer)
     writer->value_count = 0;
     writer->kinds.count = 0;
     for (int i = 0; i < NM_FIELD_COUNT; i++)
-        writer->columns[i].count = 0;
+        writer->columns[i].count = writer->columns[i].same_count = 0;
     memset(writer->kind_place, 0, sizeof writer->kind_place);
     writer->kind_count = 0;
     writer->block_stamp++;
