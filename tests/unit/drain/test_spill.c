@@ -268,6 +268,44 @@ START_TEST(an_open_slot_is_not_copied)
 }
 END_TEST
 
+/* Passes that only copy have not read what a process recorded last: it has not ended for them. */
+START_TEST(a_process_that_dies_while_rings_fill_up_ends_behind_its_events)
+{
+    hand_process other;
+    hand_ring last;
+    hand_mortal mortal;
+    trace_content content;
+    size_t ended_at = 0;
+
+    open_rings(SLOTS);
+    hand_mortal_begin(&mortal);
+    hand_process_join(&other, bench.folder_path, mortal.pid, mortal.start_time);
+    hand_ring_make(&last, &other, SLOTS, mortal.pid, "last");
+    drain_bench_run_ms(&bench, 20);
+    fill_and_spill();
+    hand_mark(&last, "the last");
+    hand_mortal_end(&mortal);
+    for (int i = 0; i < 3; i++) {
+        sleep_ms(120); /* a look at who lives comes every tenth of a second */
+        fill_and_spill();
+    }
+    drain_bench_finish(&bench, &content);
+    for (size_t i = 0; i < content.event_count; i++) {
+        const nm_event *event = &content.events[i];
+
+        if (event->kind == NM_EVENT_PROCESS_END && event->number == (int64_t)other.number)
+            ended_at = i;
+        if (event->thread_id == last.thread)
+            ck_assert_uint_eq(ended_at, 0);
+    }
+    ck_assert_uint_gt(ended_at, 0);
+    trace_content_free(&content);
+    hand_ring_unmap(&last);
+    hand_process_leave(&other);
+    close_rings();
+}
+END_TEST
+
 static ssize_t write_nothing(int fd, const void *data, size_t len, off_t offset)
 {
     (void)fd, (void)data, (void)len, (void)offset;
@@ -515,6 +553,7 @@ TEST_SUITE(test_spill)
     tcase_add_test(tests, memory_of_what_is_written_is_given_back_and_the_file_is_used_again);
     tcase_add_test(tests, rings_that_are_read_in_time_are_not_spilled);
     tcase_add_test(tests, an_open_slot_is_not_copied);
+    tcase_add_test(tests, a_process_that_dies_while_rings_fill_up_ends_behind_its_events);
     tcase_add_test(tests, without_room_a_ring_stays_full_and_is_read_as_always);
     tcase_add_test(tests, the_first_file_that_cannot_be_made_leaves_none);
     tcase_add_test(tests, no_more_is_spilled_than_there_is_room_for);
