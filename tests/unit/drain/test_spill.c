@@ -225,6 +225,27 @@ START_TEST(memory_of_what_is_written_is_given_back_and_the_file_is_used_again)
 }
 END_TEST
 
+/* A part of what was spilled is written; the ring has all the room that it got. */
+START_TEST(the_ring_keeps_its_room_while_what_was_spilled_is_written)
+{
+    open_rings(SLOTS);
+    fill_and_spill();
+    drain_bench_run_ms(&bench, 5);
+    uint64_t held = hand_claim(&holder, 1);
+    nm_ring_number step = {.ticks = hand_ticks(&holder)};
+    write_events(SLOTS / 16 * 15);
+    drain_bench_pass(&bench);
+    uint64_t tail = atomic_load(&rings[0].ring->tail);
+    drain_bench_run_ms(&bench, 100); /* blocks are written meanwhile, without what waits for the open slot */
+    ck_assert_uint_gt(atomic_load(&spill_of(0)->tail), 0);
+    ck_assert_uint_lt(atomic_load(&spill_of(0)->tail), atomic_load(&spill_of(0)->end));
+    ck_assert_uint_eq(atomic_load(&rings[0].ring->tail), tail);
+    hand_publish(&holder, held, NM_EVENT_STEP, &step, sizeof step);
+    finish_and_check();
+    close_rings();
+}
+END_TEST
+
 START_TEST(rings_that_are_read_in_time_are_not_spilled)
 {
     open_rings(SLOTS);
@@ -551,6 +572,7 @@ TEST_SUITE(test_spill)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, what_was_spilled_comes_in_the_order_of_stamps);
     tcase_add_test(tests, memory_of_what_is_written_is_given_back_and_the_file_is_used_again);
+    tcase_add_test(tests, the_ring_keeps_its_room_while_what_was_spilled_is_written);
     tcase_add_test(tests, rings_that_are_read_in_time_are_not_spilled);
     tcase_add_test(tests, an_open_slot_is_not_copied);
     tcase_add_test(tests, a_process_that_dies_while_rings_fill_up_ends_behind_its_events);
