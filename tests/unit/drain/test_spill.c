@@ -485,6 +485,91 @@ START_TEST(a_kill_before_the_tails_follow_a_block_leaves_each_event_once)
 }
 END_TEST
 
+/* ---- Files that are not what they were ------------------------------------------------------------------------------ */
+
+typedef struct loss {
+    uint64_t found, unrecovered;
+    bool is_at_least;
+} loss;
+
+static loss recover_loss(void)
+{
+    nm_bytes trace = trace_load(bench.trace_path);
+    nm_buffer whole = {0};
+    nm_recovery recovery;
+    trace_content content;
+    nm_error err = {0};
+    loss result = {0};
+    uint64_t last = 0;
+
+    ck_assert_msg(nm_recover_rings(trace, &recovery, &err) == NM_OK, "%s", err.text);
+    nm_buffer_append(&whole, trace.data, recovery.trace_bytes, NULL);
+    nm_buffer_append(&whole, recovery.blocks.data, recovery.blocks.len, NULL);
+    trace_content_read(&content, (nm_bytes){whole.data, whole.len});
+    for (size_t i = 0; i < content.event_count; i++) {
+        const nm_event *event = &content.events[i];
+
+        if (event->kind != NM_EVENT_ALLOC)
+            continue;
+        ck_assert_uint_lt(event->address, next_event);
+        ck_assert(result.found == 0 || event->address > last);
+        last = event->address;
+        result.found++;
+    }
+    result.unrecovered = recovery.events_unrecovered;
+    result.is_at_least = recovery.is_at_least;
+    trace_content_free(&content);
+    nm_buffer_free(&whole);
+    nm_recovery_free(&recovery);
+    free((void *)trace.data);
+    return result;
+}
+
+static void write_at(int ring, uint64_t offset, const void *bytes, size_t len)
+{
+    char path[256];
+
+    spill_path(ring, path);
+    int fd = open(path, O_RDWR);
+    ck_assert_int_eq(pwrite(fd, bytes, len, (off_t)offset), (ssize_t)len);
+    close(fd);
+}
+
+START_TEST(a_second_file_that_is_gone_or_nonsense_is_a_loss_that_is_said)
+{
+    static const uint64_t nonsense[] = {0, 1, 3, UINT64_MAX};
+    uint64_t spilled, word;
+    char path[256];
+
+    open_rings(SLOTS);
+    fill_and_spill();
+    write_events(100);
+    spilled = next_event - 50;
+    ck_assert_uint_eq(recover_loss().found, next_event);
+    for (size_t field = 0; field < sizeof(nm_ring_spill) / sizeof word; field++)
+        for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
+            memcpy(&word, (uint64_t *)spill_of(0) + field, sizeof word);
+            write_at(0, field * sizeof word, &nonsense[i], sizeof word);
+            loss lost =
+                recover_loss(); /* whatever is said in the file: no event twice, none out of order, and a loss is said */
+            ck_assert_msg(lost.found == next_event || (lost.unrecovered > 0 && lost.is_at_least), "word %zu, %zu",
+                          field, i);
+            write_at(0, field * sizeof word, &word, sizeof word);
+        }
+    write_at(0, NM_RING_HEADER_BYTES + 1000 * NM_RING_SLOT_BYTES, "nonsense", 8);
+    loss lost = recover_loss();
+    ck_assert_uint_eq(lost.found, next_event - 1);
+    ck_assert_uint_eq(lost.unrecovered, 1);
+    spill_path(0, path);
+    ck_assert_int_eq(unlink(path), 0);
+    lost = recover_loss();
+    ck_assert_uint_lt(lost.found, spilled);
+    ck_assert_uint_gt(lost.unrecovered, 0);
+    ck_assert(lost.is_at_least);
+    close_rings();
+}
+END_TEST
+
 /* ---- Threads ------------------------------------------------------------------------------------------------------- */
 
 #define RACERS       4
@@ -583,6 +668,7 @@ TEST_SUITE(test_spill)
     tcase_add_test(tests, a_kill_between_the_copy_and_either_store_leaves_each_event_once);
     tcase_add_test(tests, a_kill_while_an_empty_spill_begins_anew_leaves_each_event_once);
     tcase_add_test(tests, a_kill_before_the_tails_follow_a_block_leaves_each_event_once);
+    tcase_add_test(tests, a_second_file_that_is_gone_or_nonsense_is_a_loss_that_is_said);
     tcase_add_test(tests, racing_threads_with_rings_that_are_too_small_lose_no_order);
     suite_add_tcase(suite, tests);
     return suite;
