@@ -160,6 +160,14 @@ static nm_status begin_syncs(nm_drain *drain, const nm_drain_options *options, n
 
 static nm_status bring_up_to_date(void *context, uint64_t process, nm_error *err);
 
+/* While a block is made: what is in it holds its slots until it is written. */
+static void look_after_rings(void *context)
+{
+    nm_drain *drain = context;
+
+    nm_ring_merge_spill(&drain->merge, true);
+}
+
 nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error *err)
 {
     nm_drain *drain = calloc(1, sizeof *drain);
@@ -196,6 +204,7 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
     }
     nm_trace_writer_observe(drain->writer, options->observer, options->observer_context);
     nm_ring_merge_init(&drain->merge, options->folder, drain->writer, options->namer);
+    nm_trace_writer_breathe(drain->writer, look_after_rings, drain);
     drain->merge.pause.pauser = options->pauser;
     nm_processes_init(&drain->processes, &drain->merge);
     nm_descendants_init(&drain->descendants, &drain->processes);

@@ -85,6 +85,8 @@ struct nm_trace_writer {
 
     nm_trace_observer *observer; /* or NULL */
     void *observer_context;
+    void (*breathe)(void *context); /* or NULL */
+    void *breathe_context;
 };
 
 nm_status nm_trace_writer_new(const nm_session *session, nm_trace_writer **out, nm_error *err)
@@ -145,6 +147,12 @@ void nm_trace_writer_observe(nm_trace_writer *writer, nm_trace_observer *observe
 {
     writer->observer = observer;
     writer->observer_context = context;
+}
+
+void nm_trace_writer_breathe(nm_trace_writer *writer, void (*breathe)(void *context), void *context)
+{
+    writer->breathe = breathe;
+    writer->breathe_context = context;
 }
 
 uint64_t nm_trace_writer_block_index(const nm_trace_writer *writer)
@@ -605,6 +613,8 @@ static nm_status append_columns(nm_trace_writer *writer, nm_error *err)
 
         if (column->count == 0)
             continue;
+        if (writer->breathe != NULL)
+            writer->breathe(writer->breathe_context);
         status = nm_buffer_append(&writer->raw, &(uint8_t){(uint8_t)i}, 1, err);
         if (status == NM_OK)
             status = column->same_count == column->count
