@@ -205,7 +205,7 @@ static nm_status find_waiting_stack(nm_ring_merge *merge, nm_ring_merge_ring *ri
     uint64_t scratch[NM_VIEW_WORDS_MAX];
     nm_view_record record;
 
-    for (size_t i = ring->first; i < ring->count; i++) {
+    for (size_t i = ring->first; nm_ring_merge_is_disordered(ring) && i < ring->count; i++) {
         const nm_ring_merge_item *item = &ring->items[i];
 
         if (item->kind != NM_RING_STACK || item->thread_id != thread_id ||
@@ -235,12 +235,27 @@ static nm_status find_stack(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint
     return status;
 }
 
+/* A heap keeps its number. In a recovery it has to be recalled each time. */
+static nm_status find_heap(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t local_id, uint64_t *id,
+                           nm_error *err)
+{
+    nm_ring_merge_heap *known = &ring->heaps[local_id % NM_RING_MERGE_HEAPS];
+    nm_status status = NM_OK;
+
+    if (known->local_id != local_id || merge->unify.recall != NULL) {
+        status = nm_unify_heap(&merge->unify, ring->view.process_number, local_id, &known->id, err);
+        known->local_id = status == NM_OK ? local_id : 0;
+    }
+    *id = known->id;
+    return status;
+}
+
 /* Splits nm_ring_where. */
 static nm_status take_where(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t where, nm_event *event,
                             nm_error *err)
 {
     event->flags = where >> 16 & 0xffff;
-    nm_status status = nm_unify_heap(&merge->unify, ring->view.process_number, where & 0xffff, &event->heap_id, err);
+    nm_status status = find_heap(merge, ring, where & 0xffff, &event->heap_id, err);
     return status == NM_OK ? find_stack(merge, ring, event->thread_id, where >> 32, &event->stack_id, err) : status;
 }
 
@@ -408,12 +423,28 @@ static nm_status decode_objects(nm_ring_merge *merge, nm_ring_merge_ring *ring, 
     return take_where(merge, ring, objects->where, event, err);
 }
 
+/* By stores of several words: what compilers make of a struct that is zeroed, one instruction that repeats itself, takes as long
+ * as all the rest of a decoded event. */
+typedef uint64_t words __attribute__((vector_size(32), aligned(8), may_alias));
+
+static inline void clear(nm_event *event)
+{
+    words *at = (words *)event;
+    uint64_t *rest = (uint64_t *)(at + sizeof *event / sizeof *at);
+
+    for (size_t i = 0; i < sizeof *event / sizeof *at; i++)
+        at[i] = (words){0};
+    for (size_t i = 0; i < sizeof *event % sizeof *at / sizeof *rest; i++)
+        rest[i] = 0;
+}
+
 nm_status nm_decode_event(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_ring_merge_item *item,
                           const nm_view_record *record, nm_event *event, nm_error *err)
 {
-    *event = (nm_event){.kind = record->kind,
-                        .time_ns = nm_clock_to_ns(merge->folder->session, item->ticks),
-                        .thread_id = item->thread_id};
+    clear(event);
+    event->kind = record->kind;
+    event->time_ns = nm_clock_to_ns(merge->folder->session, item->ticks);
+    event->thread_id = item->thread_id;
 
     switch (record->kind) {
     case NM_EVENT_ALLOC:

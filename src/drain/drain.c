@@ -38,14 +38,16 @@
 #define PRESSURE_SHORT   192 /* then one slow thread is not waited for at the cost of the others */
 #define PATIENCE_NS      1000000000
 #define PATIENCE_SHORT_NS                                                                                              \
-    60000000               /* less than an event waits for room (folder.c), more than a busy machine's time slices */
-#define CLOSING_PASSES   4 /* after the session is closed: threads between claim and publish need some time */
-#define CLOSING_PAUSE_NS 5000000
-#define WARN_AGAIN_NS    60000000000
-#define KEPT_BLOCKS      32 /* a part that is kept has so many at least, so that it is not much larger than it should be */
-#define KEPT_BLOCK_MIN   1024
-#define EVENT_BYTES      4 /* of a compressed event, about */
-#define FLUSH_PASSES     2 /* one that looks, one that is sure to be past the watermark of what was posted */
+    60000000                /* less than an event waits for room (folder.c), more than a busy machine's time slices */
+#define CLOSING_PASSES    4 /* after the session is closed: threads between claim and publish need some time */
+#define CLOSING_PAUSE_NS  5000000
+#define WARN_AGAIN_NS     60000000000
+#define KEPT_BLOCKS       32 /* a part that is kept has so many at least, so that it is not much larger than it should be */
+#define KEPT_BLOCK_MIN    1024
+#define EVENT_BYTES       4    /* of a compressed event, about */
+#define SLICE_EVENTS      4096 /* of all rings; between them the drain looks which ring fills up */
+#define SLICE_RING_EVENTS 16   /* and of each, since that look takes its time too */
+#define FLUSH_PASSES      2    /* one that looks, one that is sure to be past the watermark of what was posted */
 
 typedef struct posted { /* an event of the recorder's own, waiting for older ones */
     uint64_t ticks;
@@ -97,7 +99,9 @@ struct nm_drain {
     int64_t check_at_ns;
     int64_t pause_ns;
     size_t names_missing;
-    uint64_t watermark;    /* of the last pass: what is older has been written */
+    uint64_t watermark; /* of the last pass that was not put off: what is older has been written */
+    bool is_asked;      /* somebody waits for what was recorded so far: nothing is put off */
+    bool is_put_off;    /* in the last pass rings filled up so fast that they were copied, and nothing else was done */
     unsigned flush_passes; /* until a block is sealed for a snapshot of a program; 0: none is */
 };
 
@@ -156,6 +160,14 @@ static nm_status begin_syncs(nm_drain *drain, const nm_drain_options *options, n
 
 static nm_status bring_up_to_date(void *context, uint64_t process, nm_error *err);
 
+/* While a block is made: what is in it holds its slots until it is written. */
+static void look_after_rings(void *context)
+{
+    nm_drain *drain = context;
+
+    nm_ring_merge_spill(&drain->merge, true);
+}
+
 nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error *err)
 {
     nm_drain *drain = calloc(1, sizeof *drain);
@@ -192,6 +204,7 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
     }
     nm_trace_writer_observe(drain->writer, options->observer, options->observer_context);
     nm_ring_merge_init(&drain->merge, options->folder, drain->writer, options->namer);
+    nm_trace_writer_breathe(drain->writer, look_after_rings, drain);
     drain->merge.pause.pauser = options->pauser;
     nm_processes_init(&drain->processes, &drain->merge);
     nm_descendants_init(&drain->descendants, &drain->processes);
@@ -761,7 +774,24 @@ static nm_status post_sample(void *context, const nm_event *event, nm_error *err
     return nm_drain_post(context, event, err);
 }
 
-/* Gives the writer what is older than the watermark, in as many blocks as it takes. */
+/* How many events the block may have when the rings are to be looked after again. Nothing is written while the output is stuck,
+ * so no block is ever too full for what is only counted. */
+static uint32_t slice_end(const nm_drain *drain)
+{
+    uint64_t slice = SLICE_EVENTS + (uint64_t)SLICE_RING_EVENTS * drain->merge.ring_count;
+    uint32_t count = nm_trace_writer_event_count(drain->writer);
+
+    if (drain->merge.is_discarding)
+        return UINT32_MAX;
+    return count + slice < drain->block_events ? (uint32_t)(count + slice) : drain->block_events;
+}
+
+static bool may_put_off(const nm_drain *drain)
+{
+    return !drain->is_finishing && !drain->is_asked;
+}
+
+/* Gives the writer what is older than the watermark, in as many blocks as it takes; or a part of it, and the pass is put off. */
 static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
 {
     nm_status status;
@@ -773,17 +803,17 @@ static nm_status release(nm_drain *drain, uint64_t watermark, nm_error *err)
             wait_for_reader(drain);
         if (drain->output.is_waiting)
             return NM_OK;
-        /* Nothing is written while the output is stuck, so no block is ever too full for what is only counted. */
-        uint32_t event_max = drain->merge.is_discarding ? UINT32_MAX : drain->block_events;
+        uint32_t event_max = slice_end(drain);
 
         status = nm_ring_merge_release(&drain->merge, watermark, event_max, &is_full, err);
         due = drain->merge.pause.due;
-        if (status == NM_OK && is_full)
+        if (status == NM_OK && is_full && (drain->merge.wants_border || event_max >= drain->block_events))
             status = seal(drain, 0, err);
         if (status == NM_OK && due != 0)
             status = catch_up(drain, due, err);
-    } while (status == NM_OK && (is_full || due != 0));
-    return status == NM_OK ? write_posts(drain, watermark, err) : status;
+        drain->is_put_off = nm_ring_merge_spill(&drain->merge, is_full) && is_full && may_put_off(drain);
+    } while (status == NM_OK && (is_full || due != 0) && !drain->is_put_off);
+    return status == NM_OK && !drain->is_put_off ? write_posts(drain, watermark, err) : status;
 }
 
 /* ---- Passes -------------------------------------------------------------------------------------------------------- */
@@ -833,11 +863,15 @@ static nm_status look_and_release(nm_drain *drain, bool is_forced, bool *is_busy
         status = nm_ring_merge_find_rings(&drain->merge, NULL, NULL, err);
     nm_processes_mark_rings(&drain->processes);
     set_patience(drain);
-    if (status == NM_OK)
-        status = nm_ring_merge_look(&drain->merge, &watermark, is_busy, err);
+    drain->is_put_off =
+        nm_ring_merge_is_behind(&drain->merge) && nm_ring_merge_spill(&drain->merge, true) && may_put_off(drain);
+    if (status != NM_OK || drain->is_put_off)
+        return status;
+    status = nm_ring_merge_look(&drain->merge, &watermark, is_busy, err);
     if (status == NM_OK)
         status = release(drain, watermark, err);
-    drain->watermark = watermark;
+    if (!drain->is_put_off)
+        drain->watermark = watermark;
     return status;
 }
 
@@ -873,7 +907,9 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
         return NM_OK;
     /* relaxed: a sign of life, nothing is read by it */
     atomic_fetch_add_explicit(&drain->folder->session->heartbeat, 1, memory_order_relaxed);
-    nm_clock_refine(&drain->clock, drain->folder->session);
+    if (!nm_ring_merge_is_behind(
+            &drain->merge)) /* what waits is older than what the lines of the clock reach back to */
+        nm_clock_refine(&drain->clock, drain->folder->session);
     nm_status status = look_and_release(drain, false, &is_busy, err);
     if (status == NM_OK)
         status = nm_unify_take_names(&drain->merge.unify, err);
@@ -886,7 +922,7 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
         status = nm_sampler_pass(&drain->sampler, &drain->processes, post_sample, drain, err);
     if (status == NM_OK)
         status = nm_objects_look(&drain->objects, &drain->merge, post_sample, drain, err);
-    if (status == NM_OK && !drain->output.is_waiting)
+    if (status == NM_OK && !drain->output.is_waiting && !drain->is_put_off) /* else rings were not read since a death */
         status = nm_processes_end(&drain->processes, err);
     if (status == NM_OK)
         status = look_at_descendants(drain, false, err);
@@ -901,6 +937,8 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     if (nm_ring_merge_pressure(&drain->merge) >= PRESSURE_HASTE)
         drain->pause_ns = PAUSE_NS_PRESSED;
     *pause_ns = drain->pause_ns;
+    if (nm_ring_merge_is_behind(&drain->merge)) /* who sleeps while a machine is busy is woken in time */
+        *pause_ns = drain->is_put_off ? PAUSE_NS_PRESSED : 0;
     return status;
 }
 
@@ -908,12 +946,15 @@ nm_status nm_drain_catch_up(nm_drain *drain, int64_t wait_ns_max, nm_error *err)
 {
     uint64_t asked_at = nm_clock_ticks(drain->folder->session->clock_kind);
     int64_t until_ns = nm_clock_monotonic_ns() + wait_ns_max, pause_ns;
+
+    drain->is_asked = true;
     nm_status status = nm_drain_pass(drain, &pause_ns, err);
 
     while (status == NM_OK && drain->watermark < asked_at && nm_clock_monotonic_ns() < until_ns) {
         nm_clock_pause(PAUSE_NS_SHORT);
         status = nm_drain_pass(drain, &pause_ns, err);
     }
+    drain->is_asked = false;
     return status;
 }
 
@@ -983,6 +1024,8 @@ static nm_status take_the_rest(nm_drain *drain, nm_error *err)
         if (i + 1 < CLOSING_PASSES && drain->processes.live_count > 0)
             nm_clock_pause(CLOSING_PAUSE_NS);
     }
+    while (status == NM_OK && nm_ring_merge_is_behind(&drain->merge))
+        status = look_and_release(drain, true, &is_busy, err);
     return status == NM_OK ? release(drain, UINT64_MAX, err) : status;
 }
 

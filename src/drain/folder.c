@@ -324,8 +324,8 @@ void nm_folder_close(nm_folder *folder)
 
 static bool is_numbered_file(const char *name)
 {
-    return (name[0] == 'p' || name[0] == 'r' || name[0] == NM_RING_REFUSED_PREFIX) && name[1] == '.' && name[2] != 0 &&
-           name[2 + strspn(name + 2, "0123456789")] == 0;
+    return (name[0] == 'p' || name[0] == 'r' || name[0] == NM_RING_SPILL_PREFIX || name[0] == NM_RING_REFUSED_PREFIX) &&
+           name[1] == '.' && name[2] != 0 && name[2 + strspn(name + 2, "0123456789")] == 0;
 }
 
 static void remove_files(int folder)

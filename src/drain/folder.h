@@ -66,7 +66,7 @@ bool nm_folder_has_refused(const nm_folder *folder, uint64_t pid); /* has this o
 void nm_folder_remove_file(const nm_folder *folder, char prefix, uint64_t number);
 
 /*
- * Gives the bytes of file `prefix`.`number` (prefix 'p' or 'r'): mapped shared and writable, or in a copy when the folder
+ * Gives the bytes of file `prefix`.`number` (prefix 'p', 'r' or, of a copy, 's'): mapped shared and writable, or in a copy when the folder
  * is one. NM_END: not there, shorter than `min_bytes`, or not to be had now. Give it back with nm_folder_unmap.
  */
 nm_status nm_folder_map(const nm_folder *folder, char prefix, uint64_t number, size_t min_bytes, void **data,

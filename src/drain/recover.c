@@ -140,8 +140,8 @@ static nm_status begin_ring(void *context, nm_ring_merge_ring *ring, nm_error *e
     nm_known_ring *known = nm_known_find_ring(&work->known, ring->view.ring_id);
     uint64_t thread_id = 0;
 
+    ring->cursor = nm_view_tail(&ring->view);
     /* relaxed: a copy; the drain is dead or moves it on only over what stands in the trace */
-    ring->cursor = atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
     ring->said_drops = atomic_load_explicit(&ring->view.ring->lost_count, memory_order_relaxed);
     if (known == NULL)
         return NM_OK;
@@ -188,8 +188,7 @@ static uint64_t process_of(const recovery_work *work, const nm_known_ring *ring)
  * processes were paused that is as it should be. */
 static bool has_let_go(const recovery_work *work, const nm_ring_merge_ring *ring, const nm_known_ring *known)
 {
-    /* relaxed: a copy */
-    uint64_t tail = atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
+    uint64_t tail = nm_view_tail(&ring->view);
     const nm_ring_session *session = work->folder.session;
     uint32_t reasons = atomic_load_explicit(&session->is_paused, memory_order_relaxed) & ~(uint32_t)NM_PAUSED_FOR_GOOD;
 

@@ -16,7 +16,10 @@
 #define NEW_RINGS_MAX   (1u << 20)  /* between two looks; more is nonsense in the session file */
 #define AHEAD_NS_MAX    1000000000u /* a stamp further in the future is nonsense in a ring */
 #define PATIENCE_NS     1000000000u
-#define UNKNOWN_HAPPENS 1 /* events that an unreadable run of slots stands for: it was one call at least */
+#define READ_AHEAD      16384 /* records of a ring that was spilled which wait to be released at once */
+#define PREFETCH_ITEMS  8
+#define ROOM_NS         100000000u /* between two looks at how much may be spilled */
+#define UNKNOWN_HAPPENS 1          /* events that an unreadable run of slots stands for: it was one call at least */
 
 void nm_ring_merge_init(nm_ring_merge *merge, nm_folder *folder, nm_trace_writer *writer, const nm_namer *namer)
 {
@@ -35,6 +38,7 @@ static void free_ring(nm_ring_merge *merge, nm_ring_merge_ring *ring)
     nm_view_close(merge->folder, &ring->view);
     nm_stack_table_free(&ring->stacks);
     nm_stack_table_free(&ring->python_frames);
+    free(ring->marks);
     free(ring->items);
     free(ring->taken);
     free(ring->skips);
@@ -137,10 +141,17 @@ nm_status nm_ring_merge_find_rings(nm_ring_merge *merge, nm_ring_merge_begin *be
 
 /* ---- Looking ------------------------------------------------------------------------------------------------------- */
 
+static bool is_event(uint32_t kind)
+{
+    return kind < NM_RING_THREAD && kind != NM_EVENT_LOSS;
+}
+
 /* Room for one more at the end: slides what is left to the front when at least half has been released. */
 static nm_status reserve_item(nm_ring_merge_ring *ring, nm_error *err)
 {
-    if (ring->count == ring->capacity && ring->first > ring->count / 2) {
+    if (ring->count < ring->capacity)
+        return NM_OK;
+    if (ring->first > ring->count / 2) {
         memmove(ring->items, ring->items + ring->first, (ring->count - ring->first) * sizeof *ring->items);
         ring->count -= ring->first;
         ring->first = 0;
@@ -159,6 +170,9 @@ static nm_status push_item(nm_ring_merge_ring *ring, nm_ring_merge_item item, nm
     size_t at = ring->count++;
     for (; at > ring->first && ring->items[at - 1].ticks > item.ticks; at--)
         ring->items[at] = ring->items[at - 1];
+    if (at + 1 < ring->count)
+        ring->disordered_end = item.position + 1;
+    ring->waiting_events += is_event(item.kind);
     ring->items[at] = item;
     if (item.ticks > ring->max_ticks)
         ring->max_ticks = item.ticks;
@@ -176,11 +190,6 @@ static nm_status push_unreadable(nm_ring_merge_ring *ring, uint32_t slot_count, 
     ring->known_runs += slot_count == 0 || ring->cursor < ring->known_end;
     ring->cursor += slot_count;
     return push_item(ring, item, err);
-}
-
-static bool is_event(uint32_t kind)
-{
-    return kind < NM_RING_THREAD && kind != NM_EVENT_LOSS;
 }
 
 static nm_status push_record(nm_ring_merge *merge, nm_ring_merge_ring *ring, const nm_view_record *record,
@@ -254,7 +263,7 @@ static nm_status skip_unpublished(nm_ring_merge_ring *ring, uint64_t known_from,
 static nm_status read_ring(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t head_before, uint64_t ticks_before,
                            nm_error *err)
 {
-    uint64_t newest_ticks = ring->look_ticks + nm_clock_span_ticks(merge->folder->session, AHEAD_NS_MAX);
+    uint64_t newest_ticks = now_ticks(merge) + nm_clock_span_ticks(merge->folder->session, AHEAD_NS_MAX);
     uint64_t first = ring->cursor;
     nm_status status = NM_OK;
 
@@ -284,24 +293,71 @@ static nm_status read_ring(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint6
     return status;
 }
 
+/* The look that was put off and is made next: as far as READ_AHEAD allows, one at least. NULL: it is the ring's turn as it is
+ * now. An open slot is looked at as it is, and what is behind it was not spilled. */
+static const nm_ring_merge_mark *next_mark(nm_ring_merge_ring *ring)
+{
+    const nm_ring_merge_mark *mark = NULL;
+
+    while (ring->first_mark < ring->mark_count &&
+           (ring->is_open || ring->marks[ring->first_mark].position <= ring->cursor))
+        ring->first_mark++;
+    if (ring->first_mark == ring->mark_count) {
+        ring->first_mark = ring->mark_count = 0;
+        return NULL;
+    }
+    do
+        mark = &ring->marks[ring->first_mark++];
+    while (ring->first_mark < ring->mark_count && ring->marks[ring->first_mark].position - ring->cursor <= READ_AHEAD);
+    ring->first_mark--; /* kept until it has been read up to there */
+    return mark;
+}
+
+/* Enough of it waits to be released, and is going to be. */
+static bool is_read_ahead(const nm_ring_merge *merge, const nm_ring_merge_ring *ring)
+{
+    return ring->first_mark < ring->mark_count && !ring->is_open && ring->count - ring->first >= READ_AHEAD &&
+           ring->items[ring->first].ticks + merge->margin_ticks < ring->look_ticks;
+}
+
 static nm_status look_at_ring(nm_ring_merge *merge, nm_ring_merge_ring *ring, bool *is_busy, nm_error *err)
 {
     uint64_t head_before = ring->head, ticks_before = ring->look_ticks, cursor_before = ring->cursor;
 
-    if (ring->is_broken)
+    if (ring->is_broken || is_read_ahead(merge, ring))
         return NM_OK;
+    const nm_ring_merge_mark *mark = next_mark(ring);
     ring->look_ticks = now_ticks(merge);
     /* acquire: keeps the time in front of the look; the records have their own in `valid` */
-    ring->head = atomic_load_explicit(&ring->view.ring->head, memory_order_acquire);
+    ring->head = ring->seen_head = atomic_load_explicit(&ring->view.ring->head, memory_order_acquire);
     nm_view_refresh(&ring->view);
-    if (ring->head < ring->cursor || ring->head - ring->cursor > ring->view.slot_count) {
+    uint64_t from = ring->cursor > ring->view.spill.end ? ring->cursor : ring->view.spill.end;
+    if (ring->head < from || ring->head - from > ring->view.slot_count) {
         ring->is_broken = true;
         ring->is_open = false;
         return push_unreadable(ring, 0, err);
     }
+    if (mark != NULL) {
+        ring->head = mark->position;
+        ring->look_ticks = mark->ticks;
+    }
     nm_status status = read_ring(merge, ring, head_before, ticks_before, err);
     *is_busy = *is_busy || ring->cursor != cursor_before;
     return status;
+}
+
+/* What was published since the look that was made last has not been read. */
+static bool is_behind(const nm_ring_merge_ring *ring)
+{
+    return ring->first_mark < ring->mark_count && !ring->is_broken;
+}
+
+bool nm_ring_merge_is_behind(const nm_ring_merge *merge)
+{
+    for (size_t i = 0; i < merge->ring_count; i++)
+        if (is_behind(merge->rings[i]))
+            return true;
+    return false;
 }
 
 nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is_busy, nm_error *err)
@@ -313,6 +369,8 @@ nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is
         nm_ring_merge_ring *ring = merge->rings[i];
 
         status = look_at_ring(merge, ring, is_busy, err);
+        if (is_behind(ring) && ring->look_ticks < bound)
+            bound = ring->look_ticks;
         if (ring->is_open && !ring->is_overdue && ring->open_ticks < bound)
             bound = ring->open_ticks;
     }
@@ -324,6 +382,95 @@ nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is
         bound = merge->numbers_ticks;
     *watermark = bound > merge->margin_ticks ? bound - merge->margin_ticks : 0;
     return status;
+}
+
+/* ---- Spilling ------------------------------------------------------------------------------------------------------ */
+
+bool nm_ring_merge_is_disordered(const nm_ring_merge_ring *ring)
+{
+    return ring->first < ring->count && ring->items[ring->first].position < ring->disordered_end;
+}
+
+static uint64_t first_kept_position(const nm_ring_merge_ring *ring)
+{
+    uint64_t first = ring->first < ring->count ? ring->items[ring->first].position : ring->cursor;
+
+    for (size_t i = ring->first; nm_ring_merge_is_disordered(ring) && i < ring->count; i++)
+        if (ring->items[i].position < first)
+            first = ring->items[i].position;
+    return first;
+}
+
+/* Half full from `from` on and written to meanwhile, or so full that its thread may be waiting. */
+static bool is_filling(const nm_ring_merge_ring *ring, uint64_t head, uint64_t from)
+{
+    uint64_t slots = ring->view.slot_count, held = head - from;
+
+    if (ring->is_broken || held > slots || held < slots / 2)
+        return false;
+    return head != ring->seen_head || held >= slots - slots / 8;
+}
+
+static bool has_spill_room(nm_ring_merge *merge, uint64_t now, uint64_t slots)
+{
+    if (now - merge->spill_room_ticks >= nm_clock_span_ticks(merge->folder->session, ROOM_NS)) {
+        merge->spill_room_slots = nm_spill_room(merge->folder, merge->spilled_slots);
+        merge->spill_room_ticks = now;
+    }
+    return slots <= merge->spill_room_slots;
+}
+
+/* Notes the look that is put off: `now` is from before head was read. */
+static bool put_off(nm_ring_merge_ring *ring, uint64_t head, uint64_t now)
+{
+    if (ring->mark_count == ring->mark_capacity && ring->first_mark > ring->mark_count / 2) {
+        memmove(ring->marks, ring->marks + ring->first_mark,
+                (ring->mark_count - ring->first_mark) * sizeof *ring->marks);
+        ring->mark_count -= ring->first_mark;
+        ring->first_mark = 0;
+    }
+    if (nm_array_grow(&ring->marks, &ring->mark_capacity, ring->mark_count + 1, sizeof *ring->marks, NULL) != NM_OK)
+        return false;
+    ring->marks[ring->mark_count++] = (nm_ring_merge_mark){head, now};
+    return true;
+}
+
+/* What has been read is copied too, unless nothing else would be: then there is only to wait, for an open slot. */
+static void spill_ring(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t head, uint64_t tail, uint64_t now)
+{
+    uint64_t to = nm_view_pass_published(&ring->view, ring->cursor > tail ? ring->cursor : tail, head);
+
+    if (to - tail < ring->view.slot_count / 4 || !has_spill_room(merge, now, to - tail) || !put_off(ring, head, now))
+        return;
+    if (!nm_spill_put(merge->folder, &ring->view, tail, to)) {
+        ring->mark_count--;
+        return;
+    }
+    merge->spilled_slots += to - tail;
+    merge->spill_room_slots -= to - tail;
+    /* release: pairs with the acquire of the writer that looks for room; the slots are copied */
+    atomic_store_explicit(&ring->view.ring->tail, to, memory_order_release);
+}
+
+bool nm_ring_merge_spill(nm_ring_merge *merge, bool has_more)
+{
+    uint64_t spilled_before = merge->spilled_slots;
+
+    for (size_t i = 0; i < merge->ring_count; i++) {
+        nm_ring_merge_ring *ring = merge->rings[i];
+        uint64_t now = now_ticks(merge);
+        /* acquire: keeps the time in front; the records have their own in `valid` */
+        uint64_t head = atomic_load_explicit(&ring->view.ring->head, memory_order_acquire);
+        /* relaxed: only the drain writes tail */
+        uint64_t tail = atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
+        uint64_t kept = has_more ? tail : first_kept_position(ring);
+
+        nm_view_refresh(&ring->view);
+        if (is_filling(ring, head, kept > tail ? kept : tail))
+            spill_ring(merge, ring, head, tail, now);
+        ring->seen_head = head;
+    }
+    return merge->spilled_slots > spilled_before && merge->spilled_slots < merge->spill_room_slots;
 }
 
 /* ---- Releasing ----------------------------------------------------------------------------------------------------- */
@@ -687,32 +834,67 @@ static nm_status release_item(nm_ring_merge *merge, nm_ring_merge_ring *ring, co
     return item->kind < NM_RING_THREAD ? write_event(merge, ring, item, &record, err) : NM_OK;
 }
 
+/* Up to these ticks the first ring's records come before those of every other ring, and are older than the watermark. */
+static uint64_t run_end(const nm_ring_merge *merge, uint64_t watermark)
+{
+    uint64_t end = watermark;
+
+    for (size_t child = 1; child <= 2 && child < merge->heap_count; child++) {
+        uint64_t ticks = merge->heap[child]->items[merge->heap[child]->first].ticks;
+
+        end = ticks < end ? ticks : end;
+    }
+    return end;
+}
+
+/* The front of the ring goes into the trace. */
+static nm_status release_front(nm_ring_merge *merge, nm_ring_merge_ring *ring, nm_error *err)
+{
+    nm_ring_merge_item item = ring->items[ring->first++];
+
+    __builtin_prefetch(&ring->items[ring->first + PREFETCH_ITEMS]);
+    ring->waiting_events -= is_event(item.kind);
+    merge->has_released = true;
+    nm_status status = release_item(merge, ring, &item, err);
+    merge->pause.caught_up = 0;
+    if (status == NM_OK)
+        status = take_position(ring, &item, err);
+    if (ring->first == ring->count)
+        ring->first = ring->count = 0;
+    return status;
+}
+
+/* Must the loop stop before the front of the ring is released? */
+static bool is_at_border(nm_ring_merge *merge, const nm_ring_merge_ring *ring, uint32_t event_max, bool *is_full)
+{
+    *is_full = nm_trace_writer_event_count(merge->writer) >= event_max || merge->wants_border;
+    if (*is_full)
+        return true;
+    if (merge->pause.pauser == NULL || !merge->pause.is_used || !is_catch_up_due(merge, ring))
+        return false;
+    merge->pause.due = ring->view.process_number;
+    return true;
+}
+
+/* A run of records of one ring that are older than what all others have needs no look at those. */
 nm_status nm_ring_merge_release(nm_ring_merge *merge, uint64_t watermark, uint32_t event_max, bool *is_full,
                                 nm_error *err)
 {
     nm_status status = build_heap(merge, watermark, err);
+    bool is_over = false;
 
     *is_full = false;
     while (merge->heap_count > 0 && status == NM_OK) {
         nm_ring_merge_ring *ring = merge->heap[0];
-        nm_ring_merge_item item = ring->items[ring->first];
+        uint64_t end = run_end(merge, watermark);
 
-        if (nm_trace_writer_event_count(merge->writer) >= event_max || merge->wants_border) {
-            *is_full = true;
+        do {
+            is_over = is_at_border(merge, ring, event_max, is_full);
+            if (!is_over)
+                status = release_front(merge, ring, err);
+        } while (!is_over && status == NM_OK && has_older(ring, end));
+        if (is_over)
             break;
-        }
-        if (merge->pause.pauser != NULL && merge->pause.is_used && is_catch_up_due(merge, ring)) {
-            merge->pause.due = ring->view.process_number;
-            break;
-        }
-        ring->first++;
-        merge->has_released = true;
-        status = release_item(merge, ring, &item, err);
-        merge->pause.caught_up = 0;
-        if (status == NM_OK)
-            status = take_position(ring, &item, err);
-        if (ring->first == ring->count)
-            ring->first = ring->count = 0;
         if (!has_older(ring, watermark))
             merge->heap[0] = merge->heap[--merge->heap_count];
         sift_down(merge, 0);
@@ -721,16 +903,6 @@ nm_status nm_ring_merge_release(nm_ring_merge *merge, uint64_t watermark, uint32
 }
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------------- */
-
-static uint64_t first_kept_position(const nm_ring_merge_ring *ring)
-{
-    uint64_t first = ring->cursor;
-
-    for (size_t i = ring->first; i < ring->count; i++)
-        if (ring->items[i].position < first)
-            first = ring->items[i].position;
-    return first;
-}
 
 /* What of a paused process is kept elsewhere is not going to be written. A list that has no room is one line shorter. */
 static nm_status state_pending(nm_ring_merge *merge, const nm_ring_merge_ring *ring, nm_error *err)
@@ -744,8 +916,7 @@ static nm_status state_pending(nm_ring_merge *merge, const nm_ring_merge_ring *r
 
     if (merge->pause.pauser != NULL && nm_pause_reasons(&merge->pause, ring->view.process_number) != 0)
         return NM_OK;
-    for (size_t i = ring->first; i < ring->count; i++)
-        pending.event_count += is_event(ring->items[i].kind);
+    pending.event_count = ring->waiting_events;
     if (pending.event_count + pending.dropped_count == 0)
         return NM_OK;
     nm_status status = nm_trace_writer_pending(merge->writer, &pending, err);
@@ -813,16 +984,19 @@ void nm_ring_merge_written(nm_ring_merge *merge)
 {
     for (size_t i = 0; i < merge->ring_count; i++) {
         nm_ring_merge_ring *ring = merge->rings[i];
+        uint64_t kept = first_kept_position(ring), held_before = nm_spill_held(&ring->view);
 
         atomic_store_explicit(&ring->view.ring->lost_count, ring->said_drops, memory_order_relaxed); /* only ours */
         /* release: pairs with the acquire of the writer that looks for room; we have done with the slots */
-        atomic_store_explicit(&ring->view.ring->tail, first_kept_position(ring), memory_order_release);
+        if (nm_spill_written(merge->folder, &ring->view, kept))
+            atomic_store_explicit(&ring->view.ring->tail, kept, memory_order_release);
+        merge->spilled_slots -= held_before - nm_spill_held(&ring->view);
     }
 }
 
 bool nm_ring_merge_is_empty(const nm_ring_merge_ring *ring)
 {
-    return ring->first == ring->count && (ring->cursor == ring->head || ring->is_broken);
+    return ring->first == ring->count && ((ring->cursor == ring->head && !is_behind(ring)) || ring->is_broken);
 }
 
 void nm_ring_merge_drop_rings(nm_ring_merge *merge, uint64_t process_number)
@@ -837,6 +1011,9 @@ void nm_ring_merge_drop_rings(nm_ring_merge *merge, uint64_t process_number)
             continue;
         }
         nm_folder_remove_file(merge->folder, 'r', ring->view.ring_id);
+        if (ring->view.spill.file != NULL)
+            nm_folder_remove_file(merge->folder, NM_RING_SPILL_PREFIX, ring->view.ring_id);
+        merge->spilled_slots -= nm_spill_held(&ring->view);
         free_ring(merge, ring);
     }
     merge->ring_count = kept;
@@ -849,7 +1026,8 @@ unsigned nm_ring_merge_pressure(const nm_ring_merge *merge)
     for (size_t i = 0; i < merge->ring_count; i++) {
         const nm_ring_merge_ring *ring = merge->rings[i];
         /* relaxed: only the drain writes tail */
-        uint64_t held = ring->cursor - atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
+        uint64_t tail = atomic_load_explicit(&ring->view.ring->tail, memory_order_relaxed);
+        uint64_t held = ring->cursor > tail ? ring->cursor - tail : 0; /* what was spilled holds no slots */
         uint64_t share = held * 256 / ring->view.slot_count;
 
         if (share > most)

@@ -9,6 +9,7 @@
 #define NM_DRAIN_RING_MERGE_H
 
 #include "drain/pause.h"
+#include "drain/spill.h"
 #include "drain/unify.h"
 
 typedef struct nm_ring_merge_item { /* a record that has been read, but not released */
@@ -21,13 +22,26 @@ typedef struct nm_ring_merge_item { /* a record that has been read, but not rele
 
 #define NM_RING_MERGE_UNREADABLE 254 /* slots that will never be published, or hold nonsense */
 
+typedef struct nm_ring_merge_mark { /* a look that has been put off: at these ticks the ring's head was here */
+    uint64_t position, ticks;
+} nm_ring_merge_mark;
+
+#define NM_RING_MERGE_HEAPS 8
+
+typedef struct nm_ring_merge_heap { /* what a heap of the process is called in the trace */
+    uint64_t local_id, id;
+} nm_ring_merge_heap;
+
 typedef struct nm_ring_merge_ring {
     nm_view view;
-    uint64_t cursor;       /* next position to read */
-    uint64_t thread_id;    /* of the record before the cursor, 0 before the first */
-    uint64_t max_ticks;    /* largest stamp read */
-    uint64_t head;         /* as it was last read */
-    uint64_t look_ticks;   /* when that was, or when the ring did not exist yet */
+    uint64_t cursor;           /* next position to read */
+    uint64_t thread_id;        /* of the record before the cursor, 0 before the first */
+    uint64_t max_ticks;        /* largest stamp read */
+    uint64_t head;             /* as it was last read, or at a mark */
+    uint64_t look_ticks;       /* when that was, or when the ring did not exist yet */
+    uint64_t seen_head;        /* as it was last seen, read or not */
+    nm_ring_merge_mark *marks; /* owned; by position; those below `first_mark` have been read */
+    size_t first_mark, mark_count, mark_capacity;
     bool is_open;          /* the slot at the cursor is claimed and not published */
     uint64_t open_ticks;   /* then: no record from the cursor on is older */
     uint64_t open_since;   /* then: ticks at which it was first seen so */
@@ -45,10 +59,13 @@ typedef struct nm_ring_merge_ring {
 
     nm_ring_merge_item *items; /* owned; ordered by (ticks, position); items below `first` are released */
     size_t first, count, capacity;
-    nm_block_range *taken; /* owned; of the block under construction */
+    size_t waiting_events;   /* of the items that are not released */
+    uint64_t disordered_end; /* items at positions below it may stand behind younger positions */
+    nm_block_range *taken;   /* owned; of the block under construction */
     size_t taken_count, taken_capacity;
     nm_stack_table stacks; /* of the thread whose records are being released: */
     nm_stack_table python_frames;
+    nm_ring_merge_heap heaps[NM_RING_MERGE_HEAPS]; /* by local_id; those looked for last */
     uint64_t stacks_thread;
     nm_block_range released; /* what was released last; thread 0: nothing yet */
 } nm_ring_merge_ring;
@@ -103,6 +120,9 @@ typedef struct nm_ring_merge {
     nm_map discard_index;      /* thread -> index in discards */
     uint64_t discarded_events; /* waiting to be said */
 
+    uint64_t spilled_slots;                      /* of all rings, as far as their memory has not been given back */
+    uint64_t spill_room_slots, spill_room_ticks; /* so many more may be, and when that was found out */
+
     uint64_t scratch[NM_VIEW_WORDS_MAX];
 } nm_ring_merge;
 
@@ -119,7 +139,7 @@ void nm_ring_merge_count_rings(nm_ring_merge *merge);
 /* Opens the rings that had appeared by then; `begin` may be NULL. Those of a moment before may come later. */
 nm_status nm_ring_merge_find_rings(nm_ring_merge *merge, nm_ring_merge_begin *begin, void *context, nm_error *err);
 
-/* Reads everything published. *watermark: nothing that is not read yet is older, but for threads that were waited for in
+/* Reads what is published, of a ring that has been spilled no more than a part at once. *watermark: nothing that is not read yet is older, but for threads that were waited for in
  * vain. `*is_busy` is set when there was something to read. */
 nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is_busy, nm_error *err);
 
@@ -127,6 +147,14 @@ nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is
  * (then *is_full), or until the trace must be brought up to date first (then merge->pause.due). */
 nm_status nm_ring_merge_release(nm_ring_merge *merge, uint64_t watermark, uint32_t event_max, bool *is_full,
                                 nm_error *err);
+
+/* Copies the slots of rings that fill up faster than they are read out of them; asked often. `has_more`: there is more to release
+ * than fits the block; else the block is written before long, and what is in it holds no room then. True: there was such a ring,
+ * and no more than half of the room for what is spilled is taken, so that all else may wait. */
+bool nm_ring_merge_spill(nm_ring_merge *merge, bool has_more);
+
+/* Some ring has been spilled and not read since as far as it was then. */
+bool nm_ring_merge_is_behind(const nm_ring_merge *merge);
 
 /* States the positions of what was released since the last block, and what is read and not released yet; call it before
  * sealing. */
@@ -158,6 +186,9 @@ nm_status nm_ring_merge_say_unreadable(nm_ring_merge *merge, uint64_t thread_id,
 
 /* Writes again, and says by LOSS events what was counted meanwhile. */
 nm_status nm_ring_merge_say_discards(nm_ring_merge *merge, nm_error *err);
+
+/* Some of what waits to be released may lie before the first of it, by position. */
+bool nm_ring_merge_is_disordered(const nm_ring_merge_ring *ring);
 
 /* Everything that was published in it has been released. */
 bool nm_ring_merge_is_empty(const nm_ring_merge_ring *ring);

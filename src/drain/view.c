@@ -2,16 +2,33 @@
  *
  * Reads `valid` first and the words after it, as the writer publishes them the other way round. A record of one slot is
  * read in place; a longer one is copied, since the ring may end in the middle of it. Whatever does not fit its position
- * is open or bad, and the caller decides how long to wait for it. Nothing is written here.
+ * is open or bad, and the caller decides how long to wait for it. Nothing is written here. Positions that were spilled are read
+ * from there.
  */
 #include "drain/view.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "drain/spill.h"
+
+#define READ_AHEAD_SLOTS 16
+
+static nm_slot *slot_of(void *file, uint64_t slot_count, uint64_t position)
+{
+    return (nm_slot *)((char *)file + NM_RING_HEADER_BYTES) + (position & (slot_count - 1));
+}
+
+const nm_slot *nm_view_ring_slot(const nm_view *view, uint64_t position)
+{
+    return slot_of(view->ring, view->slot_count, position);
+}
+
 static nm_slot *slot_at(const nm_view *view, uint64_t position)
 {
-    return (nm_slot *)((char *)view->ring + NM_RING_HEADER_BYTES) + (position & (view->slot_count - 1));
+    if (position < view->spill.end)
+        return slot_of(view->spill.file, view->spill.slot_count, position);
+    return slot_of(view->ring, view->slot_count, position);
 }
 
 /* Called while the program may still be making the file: `magic` is stored last. */
@@ -44,7 +61,19 @@ nm_status nm_view_open(const nm_folder *folder, uint64_t number, nm_view *out, n
                      .ring_id = number,
                      .process_number = ring->process_number,
                      .slot_count = ring->slot_count};
-    return NM_OK;
+    if (!folder->is_copy)
+        return NM_OK;
+    status = nm_spill_take_up(folder, out, err);
+    if (status != NM_OK)
+        nm_view_close(folder, out);
+    return status;
+}
+
+uint64_t nm_view_tail(const nm_view *view)
+{
+    /* relaxed: a copy */
+    return view->spill.tail < view->spill.end ? view->spill.tail
+                                              : atomic_load_explicit(&view->ring->tail, memory_order_relaxed);
 }
 
 /* It may become shorter once, to where no position was before: whoever has seen a position behind that sees it shorter. */
@@ -61,7 +90,9 @@ void nm_view_close(const nm_folder *folder, nm_view *view)
 {
     if (view->ring != NULL)
         nm_folder_unmap(folder, view->ring, view->map_bytes);
-    view->ring = NULL;
+    if (view->spill.file != NULL)
+        nm_folder_unmap(folder, view->spill.file, view->spill.map_bytes);
+    *view = (nm_view){0};
 }
 
 /* acquire: pairs with the release of the writer's last step; who sees `valid` sees the words */
@@ -83,6 +114,7 @@ nm_view_state nm_view_read(const nm_view *view, uint64_t position, uint64_t head
 {
     uint64_t valid = load_valid(view, position);
 
+    __builtin_prefetch(slot_at(view, position + READ_AHEAD_SLOTS)); /* a slot is a line, and few are in reach */
     assert(position < head);
     if (!is_first(valid, position))
         return NM_VIEW_OPEN;
@@ -114,6 +146,18 @@ uint64_t nm_view_search(const nm_view *view, uint64_t from, uint64_t head)
 {
     while (from < head && !is_first(load_valid(view, from), from))
         from++;
+    return from;
+}
+
+uint64_t nm_view_pass_published(const nm_view *view, uint64_t from, uint64_t head)
+{
+    while (from < head) {
+        uint64_t valid = load_valid(view, from), count = valid >> 8 & 0xff;
+
+        if (!is_first(valid, from) || count > head - from)
+            return from;
+        from += count;
+    }
     return from;
 }
 

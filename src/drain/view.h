@@ -10,12 +10,22 @@
 #include "drain/folder.h"
 #include "trace/ring.h"
 
+typedef struct nm_view_spill { /* spill.h; a zeroed one: nothing was ever spilled */
+    nm_ring_spill *file;       /* mapped, or a copy; NULL: none */
+    size_t map_bytes;
+    uint64_t slot_count; /* a power of two */
+    uint64_t tail, end;  /* positions between them are read there */
+    uint64_t freed;      /* positions below it have no memory there any more */
+    bool is_refused;     /* the file could not be made: not tried again */
+} nm_view_spill;
+
 typedef struct nm_view {
     nm_ring *ring; /* of the folder: nm_folder_map */
     size_t map_bytes;
     uint64_t ring_id;
     uint64_t process_number;
     uint64_t slot_count; /* a power of two that the file has room for */
+    nm_view_spill spill;
 } nm_view;
 
 #define NM_VIEW_WORDS_MAX ((size_t)NM_RING_RECORD_SLOTS_MAX * 7)
@@ -40,6 +50,15 @@ void nm_view_close(const nm_folder *folder, nm_view *view);
 
 /* Takes over how many slots the ring has. After the caller has loaded its head, with acquire. */
 void nm_view_refresh(nm_view *view);
+
+/* The first position that does not stand in the trace: the ring's tail, or that of what was spilled. Of a copy. */
+uint64_t nm_view_tail(const nm_view *view);
+
+/* The place of a position in the ring itself. */
+const nm_slot *nm_view_ring_slot(const nm_view *view, uint64_t position);
+
+/* The first position from `from` up to `head` at which no published record begins: what is before it may be copied. */
+uint64_t nm_view_pass_published(const nm_view *view, uint64_t from, uint64_t head);
 
 /* What stands at `position`, below `head`. `scratch` holds a record that takes more than one slot. */
 nm_view_state nm_view_read(const nm_view *view, uint64_t position, uint64_t head, uint64_t scratch[NM_VIEW_WORDS_MAX],

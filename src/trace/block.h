@@ -153,6 +153,9 @@ uint64_t nm_trace_writer_block_index(const nm_trace_writer *writer); /* of the b
 typedef void nm_trace_observer(void *context, const nm_record *record);
 void nm_trace_writer_observe(nm_trace_writer *writer, nm_trace_observer *observer, void *context);
 
+/* Sealing a block takes some milliseconds: `breathe` is called several times meanwhile. It may not call the writer. */
+void nm_trace_writer_breathe(nm_trace_writer *writer, void (*breathe)(void *context), void *context);
+
 /* Ends the block; *block is borrowed until the next call. The next block begins. */
 nm_status nm_trace_writer_seal(nm_trace_writer *writer, uint32_t flags, nm_bytes *block, nm_error *err);
 

@@ -377,25 +377,40 @@ static nm_status note_cuts(nm_column_writer *writer, size_t planes_at, unsigned 
     return status;
 }
 
+/* *planes_at: where the candidate's planes are now. */
+static nm_status append_candidate(const candidate *best, nm_buffer *out, size_t *planes_at, nm_error *err)
+{
+    uint8_t head[5];
+
+    head[0] = (uint8_t)best->encoding;
+    nm_put_u32(head + 1, (uint32_t)best->bytes.len);
+    nm_status status = nm_buffer_append(out, head, sizeof head, err);
+    *planes_at = out->len + best->planes_at;
+    return status == NM_OK ? nm_buffer_append(out, best->bytes.data, best->bytes.len, err) : status;
+}
+
 nm_status nm_column_write(nm_column_writer *writer, const uint64_t *values, size_t count, nm_column_events events,
                           nm_buffer *out, nm_error *err)
 {
     candidate *best = NULL;
     uint32_t ends[NM_BLOCK_KINDS_MAX] = {(uint32_t)count};
     unsigned end_count = 1;
+    size_t planes_at = 0;
     nm_status status = choose(writer, values, count, &best, err);
-    uint8_t head[5];
 
     if (status == NM_OK && best->encoding == NM_ENCODING_DELTA && events.count > 0)
         status = group_planes(writer, best, count, events, ends, &end_count, err);
-    if (status != NM_OK)
-        return status;
-    head[0] = (uint8_t)best->encoding;
-    nm_put_u32(head + 1, (uint32_t)best->bytes.len);
-    status = nm_buffer_append(out, head, sizeof head, err);
     if (status == NM_OK)
-        status = note_cuts(writer, out->len + best->planes_at, best->width, ends, end_count, err);
-    return status == NM_OK ? nm_buffer_append(out, best->bytes.data, best->bytes.len, err) : status;
+        status = append_candidate(best, out, &planes_at, err);
+    return status == NM_OK ? note_cuts(writer, planes_at, best->width, ends, end_count, err) : status;
+}
+
+nm_status nm_column_write_constant(nm_column_writer *writer, uint64_t value, nm_buffer *out, nm_error *err)
+{
+    candidate *made = make_constant(writer, value, err);
+    size_t planes_at;
+
+    return made == NULL ? NM_ERR_MEMORY : append_candidate(made, out, &planes_at, err);
 }
 
 const size_t *nm_column_cuts(const nm_column_writer *writer, size_t *count)

@@ -43,6 +43,9 @@ typedef struct nm_column_events {
 nm_status nm_column_write(nm_column_writer *writer, const uint64_t *values, size_t count, nm_column_events events,
                           nm_buffer *out, nm_error *err);
 
+/* The same where it is known that all values are this one. */
+nm_status nm_column_write_constant(nm_column_writer *writer, uint64_t value, nm_buffer *out, nm_error *err);
+
 /* Offsets in `out` behind planes that were written since the last reset: zstd does better when what follows gets
  * statistics of its own. Ascending; borrowed until the next write. */
 const size_t *nm_column_cuts(const nm_column_writer *writer, size_t *count);

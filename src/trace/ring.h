@@ -8,6 +8,7 @@
  *       session          nm_ring_session, written by the drain
  *       p.NUMBER         nm_ring_process, written by a process when it starts
  *       r.NUMBER         nm_ring, written by a thread at its first event; NUMBER is its ring_id
+ *       s.NUMBER         nm_ring_spill, written by the drain: slots of ring NUMBER, while it has no time to encode them
  *       u.PID            a link, left by a process that could not open or map the session; its target is an error number
  *       trial/           the same once more, for a trial before the program starts
  *
@@ -31,7 +32,8 @@
  * The drain reads positions from its own cursor up to head. `valid` names its position, so what an earlier lap left behind
  * is never taken for a record. A slot that stays unpublished though its thread is dead, or for longer than a second, is
  * skipped and counted; at once, when the thread itself says that the call is gone (NM_RING_ABANDONED). The drain appends a
- * block to the file and only then moves tail over the slots that stand in it.
+ * block to the file and only then moves tail over the slots that stand in it. Where it falls behind it copies slots into s.NUMBER
+ * first, as they are and with their positions, moves tail over them, and encodes them from there in their order.
  *
  * ORDER. A record that is not visible yet has a stamp that is younger than the drain's last look at that ring at which
  * head was not past its slot. Stores become visible in bounded time, not at once, so the drain takes NM_RING_MARGIN_NS off
@@ -46,6 +48,7 @@
 #define NM_RING_ENVIRONMENT      "NPUMEM_SESSION" /* the folder; in the environment of every recorded process */
 #define NM_RING_SESSION_FILE     "session"
 #define NM_RING_REFUSED_PREFIX   'u'
+#define NM_RING_SPILL_PREFIX     's'
 #define NM_RING_CONTROL_FILE     "ctl" /* a socket of the drain, for questions and orders */
 
 /* Processes that npumem-record is not around: how they find the drain of their host (record/host.h). */
@@ -57,6 +60,7 @@
 #define NM_RING_SESSION_MAGIC    0x36534553504e504eu /* "NPNPSES6", changes with every change of this layout */
 #define NM_RING_PROCESS_MAGIC    0x34435250504e504eu
 #define NM_RING_MAGIC            0x34474e52504e504eu
+#define NM_RING_SPILL_MAGIC      0x314c5053504e504eu
 
 #define NM_RING_MARGIN_NS        1000000 /* 1 ms: far more than a store needs to become visible to another processor */
 #define NM_RING_SLOT_BYTES       64
@@ -200,7 +204,7 @@ typedef struct nm_ring {
     _Atomic uint64_t gone_count[NM_RING_OBJECT_KINDS];
 
     /* The drain's line. */
-    _Alignas(64) _Atomic uint64_t tail; /* positions below it stand in the trace file */
+    _Alignas(64) _Atomic uint64_t tail; /* positions below it stand in the trace file, or in s.NUMBER */
     _Atomic uint64_t lost_count;        /* dropped_count as far as it stands in the trace file */
 } nm_ring;                              /* slots begin at NM_RING_HEADER_BYTES */
 
@@ -208,6 +212,14 @@ static inline nm_slot *nm_ring_slot(nm_ring *ring, uint64_t position)
 {
     return (nm_slot *)((char *)ring + NM_RING_HEADER_BYTES) + (position & (ring->slot_count - 1));
 }
+
+/* Positions from tail on and below end stand here and not in the trace file yet, if there are any and the ring's tail is not past
+ * end: then they are older. The drain's. Slots begin at NM_RING_HEADER_BYTES, position p in slot p % slot_count. */
+typedef struct nm_ring_spill {
+    uint64_t magic, ring_id;
+    uint64_t slot_count; /* a power of two */
+    _Atomic uint64_t tail, end;
+} nm_ring_spill;
 
 _Static_assert(sizeof(nm_slot) == NM_RING_SLOT_BYTES, "a slot is one cache line");
 _Static_assert(sizeof(nm_ring) <= NM_RING_HEADER_BYTES, "the header fits its page");

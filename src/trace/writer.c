@@ -18,6 +18,7 @@
 #define ZSTD_LEVEL      3
 #define ZSTD_WINDOW_LOG 22 /* at most 4 MiB: what any reader is ready to give */
 #define NEVER           UINT64_MAX
+#define SEEN_IDS_MAX    (1u << 22) /* numbers above it are looked up each time */
 
 typedef struct kept_definition { /* a definition */
     size_t body_at;              /* into `bodies`: as nm_definition_encode made it */
@@ -33,9 +34,23 @@ typedef struct walk_step { /* of the walk that writes a definition behind all th
 } walk_step;
 
 typedef struct value_list {
-    uint64_t *values;
+    uint64_t *values; /* where all are the same none stands here */
     size_t count, capacity;
+    size_t same_count; /* so many of the first are `first` */
+    uint64_t first;
 } value_list;
+
+typedef struct field_list { /* of a kind: which columns its events go to, from where in an event */
+    uint8_t count;          /* 0: not worked out yet */
+    uint8_t fields[NM_FIELD_COUNT];
+    uint16_t offsets[NM_FIELD_COUNT];
+    size_t room; /* as long as the block has no more events than this, all these columns have room for one more */
+} field_list;
+
+typedef struct seen_list { /* by number: the last block, as block_stamp, for which bring() has seen to it */
+    uint32_t *stamps;
+    size_t capacity;
+} seen_list;
 
 struct nm_trace_writer {
     nm_session session;
@@ -56,18 +71,22 @@ struct nm_trace_writer {
     size_t value_count; /* in all columns */
     value_list kinds;   /* indexes into kind_table */
     value_list columns[NM_FIELD_COUNT];
+    field_list lists[NM_EVENT_KIND_MAX + 1];
     uint8_t kind_table[NM_EVENT_KIND_MAX + 1], kind_place[NM_EVENT_KIND_MAX + 1]; /* place: index + 1, or 0 */
     unsigned kind_count;
     nm_buffer ranges;
     nm_map range_by_thread;
     nm_buffer pending;
-    uint64_t known_thread, known_heap; /* already seen to by bring() in this block; 0: none */
+    uint32_t block_stamp; /* of the block, for seen */
+    seen_list seen[NM_DEFINE_KIND_MAX + 1];
 
     nm_column_writer *column_writer;
     nm_buffer raw, block;
 
     nm_trace_observer *observer; /* or NULL */
     void *observer_context;
+    void (*breathe)(void *context); /* or NULL */
+    void *breathe_context;
 };
 
 nm_status nm_trace_writer_new(const nm_session *session, nm_trace_writer **out, nm_error *err)
@@ -88,6 +107,7 @@ nm_status nm_trace_writer_new(const nm_session *session, nm_trace_writer **out, 
     }
     writer->session = *session;
     writer->first_ns = writer->last_ns = NM_NO_TIME;
+    writer->block_stamp = 1;
     *out = writer;
     return NM_OK;
 }
@@ -105,6 +125,8 @@ void nm_trace_writer_free(nm_trace_writer *writer)
     free(writer->kinds.values);
     for (int i = 0; i < NM_FIELD_COUNT; i++)
         free(writer->columns[i].values);
+    for (int i = 0; i <= NM_DEFINE_KIND_MAX; i++)
+        free(writer->seen[i].stamps);
     nm_buffer_free(&writer->ranges);
     nm_map_free(&writer->range_by_thread);
     nm_buffer_free(&writer->pending);
@@ -118,12 +140,19 @@ void nm_trace_writer_resume(nm_trace_writer *writer, uint64_t block_index, uint6
 {
     writer->block_index = block_index;
     writer->first_seq = first_seq;
+    writer->block_stamp++;
 }
 
 void nm_trace_writer_observe(nm_trace_writer *writer, nm_trace_observer *observer, void *context)
 {
     writer->observer = observer;
     writer->observer_context = context;
+}
+
+void nm_trace_writer_breathe(nm_trace_writer *writer, void (*breathe)(void *context), void *context)
+{
+    writer->breathe = breathe;
+    writer->breathe_context = context;
 }
 
 uint64_t nm_trace_writer_block_index(const nm_trace_writer *writer)
@@ -348,10 +377,46 @@ static uint64_t value_of(const nm_event *event, nm_field field)
     return *(const uint64_t *)((const char *)event + nm_event_field_offsets[field]);
 }
 
-static bool is_known(const nm_trace_writer *writer, nm_definition_kind kind, uint64_t id)
+/* What bring() has seen to stays so until the block ends: whoever defines it anew brings it himself. */
+static inline bool is_seen(const nm_trace_writer *writer, nm_definition_kind kind, uint64_t id)
 {
-    return id == 0 || (kind == NM_DEFINE_THREAD && id == writer->known_thread) ||
-           (kind == NM_DEFINE_HEAP && id == writer->known_heap);
+    const seen_list *seen = &writer->seen[kind];
+
+    return id == 0 || (id < seen->capacity && seen->stamps[id] == writer->block_stamp);
+}
+
+static nm_status note_seen(nm_trace_writer *writer, nm_definition_kind kind, uint64_t id, nm_error *err)
+{
+    seen_list *seen = &writer->seen[kind];
+    size_t before = seen->capacity;
+
+    if (id >= SEEN_IDS_MAX)
+        return NM_OK;
+    nm_status status = nm_array_grow(&seen->stamps, &seen->capacity, (size_t)id + 1, sizeof *seen->stamps, err);
+    if (status != NM_OK)
+        return status;
+    if (seen->capacity > before)
+        memset(seen->stamps + before, 0, (seen->capacity - before) * sizeof *seen->stamps);
+    seen->stamps[id] = writer->block_stamp;
+    return NM_OK;
+}
+
+static nm_status bring_unseen(nm_trace_writer *writer, nm_definition_kind kind, uint64_t id, nm_error *err)
+{
+    nm_status status = is_seen(writer, kind, id) ? NM_END : bring(writer, kind, id, err);
+
+    if (status == NM_END)
+        return NM_OK;
+    return status == NM_OK ? note_seen(writer, kind, id, err) : status;
+}
+
+/* nm_event_references and nm_event_number_kind in one look: nearly always there is nothing to bring. */
+static inline bool uses_only_seen(const nm_trace_writer *writer, const nm_event *event, uint64_t fields)
+{
+    return is_seen(writer, NM_DEFINE_THREAD, event->thread_id) && is_seen(writer, NM_DEFINE_HEAP, event->heap_id) &&
+           ((fields >> NM_FIELD_STACK & 1) == 0 || is_seen(writer, NM_DEFINE_STACK, event->stack_id)) &&
+           (event->name_id | event->device_id | event->pool_id | event->process_id) == 0 &&
+           (event->number == 0 || nm_event_number_kind(event) == 0);
 }
 
 static nm_status bring_what_it_uses(nm_trace_writer *writer, const nm_event *event, uint64_t fields, nm_error *err)
@@ -361,47 +426,78 @@ static nm_status bring_what_it_uses(nm_trace_writer *writer, const nm_event *eve
 
     for (size_t i = 0; status == NM_OK && i < NM_EVENT_REFERENCES; i++) {
         const nm_event_reference *reference = &nm_event_references[i];
-        uint64_t id = value_of(event, reference->field);
 
-        if (is_known(writer, reference->kind, id) ||
-            (reference->kind == NM_DEFINE_STACK && (fields >> NM_FIELD_STACK & 1) == 0))
+        if (reference->kind == NM_DEFINE_STACK && (fields >> NM_FIELD_STACK & 1) == 0)
             continue;
-        status = bring(writer, reference->kind, id, err);
+        status = bring_unseen(writer, reference->kind, value_of(event, reference->field), err);
     }
     if (status == NM_OK && kind != 0 && event->number != 0)
-        status = bring(writer, kind, (uint64_t)event->number, err);
-    if (status == NM_OK && event->heap_id != 0)
-        writer->known_heap = event->heap_id;
-    if (status == NM_OK)
-        writer->known_thread = event->thread_id;
+        status = bring_unseen(writer, kind, (uint64_t)event->number, err);
     return status;
 }
 
-static nm_status grow_columns(nm_trace_writer *writer, uint64_t fields, nm_error *err)
+static void list_fields(field_list *list, uint64_t fields)
 {
-    nm_status status =
-        nm_array_grow(&writer->kinds.values, &writer->kinds.capacity, writer->kinds.count + 1, sizeof(uint64_t), err);
+    for (uint64_t left = fields; left != 0; left &= left - 1) {
+        unsigned field = (unsigned)__builtin_ctzll(left);
 
-    for (uint64_t left = fields; status == NM_OK && left != 0; left &= left - 1) {
-        value_list *column = &writer->columns[__builtin_ctzll(left)];
-        status = nm_array_grow(&column->values, &column->capacity, column->count + 1, sizeof(uint64_t), err);
+        list->fields[list->count] = (uint8_t)field;
+        list->offsets[list->count++] = nm_event_field_offsets[field];
     }
+}
+
+/* A column never has more values than the block has events: so room is asked for seldom, and for all columns of the kind. */
+static nm_status reserve_columns(nm_trace_writer *writer, field_list *list, uint64_t fields, nm_error *err)
+{
+    size_t wanted = (size_t)writer->event_count + 1, room = SIZE_MAX;
+    nm_status status = nm_array_grow(&writer->kinds.values, &writer->kinds.capacity, wanted, sizeof(uint64_t), err);
+
+    if (list->count == 0)
+        list_fields(list, fields);
+    for (unsigned i = 0; status == NM_OK && i < list->count; i++) {
+        value_list *column = &writer->columns[list->fields[i]];
+
+        status = nm_array_grow(&column->values, &column->capacity, wanted, sizeof(uint64_t), err);
+        room = column->capacity < room ? column->capacity : room;
+    }
+    if (status == NM_OK)
+        list->room = room < writer->kinds.capacity ? room : writer->kinds.capacity;
     return status;
 }
 
-static void store(nm_trace_writer *writer, const nm_event *event, uint64_t fields)
+static void spell_out(value_list *column)
+{
+    for (size_t i = 0; i < column->same_count; i++)
+        column->values[i] = column->first;
+}
+
+/* Most columns have one value in all of a block: those are counted. */
+static inline void add_value(value_list *column, uint64_t value)
+{
+    size_t at = column->count++;
+
+    if (at == column->same_count) {
+        if (at == 0)
+            column->first = value;
+        if (value == column->first) {
+            column->same_count++;
+            return;
+        }
+        spell_out(column);
+    }
+    column->values[at] = value;
+}
+
+static void store(nm_trace_writer *writer, const nm_event *event, const field_list *list)
 {
     if (writer->kind_place[event->kind] == 0) {
         writer->kind_table[writer->kind_count++] = (uint8_t)event->kind;
         writer->kind_place[event->kind] = (uint8_t)writer->kind_count;
     }
     writer->kinds.values[writer->kinds.count++] = writer->kind_place[event->kind] - 1u;
-    for (uint64_t left = fields; left != 0; left &= left - 1) {
-        nm_field field = (nm_field)__builtin_ctzll(left);
-        value_list *column = &writer->columns[field];
-        column->values[column->count++] = value_of(event, field);
-    }
-    writer->value_count += (size_t)__builtin_popcountll(fields) + 1;
+    for (unsigned i = 0; i < list->count; i++)
+        add_value(&writer->columns[list->fields[i]], *(const uint64_t *)((const char *)event + list->offsets[i]));
+    writer->value_count += list->count + 1u;
     writer->event_count++;
 }
 
@@ -425,14 +521,15 @@ nm_status nm_trace_writer_event(nm_trace_writer *writer, const nm_event *event, 
     if (writer->event_count >= NM_BLOCK_EVENTS_MAX)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "a block of %u events is full", writer->event_count);
 
+    field_list *list = &writer->lists[event->kind];
     nm_status status = check_room(writer, NM_FIELD_COUNT + 1, 0, err);
-    if (status == NM_OK)
+    if (status == NM_OK && !uses_only_seen(writer, event, fields))
         status = bring_what_it_uses(writer, event, fields, err);
-    if (status == NM_OK)
-        status = grow_columns(writer, fields, err);
+    if (status == NM_OK && writer->event_count >= list->room)
+        status = reserve_columns(writer, list, fields, err);
     if (status != NM_OK)
         return status;
-    store(writer, event, fields);
+    store(writer, event, list);
     note_time(writer, event->time_ns);
     if (writer->observer != NULL) {
         nm_record record = {.kind = NM_RECORD_EVENT, .event = *event};
@@ -516,10 +613,14 @@ static nm_status append_columns(nm_trace_writer *writer, nm_error *err)
 
         if (column->count == 0)
             continue;
+        if (writer->breathe != NULL)
+            writer->breathe(writer->breathe_context);
         status = nm_buffer_append(&writer->raw, &(uint8_t){(uint8_t)i}, 1, err);
         if (status == NM_OK)
-            status = nm_column_write(writer->column_writer, column->values, column->count, events_with(writer, i),
-                                     &writer->raw, err);
+            status = column->same_count == column->count
+                         ? nm_column_write_constant(writer->column_writer, column->first, &writer->raw, err)
+                         : nm_column_write(writer->column_writer, column->values, column->count, events_with(writer, i),
+                                           &writer->raw, err);
     }
     return status;
 }
@@ -603,10 +704,10 @@ static void begin_next_block(nm_trace_writer *writer)
     writer->value_count = 0;
     writer->kinds.count = 0;
     for (int i = 0; i < NM_FIELD_COUNT; i++)
-        writer->columns[i].count = 0;
+        writer->columns[i].count = writer->columns[i].same_count = 0;
     memset(writer->kind_place, 0, sizeof writer->kind_place);
     writer->kind_count = 0;
-    writer->known_thread = writer->known_heap = 0;
+    writer->block_stamp++;
 }
 
 nm_status nm_trace_writer_seal(nm_trace_writer *writer, uint32_t flags, nm_bytes *block, nm_error *err)

@@ -7,6 +7,7 @@
  */
 #include <check.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -42,7 +43,8 @@ typedef struct moment { /* one kill */
     int thread_count;
     char pace_ns[16];
     uint64_t delay_us;
-    const char *keep; /* of --keep, or NULL */
+    const char *keep;   /* of --keep, or NULL */
+    const char *buffer; /* of --buffer: short rings are spilled all the time */
     pid_t recorder;
     pid_t program;
     ack *acks;
@@ -92,11 +94,12 @@ static void start(moment *at)
     if (at->recorder == 0) {
         dup2(null_fd, STDOUT_FILENO);
         if (at->keep != NULL)
-            execl(recorder_path, recorder_path, "-q", "--force", "--keep", at->keep, "--ring-dir", folder, "-o",
-                  trace_path, "--", program_path, "--threads", threads, "--events", "0", "--pace-ns", at->pace_ns,
-                  "--ack", ack_path, (char *)NULL);
-        execl(recorder_path, recorder_path, "-q", "--ring-dir", folder, "-o", trace_path, "--", program_path,
-              "--threads", threads, "--events", "0", "--pace-ns", at->pace_ns, "--ack", ack_path, (char *)NULL);
+            execl(recorder_path, recorder_path, "-q", "--force", "--keep", at->keep, "--buffer", at->buffer,
+                  "--ring-dir", folder, "-o", trace_path, "--", program_path, "--threads", threads, "--events", "0",
+                  "--pace-ns", at->pace_ns, "--ack", ack_path, (char *)NULL);
+        execl(recorder_path, recorder_path, "-q", "--buffer", at->buffer, "--ring-dir", folder, "-o", trace_path, "--",
+              program_path, "--threads", threads, "--events", "0", "--pace-ns", at->pace_ns, "--ack", ack_path,
+              (char *)NULL);
         _exit(127);
     }
     close(null_fd);
@@ -164,6 +167,7 @@ static void begin(moment *at)
 {
     at->thread_count = 1 + (int)(next_random() % THREADS_MAX);
     snprintf(at->pace_ns, sizeof at->pace_ns, "%d", (int)(next_random() % 3) * 2000);
+    at->buffer = next_random() % 2 == 0 ? "64KiB" : "1MiB";
     at->delay_us = next_random() % (at->keep == NULL ? 30000 : 3000);
     start(at);
     wait_until_it_runs(at);
@@ -313,9 +317,23 @@ static void remove_rings(const trace_content *content)
     run_remove_folder(content->session.ring_folder);
 }
 
+/* Files that hold what was copied out of rings, now. */
+static size_t count_spills(void)
+{
+    char pattern[96];
+    glob_t listed = {0};
+
+    snprintf(pattern, sizeof pattern, "%s/*/s.*", folder);
+    glob(pattern, 0, NULL, &listed);
+    size_t count = listed.gl_pathc;
+    globfree(&listed);
+    return count;
+}
+
 START_TEST(a_killed_recorder_leaves_everything_in_file_and_rings)
 {
     uint64_t kills = kill_count();
+    size_t spill_count = 0;
 
     for (uint64_t i = 0; i < kills; i++) {
         moment at = {0};
@@ -328,6 +346,7 @@ START_TEST(a_killed_recorder_leaves_everything_in_file_and_rings)
         sleep_us(next_random() % 5000); /* the program records on, without a drain */
         kill(at.program, SIGKILL);
         wait_for_orphan(at.program);
+        spill_count += count_spills();
         read_with_rings(&content, &has_rings);
         ck_assert(has_rings);
         check(&at, &content, "recorder killed");
@@ -336,6 +355,7 @@ START_TEST(a_killed_recorder_leaves_everything_in_file_and_rings)
         trace_content_free(&content);
         end(&at);
     }
+    ck_assert_msg(kills < KILLS_DEFAULT || spill_count > 0, "no ring was ever spilled");
 }
 END_TEST
 
