@@ -24,6 +24,7 @@
 #include "replay/replay.h"
 
 #define PATH_BYTES 512
+#define ASKED_OF   8 /* inputs of which one is put on the screen */
 
 /* Something of each kind of table. */
 static const char trace_text[] =
@@ -167,10 +168,10 @@ static void open_database(nm_bytes input)
     status = nm_foreign_open(path, true, &foreign, &err);
     fuzz_check_status(status, &err);
     FUZZ_REQUIRE((status == NM_OK) == (foreign != NULL));
-    if (status == NM_OK)
+    if (status == NM_OK && fuzz_is_one_of(input, ASKED_OF))
         ask(nm_foreign_db(foreign), path);
     nm_foreign_close(foreign);
-    if (fuzz_goes_all_the_way(input))
+    if (fuzz_is_one_of(input, FUZZ_STORED_OF))
         merge(path);
 }
 
@@ -181,7 +182,7 @@ static void load_foreign(nm_bytes input)
     fuzz_script_database(input, &file);
     if (nm_foreign_matches((nm_bytes){file.data, file.len})) {
         int fd = fuzz_file_of((nm_bytes){file.data, file.len}, 0);
-        fuzz_load(&fd, 1, fuzz_goes_all_the_way(input), (nm_bytes){0});
+        fuzz_load(&fd, 1, fuzz_is_one_of(input, FUZZ_STORED_OF), (nm_bytes){0});
     }
     nm_buffer_free(&file);
 }

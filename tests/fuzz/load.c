@@ -240,5 +240,5 @@ void fuzz_load_bytes(nm_bytes input, const nm_source_type *type)
     if (type != NULL && !type->matches(head))
         return;
     fd = fuzz_file_of(input, 0);
-    fuzz_load(&fd, 1, fuzz_goes_all_the_way(input), (nm_bytes){0});
+    fuzz_load(&fd, 1, fuzz_is_one_of(input, FUZZ_STORED_OF), (nm_bytes){0});
 }

@@ -95,8 +95,20 @@ static uint64_t random_next(uint64_t *state)
 
 static uint64_t odd_number(uint64_t *state, const nm_buffer *bytes, uint64_t at)
 {
-    static const uint64_t odd[] = {0, 1, 2, 255, 256, 65535, UINT64_C(1) << 31, UINT64_C(1) << 32, INT64_MAX,
-                                   (uint64_t)INT64_MIN, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 62, 4096};
+    static const uint64_t odd[] = {0,
+                                   1,
+                                   2,
+                                   255,
+                                   256,
+                                   65535,
+                                   UINT64_C(1) << 31,
+                                   UINT64_C(1) << 32,
+                                   INT64_MAX,
+                                   (uint64_t)INT64_MIN,
+                                   UINT64_MAX,
+                                   UINT64_MAX - 1,
+                                   UINT64_C(1) << 62,
+                                   4096};
     uint64_t here = 0;
 
     memcpy(&here, bytes->data + at, bytes->len - at < sizeof here ? bytes->len - at : sizeof here);

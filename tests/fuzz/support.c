@@ -15,7 +15,6 @@
 #include "fuzz/target.h"
 
 #define SLOTS           8
-#define ONE_OF          16
 #define FOLDER_TEMPLATE "%s/npumem_fuzz_XXXXXX"
 
 static fuzz_target *targets;
@@ -63,9 +62,9 @@ nm_status fuzz_read_seed(const fuzz_target *target, const char *path, nm_buffer 
     return status;
 }
 
-bool fuzz_goes_all_the_way(nm_bytes input)
+bool fuzz_is_one_of(nm_bytes input, unsigned count)
 {
-    return fuzz_is_thorough || nm_checksum(input.data, input.len) % ONE_OF == 0;
+    return fuzz_is_thorough || nm_checksum(input.data, input.len) % count == 0;
 }
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t len, size_t room) __attribute__((weak));

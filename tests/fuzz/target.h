@@ -44,9 +44,11 @@ const fuzz_target *fuzz_target_find(const char *name); /* NULL: none; said, with
 /* The file as its target takes it, appended to *out. */
 nm_status fuzz_read_seed(const fuzz_target *target, const char *path, nm_buffer *out, nm_error *err);
 
-/* True where each input is to be taken all the way; the fuzzer takes one of many so, chosen by its bytes. */
+/* What costs much is done with each input where it is given once; the fuzzer does it with one of so many, chosen by its bytes. */
 extern bool fuzz_is_thorough;
-bool fuzz_goes_all_the_way(nm_bytes input);
+bool fuzz_is_one_of(nm_bytes input, unsigned count);
+
+#define FUZZ_STORED_OF 64 /* inputs of which one gets into a database, with all its findings */
 
 /* libFuzzer's own changes; 0 where it is not linked. */
 size_t fuzz_mutate_bytes(uint8_t *data, size_t len, size_t room);
@@ -62,8 +64,9 @@ void fuzz_check_status(nm_status status, const nm_error *err);
 
 /* ---- Files ---- */
 
-int fuzz_file_of(nm_bytes bytes, unsigned slot); /* without a name, at its start; stays this program's, which uses it again */
-const char *fuzz_folder(void);                   /* of this process alone, in memory where there is such a place */
+int fuzz_file_of(nm_bytes bytes,
+                 unsigned slot); /* without a name, at its start; stays this program's, which uses it again */
+const char *fuzz_folder(void);   /* of this process alone, in memory where there is such a place */
 void fuzz_write_file(const char *path, nm_bytes bytes);
 
 #endif

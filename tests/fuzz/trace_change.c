@@ -114,8 +114,8 @@ static bool change_content(nm_bytes trace, const place *of, nm_buffer *out)
     static uint8_t content[CONTENT_BYTES_MAX];
     nm_block_header header = of->header;
     size_t skip = nm_header_bytes(header.range_count);
-    size_t len = ZSTD_decompress(content, sizeof content, trace.data + of->at + NM_HEADER_FRAME_BYTES + of->header_bytes,
-                                 header.frame_bytes);
+    size_t len = ZSTD_decompress(content, sizeof content,
+                                 trace.data + of->at + NM_HEADER_FRAME_BYTES + of->header_bytes, header.frame_bytes);
 
     if (ZSTD_isError(len) || len < skip || of->header_bytes != skip)
         return false;
@@ -170,7 +170,7 @@ typedef struct records {
 
 static bool keep(records *all, nm_record *record)
 {
-    nm_bytes *text = record->kind != NM_RECORD_DEFINITION                ? NULL
+    nm_bytes *text = record->kind != NM_RECORD_DEFINITION          ? NULL
                      : record->definition.kind == NM_DEFINE_STRING ? &record->definition.string
                      : record->definition.kind == NM_DEFINE_MODULE ? &record->definition.module.build_id
                                                                    : NULL;
@@ -227,9 +227,23 @@ static void read_all(nm_bytes trace, records *all)
 
 static uint64_t odd_value(uint64_t here)
 {
-    static const uint64_t odd[] = {0, 1, 2, 3, 7, 512, 4096, INT32_MAX, UINT32_MAX, INT64_MAX, (uint64_t)INT64_MIN,
-                                   (uint64_t)INT64_MIN + 1, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 62,
-                                   UINT64_C(1) << 53, UINT64_C(1000000000) * 4000000000};
+    static const uint64_t odd[] = {0,
+                                   1,
+                                   2,
+                                   3,
+                                   7,
+                                   512,
+                                   4096,
+                                   INT32_MAX,
+                                   UINT32_MAX,
+                                   INT64_MAX,
+                                   (uint64_t)INT64_MIN,
+                                   (uint64_t)INT64_MIN + 1,
+                                   UINT64_MAX,
+                                   UINT64_MAX - 1,
+                                   UINT64_C(1) << 62,
+                                   UINT64_C(1) << 53,
+                                   UINT64_C(1000000000) * 4000000000};
 
     switch (below(4)) {
     case 0:
