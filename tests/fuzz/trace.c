@@ -14,6 +14,7 @@
 #include "trace/block.h"
 
 #define BLOCK_EVENTS 8
+#define PARTS        3
 
 static nm_status seal(nm_trace_writer *writer, uint32_t flags, nm_buffer *out, nm_error *err)
 {
@@ -39,7 +40,7 @@ static nm_status write_records(nm_text_trace *text, nm_trace_writer *writer, nm_
     return status == NM_END ? seal(writer, NM_BLOCK_FINAL, out, err) : status;
 }
 
-static nm_status trace_of_text(const char *text, nm_buffer *out, nm_error *err)
+nm_status fuzz_trace_of_text(const char *text, nm_buffer *out, nm_error *err)
 {
     nm_session session = {.host = "host", .tool_version = "0", .stack_depth = 16};
     nm_text_trace *trace = NULL;
@@ -71,4 +72,20 @@ static void load_trace(nm_bytes input)
     fuzz_load_bytes(input, &nm_trace_source_type);
 }
 
-FUZZ_TARGET(trace, .run = load_trace, .from_text = trace_of_text, .mutate = fuzz_change_trace)
+/* The parts of a recording that is kept in several files: a block is in the first, the second, or the rest. */
+static void load_parts(nm_bytes input)
+{
+    size_t offsets[PARTS], count = fuzz_trace_blocks(input, offsets, PARTS);
+    int fds[PARTS];
+
+    for (size_t i = 0; i < count; i++) {
+        size_t from = i == 0 ? 0 : offsets[i], to = i + 1 < count ? offsets[i + 1] : input.len;
+
+        fds[i] = fuzz_file_of((nm_bytes){input.data + from, to - from}, (unsigned)i);
+    }
+    if (count > 0)
+        fuzz_load(fds, count, fuzz_is_one_of(input, FUZZ_STORED_OF), (nm_bytes){0});
+}
+
+FUZZ_TARGET(trace_parts, .run = load_parts, .from_text = fuzz_trace_of_text, .mutate = fuzz_change_trace)
+FUZZ_TARGET(trace, .run = load_trace, .from_text = fuzz_trace_of_text, .mutate = fuzz_change_trace)

@@ -50,6 +50,16 @@ static size_t find_blocks(nm_bytes trace, place *out)
     return count;
 }
 
+size_t fuzz_trace_blocks(nm_bytes trace, size_t *offsets, size_t count)
+{
+    place places[BLOCKS_MAX];
+    size_t found = find_blocks(trace, places);
+
+    for (size_t i = 0; i < found && i < count; i++)
+        offsets[i] = places[i].at;
+    return found < count ? found : count;
+}
+
 /* Both copies of the header and both checksums. False: there is no room. */
 static bool pack(nm_block_header header, nm_bytes content, nm_buffer *out)
 {
