@@ -21,8 +21,8 @@
 #define EXIT_OF_THE_LOADER 127
 
 static const char *const sentences[] = {
-    [NM_LOADABLE] = ("could have loaded the recorder, but LD_PRELOAD did not reach it, or the library cannot be read "
-                     "there: put npumem-record behind what changes the environment (env -i, sudo, a container)"),
+    [NM_LOADABLE] = "could have loaded the recorder, but LD_PRELOAD did not reach it, or the library cannot be read "
+                    "there: put npumem-record behind what changes the environment (env -i, sudo, a container)",
     [NM_LOADABLE_STATIC] = "is static, so that nothing can be loaded into it: link it without -static",
     [NM_LOADABLE_RAISED] = "is setuid or setgid, so that the loader drops LD_PRELOAD: record a copy without that bit",
     [NM_LOADABLE_CAPABLE] = "has file capabilities, so that the loader drops LD_PRELOAD: record a copy without them",
