@@ -8,6 +8,9 @@ target_compile_definitions(npumem_plain_flags INTERFACE _GNU_SOURCE NPUMEM_PROJE
 target_include_directories(npumem_plain_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(npumem_plain_flags INTERFACE
                        -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -fno-omit-frame-pointer
+                       # Of clang its fuzzer is wanted: what it warns of beside gcc, of tests alone, is not.
+                       $<$<C_COMPILER_ID:Clang>:-Wno-string-concatenation -Wno-string-plus-int -Wno-missing-field-initializers
+                       -Wno-unknown-attributes -Wno-unused-function>
                        $<$<BOOL:${NPUMEM_WERROR}>:-Werror>)
 
 # Everything else.
@@ -17,6 +20,9 @@ if(NPUMEM_SANITIZE)
   target_compile_options(npumem_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:NPUMEM_HAS_NO_THREADS>>>:-fsanitize=${NPUMEM_SANITIZE}>
                                                 -fno-sanitize-recover=all)
   target_link_options(npumem_flags INTERFACE -fsanitize=${NPUMEM_SANITIZE})
+endif()
+if(NPUMEM_BUILD_FUZZ)
+  target_compile_options(npumem_flags INTERFACE -O1 -fsanitize=fuzzer-no-link)
 endif()
 if(NPUMEM_COVERAGE)
   target_compile_options(npumem_flags INTERFACE --coverage)

@@ -169,7 +169,8 @@ setup_test_packages() {
         # shellcheck disable=SC2086 # a list of words
         (install_debian $names) || for debian in $names; do (install_debian "$debian") || true; done
     fi
-    command -v apt-get >/dev/null && { (install_debian libunwind8) || true; } # a library: other stacks to compare ours with
+    # Libraries: other stacks to compare ours with, and clang's fuzzer, which it only recommends.
+    command -v apt-get >/dev/null && for debian in libunwind8 libclang-rt-dev; do (install_debian "$debian") || true; done
     # shellcheck disable=SC2086 # lists of words
     names=$(while read -r program debian rpm; do command -v ${program//|/ } >/dev/null || printf ' %s' "$rpm"; done <<<"$npumem_test_packages")
     [ -z "$names" ] || say "tests are skipped, in whole or in part, that need one of:$names"

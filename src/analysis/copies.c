@@ -362,6 +362,12 @@ static int64_t is_registered(const nm_context *context)
     return node != NULL;
 }
 
+/* Of a kind that CANN has got since, nothing is known but that it is none of these: where it goes, the addresses say. */
+static nm_copy_kind kind_of(uint64_t detail)
+{
+    return detail <= NM_COPY_INTER_DEVICE || detail == NM_COPY_MEMSET ? (nm_copy_kind)detail : NM_COPY_DEFAULT;
+}
+
 static nm_copy_row row_of(nm_run *run, const nm_context *context)
 {
     const nm_replay *replay = run->replay;
@@ -373,7 +379,7 @@ static nm_copy_row row_of(nm_run *run, const nm_context *context)
         .thread_id = context->thread == NULL ? 0 : context->thread->id,
         .operation_id = nm_replay_operation(replay, context->thread),
         .stack_id = context->stack_id,
-        .kind = (nm_copy_kind)event->detail,
+        .kind = kind_of(event->detail),
         .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
         .is_async = (event->flags & NM_FLAG_ASYNC) != 0,
         .stream = event->stream,

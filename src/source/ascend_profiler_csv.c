@@ -329,6 +329,8 @@ nm_status nm_ascend_csv_read(nm_ascend_profiler *profiler, nm_input *input, nm_b
     const nm_cell *cells;
     nm_status status;
 
+    if (table == 0) /* it was one when it was looked at */
+        return nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "one of the files is no table of the profiler");
     profiler->is_beside |= table >= TABLES;
     if (table == TABLE_INFO)
         return read_info(profiler, input, err);

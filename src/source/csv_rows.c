@@ -68,6 +68,8 @@ static nm_bytes cell_text(const nm_csv_rows *rows, size_t place)
 {
     size_t begin = place == 0 ? 0 : rows->ends.items[place - 1];
 
+    if (rows->ends.items[place] == begin)
+        return (nm_bytes){0};
     return (nm_bytes){rows->text.data + begin, rows->ends.items[place] - begin};
 }
 

@@ -272,6 +272,9 @@ static nm_status unpack_into(nm_input *input, int fd, uint64_t *size_bytes, nm_e
         status = nm_io_write(fd, part, got, err);
         nm_name_written(status, nm_io_temporary_folder(), err);
         *size_bytes += got;
+        if (*size_bytes > NM_INPUT_UNPACKED_FREE + NM_INPUT_UNPACKED_A_BYTE * input->at)
+            status = nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET,
+                             "given up: the gzip file holds more than a database of its size can");
     }
     return status;
 }

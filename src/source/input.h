@@ -38,7 +38,12 @@ void nm_input_watch(nm_input_watcher *watcher, void *context);
 /* For who reads the file in another way: so much more has been read. */
 void nm_input_note_read(nm_input *input, size_t bytes);
 
-/* What a gzip file holds goes to a file without a name: from here on that is the file. Nothing where it is none. */
+/* A gzip file may hold a thousand times its size: so much of what is put on a disk is free, and then so much for each of its bytes. */
+#define NM_INPUT_UNPACKED_FREE   (UINT64_C(64) << 20)
+#define NM_INPUT_UNPACKED_A_BYTE 64
+
+/* What a gzip file holds goes to a file without a name: from here on that is the file. Nothing where it is none. NM_ERR_LIMIT: it
+ * holds more than that. */
 nm_status nm_input_unpack(nm_input *input, nm_error *err);
 
 /* Of the file as it lies: bytes consumed, and how many there are. */

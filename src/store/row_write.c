@@ -127,7 +127,8 @@ SEEN_THROUGH nm_status integer_of(nm_loader *loader, const nm_row_column *column
     nm_status status = NM_OK;
 
     switch (kind->as) {
-    case NM_AS_INTEGER:
+    case NM_AS_INTEGER: /* 2^63 of what an input says is no NULL: it becomes the number beside it */
+        value += value == NM_NULL && kind->null == NM_NULL_NEVER;
         break;
     case NM_AS_INDEX:
         value = (int32_t)value;

@@ -265,7 +265,8 @@ static nm_status choose_classes(const nm_size_use *uses, size_t count, size_t cl
 
     if (sizes == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    memcpy(sizes, uses, count * sizeof *sizes);
+    if (count > 0)
+        memcpy(sizes, uses, count * sizeof *sizes);
     count = thin_out(sizes, count);
     class_max = class_max < count ? class_max : count;
     table.least = calloc((class_max + 1) * (count + 1), sizeof *table.least);

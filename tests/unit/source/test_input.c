@@ -286,6 +286,28 @@ START_TEST(what_is_cut_gives_what_is_in_front_and_what_is_damaged_its_byte)
 }
 END_TEST
 
+/* Zeros, of which a gzip file holds a thousand for each of its bytes: 80 MiB are given up, 60 are taken. */
+START_TEST(what_holds_much_more_than_its_size_is_not_put_on_a_disk)
+{
+    static const uint8_t zeros[1 << 20];
+
+    for (unsigned mebibytes = 60; mebibytes <= 80; mebibytes += 20) {
+        FILE *file = tmpfile();
+        gzFile out = gzdopen(dup(fileno(file)), "wb");
+
+        for (unsigned i = 0; i < mebibytes; i++)
+            ck_assert_int_eq(gzwrite(out, zeros, sizeof zeros), sizeof zeros);
+        ck_assert_int_eq(gzclose(out), Z_OK);
+        nm_input *input = open_input(file);
+        nm_status status = nm_input_unpack(input, &err);
+        ck_assert_int_eq(status, mebibytes == 60 ? NM_OK : NM_ERR_LIMIT);
+        ck_assert(status == NM_OK || strstr(err.text, "holds more than a database of its size can") != NULL);
+        nm_input_close(input);
+        fclose(file);
+    }
+}
+END_TEST
+
 TEST_SUITE(test_input)
 {
     Suite *suite = suite_create("input");
@@ -298,6 +320,7 @@ TEST_SUITE(test_input)
     tcase_add_test(tcase, a_long_pipe_that_is_read_once_is_read_to_its_end);
     tcase_add_test(tcase, who_watches_is_told_every_mebibyte);
     tcase_add_test(tcase, what_is_cut_gives_what_is_in_front_and_what_is_damaged_its_byte);
+    tcase_add_test(tcase, what_holds_much_more_than_its_size_is_not_put_on_a_disk);
     suite_add_tcase(suite, tcase);
     return suite;
 }
