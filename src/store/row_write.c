@@ -129,6 +129,9 @@ SEEN_THROUGH nm_status integer_of(nm_loader *loader, const nm_row_column *column
     switch (kind->as) {
     case NM_AS_INTEGER:
         break;
+    case NM_AS_ADDRESS:
+        value += value == NM_NULL;
+        break;
     case NM_AS_INDEX:
         value = (int32_t)value;
         break;

@@ -12,8 +12,7 @@ from trial import IS_WHOLE, begin, check_recorded, clear, expect, fail, finish, 
 SECONDS = int(os.environ.get("NPUMEM_SOAK_S", 3600 if IS_WHOLE else 60))
 EVERY_S = 10  # the recorder is stopped so often
 STOPPED_S = 0.4
-GROWTH = 0.01
-GROWTH_KIB = 512
+GROWTH = 0.01 if SECONDS >= 600 else 0.08  # in a minute what is filled once is not yet full
 
 
 def resident_kib(pid):
@@ -38,8 +37,8 @@ def check_flat(what, samples):
     """The highest of the last quarter against the highest of the second: the first fills what is filled once."""
     quarter = len(samples) // 4
     before, after = max(samples[quarter:2 * quarter]), max(samples[3 * quarter:])
-    expect(after <= before * (1 + GROWTH) + GROWTH_KIB, f"{what}: {before} KiB in the second quarter, {after} KiB in the last")
-    print(f"{what}: {before} KiB in the second quarter, {after} KiB in the last")
+    expect(after <= before * (1 + GROWTH), f"{what}: {before} KiB in the second quarter, {after} KiB in the last")
+    print(f"{what}: {before} KiB in the second quarter, {after} KiB in the last: {samples[::max(1, len(samples) // 12)]}")
 
 
 begin()
