@@ -362,6 +362,14 @@ static int64_t is_registered(const nm_context *context)
     return node != NULL;
 }
 
+/* One that a newer runtime, or nobody, has: its direction is that of its addresses. */
+static nm_copy_kind kind_of(const nm_event *event)
+{
+    bool is_known = event->detail <= NM_COPY_INTER_DEVICE || event->detail == NM_COPY_MEMSET;
+
+    return is_known ? (nm_copy_kind)event->detail : NM_COPY_DEFAULT;
+}
+
 static nm_copy_row row_of(nm_run *run, const nm_context *context)
 {
     const nm_replay *replay = run->replay;
@@ -373,7 +381,7 @@ static nm_copy_row row_of(nm_run *run, const nm_context *context)
         .thread_id = context->thread == NULL ? 0 : context->thread->id,
         .operation_id = nm_replay_operation(replay, context->thread),
         .stack_id = context->stack_id,
-        .kind = (nm_copy_kind)event->detail,
+        .kind = kind_of(event),
         .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
         .is_async = (event->flags & NM_FLAG_ASYNC) != 0,
         .stream = event->stream,

@@ -94,6 +94,16 @@ def too_much():
             expect(highest == sum(min(size, SIZE_MOST) for size in sizes), f"{sizes} at once: the peak is {highest}")
 
 
+def kinds():
+    """Of copies that a newer runtime has, or nobody."""
+    for kind in (0, 7, 8, 42, 99, 101, 255, 2**32, MOST):
+        status, _, err = load(HEAD + f"@1 copy thread=1 source=0x1000 address=0x2000 size=64 detail={kind}\n")
+        if expect(status == 0, f"a copy of kind {kind}: ends with {status}: {err}"):
+            with sqlite3.connect("file:t.db?mode=ro", uri=True) as database:
+                found, = database.execute("SELECT kind FROM copy").fetchone()
+            expect(found == (kind if kind <= 7 else 4), f"a copy of kind {kind} is of kind {found}")
+
+
 def blocks():
     """The same whatever stands in one block."""
     events = [(i, "alloc", 0x1000 * (i + 1), i + 1) for i in range(300)]
@@ -143,6 +153,7 @@ begin()
 leave_out("40 lengths around that of a ring")
 texts()
 too_much()
+kinds()
 blocks()
 rings()
 finish()

@@ -169,6 +169,7 @@ int main(int argc, char **argv)
         close(own[i]);
     for (unsigned i = 0; i < own_count; i++)
         right_count += (unsigned)is_right(i);
-    printf("%s: %u files, %u of them right, %u words in the first\n", argv[1], own_count, right_count, written_count[0]);
+    printf("%s: %u files, %u of them right, %u words in the first\n", argv[1], own_count, right_count,
+           written_count[0]);
     return STATUS;
 }

@@ -79,7 +79,8 @@ static const struct call {
 };
 
 /* Calls that only look are none of `any`. */
-static const long looking[] = {SYS_getdents64, SYS_read, SYS_newfstatat, SYS_getrandom, SYS_statfs, SYS_fstatfs, SYS_lseek};
+static const long looking[] = {SYS_getdents64, SYS_read,    SYS_newfstatat, SYS_getrandom,
+                               SYS_statfs,     SYS_fstatfs, SYS_lseek};
 
 static long chosen[sizeof calls / sizeof *calls];
 static unsigned chosen_count;

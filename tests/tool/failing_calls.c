@@ -27,8 +27,9 @@ __attribute__((visibility("default"))) int fsync(int fd);
 
 /* ---- Chains of callers ---------------------------------------------------------------------------------------------- */
 
-#define SITES_MAX  (1u << 16) /* a power of two */
-#define FRAMES_MAX 10 /* of a chain, from malloc on eight of them: more would tell each place in the statements of SQL apart */
+#define SITES_MAX (1u << 16) /* a power of two */
+#define FRAMES_MAX                                                                                                     \
+    10 /* of a chain, from malloc on eight of them: more would tell each place in the statements of SQL apart */
 
 static struct {
     unsigned long hash;
@@ -67,8 +68,7 @@ __attribute__((destructor)) static void write_sites(void)
     char text[32];
 
     for (unsigned i = 0; fd >= 0 && i < SITES_MAX; i++)
-        if (sites[i].number != 0 &&
-            write(fd, text, (size_t)snprintf(text, sizeof text, "%ld\n", sites[i].number)) <= 0)
+        if (sites[i].number != 0 && write(fd, text, (size_t)snprintf(text, sizeof text, "%ld\n", sites[i].number)) <= 0)
             abort();
     if (fd >= 0)
         close(fd);

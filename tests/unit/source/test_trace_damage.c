@@ -163,8 +163,8 @@ static bool many_readable[PLACES];
 
 static void append_many(nm_buffer *file, unsigned b)
 {
-    ck_assert_int_eq(
-        nm_buffer_append(file, many.file.data + many.ends[b], many.ends[b + 1] - many.ends[b], NULL), NM_OK);
+    ck_assert_int_eq(nm_buffer_append(file, many.file.data + many.ends[b], many.ends[b + 1] - many.ends[b], NULL),
+                     NM_OK);
 }
 
 /* Block b stands behind block `after` too: it counts once, whatever its place. */
