@@ -9,7 +9,7 @@ import subprocess
 from trial import IS_WHOLE, begin, clear, dump, expect, finish, leave_out, paths, run
 
 READERS = 4
-READS = 20000 if IS_WHOLE else 2000
+READS = 20000 if IS_WHOLE else 1000
 ROUNDS = 200 if IS_WHOLE else 12
 ORDERS = 40 if IS_WHOLE else 5
 ASKED = ("SELECT count(*), sum(size_bytes), max(alloc_seq), max(free_seq) FROM allocation", "SELECT events_seen, is_complete FROM input",
@@ -48,6 +48,19 @@ def read_on(path, generations, has_ended, said):
     said[1].put((reads, sorted(seen), wrong))
 
 
+def look_on(path, has_ended, said):
+    """In a process of its own, without a rest: the name is always there."""
+    looks, missing = 0, 0
+    while not has_ended.is_set():
+        for _ in range(1000):
+            try:
+                os.close(os.open(path, os.O_RDONLY))
+            except FileNotFoundError:
+                missing += 1
+        looks += 1000
+    said.put((looks, missing))
+
+
 def readers_beside_a_writer():
     generations = []
     for name in ("a", "b"):
@@ -57,6 +70,9 @@ def readers_beside_a_writer():
     run(paths.ingest, "--quiet", "--force", "-o", "place.db", "a.zst")
     has_ended, said = multiprocessing.Event(), (multiprocessing.Value("l", 0), multiprocessing.Queue())
     readers = [multiprocessing.Process(target=read_on, args=("place.db", generations, has_ended, said)) for _ in range(READERS)]
+    looked = multiprocessing.Queue()
+    looker = multiprocessing.Process(target=look_on, args=("place.db", has_ended, looked))
+    looker.start()
     long_reader = opened("place.db")
     first, published = answers(long_reader), 0
     for reader in readers:
@@ -67,13 +83,16 @@ def readers_beside_a_writer():
         expect(ended[0] == 0, f"publication {published} ends with {ended}")
     has_ended.set()
     told = [said[1].get(timeout=60) for _ in readers]
+    looks, missing = looked.get(timeout=60)
+    looker.join()
+    expect(missing == 0, f"the name was not there {missing} of {looks} times")
     for reader in readers:
         reader.join()
     expect(first == answers(long_reader), "who has it open finds something else than before")
     for reads, seen, wrong in told:
         expect(not wrong, f"a reader found, after {reads} reads: {wrong}")
         expect(seen == [0, 1], f"a reader of {reads} saw {seen}, not both")
-    print(f"{said[0].value} reads by {READERS} processes during {published} publications")
+    print(f"{said[0].value} reads by {READERS} processes and {looks} looks at the name during {published} publications")
 
 
 def two_at_once():
