@@ -62,19 +62,19 @@ static const struct call {
     {NULL, SYS_fork},
     {NULL, SYS_vfork},
 #endif
-    {NULL, SYS_pwrite64},
+    {"pwrite64", SYS_pwrite64},
     {NULL, SYS_writev},
-    {NULL, SYS_fsync},
-    {NULL, SYS_fdatasync},
+    {"fsync", SYS_fsync},
+    {"fdatasync", SYS_fdatasync},
     {NULL, SYS_close},
-    {NULL, SYS_munmap},
+    {"munmap", SYS_munmap},
     {NULL, SYS_flock},
     {NULL, SYS_clone},
 #ifdef SYS_clone3
     {NULL, SYS_clone3},
 #endif
     {NULL, SYS_execve},
-    {NULL, SYS_kill},
+    {"kill", SYS_kill},
     {NULL, SYS_exit_group},
 };
 
