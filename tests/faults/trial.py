@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of this folder share: programs with a fault in them, and what spin_events was told is recorded, which is compared
-with what a database holds. Arguments are NAME=PATH. NPUMEM_NIGHTLY in the environment: every point, and all counts in full."""
+with what a database holds. Arguments are NAME=PATH. NPUMEM_FAULTS=full in the environment: every point, and all counts (tests/faults/run.sh)."""
 import os
 import random
 import shutil
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-IS_WHOLE = bool(os.environ.get("NPUMEM_NIGHTLY"))
+IS_WHOLE = os.environ.get("NPUMEM_FAULTS") == "full"
 OTHER_EVENTS_MAX = 64  # that a recording of spin_events has beside its allocations
 LEFT_OUT = 77
 
