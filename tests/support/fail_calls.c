@@ -4,10 +4,13 @@
  * go past it alike, so that what is preloaded can be tested too: a filter of system calls stops the program at each call
  * of that number, and its tracer lets it through or puts an error number in its place.
  *
- *     fail_calls CALL N[+] ERRNO COUNT_FILE [-p NAME] PROGRAM [ARG...]
+ *     fail_calls CALL|any N[+] ERRNO|kill COUNT_FILE [-p NAME] PROGRAM [ARG...]
  *
  * N+: that call and all after it. -p NAME: of the first process that runs a program of that file name, instead of PROGRAM.
- * Ends as PROGRAM does; COUNT_FILE then holds how many calls have failed. 77: this machine does not allow it.
+ * any: every call after which something is another than before: a file, its name or its length, memory, a process.
+ * kill: in place of the call the process is ended by SIGKILL, all others go on.
+ * Ends as PROGRAM does, once all that it started have; COUNT_FILE then holds how many calls have failed. 77: this machine
+ * does not allow it.
  */
 #include <elf.h>
 #include <errno.h>
@@ -30,8 +33,8 @@
 #define EXIT_LEFT_OUT 77
 #define EVENT_OF(s)   ((s) >> 16)
 
-static const struct {
-    const char *name;
+static const struct call {
+    const char *name; /* NULL: one of `any` alone */
     long number;
 } calls[] = {
     {"openat", SYS_openat},
@@ -56,35 +59,68 @@ static const struct {
     {"unlink", SYS_unlink},
     {"rmdir", SYS_rmdir},
     {"rename", SYS_rename},
+    {NULL, SYS_fork},
+    {NULL, SYS_vfork},
 #endif
+    {"pwrite64", SYS_pwrite64},
+    {NULL, SYS_writev},
+    {"fsync", SYS_fsync},
+    {"fdatasync", SYS_fdatasync},
+    {NULL, SYS_close},
+    {"munmap", SYS_munmap},
+    {NULL, SYS_flock},
+    {NULL, SYS_clone},
+#ifdef SYS_clone3
+    {NULL, SYS_clone3},
+#endif
+    {NULL, SYS_execve},
+    {"kill", SYS_kill},
+    {NULL, SYS_exit_group},
 };
 
-static long call_number;
+/* Calls that only look are none of `any`. */
+static const long looking[] = {SYS_getdents64, SYS_read,    SYS_newfstatat, SYS_getrandom,
+                               SYS_statfs,     SYS_fstatfs, SYS_lseek};
+
+static long chosen[sizeof calls / sizeof *calls];
+static unsigned chosen_count;
 static unsigned long first_failure, seen_count, failed_count;
-static int is_sticky, error_number;
+static int is_sticky, is_killing, error_number;
 static const char *wanted_name; /* NULL: PROGRAM itself */
 static pid_t root, target;
 
-static long find_call(const char *name)
+static int is_looking(long number)
+{
+    for (size_t i = 0; i < sizeof looking / sizeof *looking; i++)
+        if (looking[i] == number)
+            return 1;
+    return 0;
+}
+
+static int choose_calls(const char *name)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (strcmp(calls[i].name, name) == 0)
-            return calls[i].number;
-    return -1;
+        if (strcmp(name, "any") == 0 ? !is_looking(calls[i].number)
+                                     : calls[i].name != NULL && strcmp(calls[i].name, name) == 0)
+            chosen[chosen_count++] = calls[i].number;
+    return chosen_count > 0;
 }
 
 /* ---- In the program ------------------------------------------------------------------------------------------------ */
 
 static void run_program(char **argv, int go_fd)
 {
-    struct sock_filter filter[] = {
+    struct sock_filter filter[sizeof chosen / sizeof *chosen + 3] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call_number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    struct sock_fprog program = {(unsigned short)(chosen_count + 3), filter};
     char byte;
+
+    for (unsigned i = 0; i < chosen_count; i++)
+        filter[i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)chosen[i],
+                                                     (uint8_t)(chosen_count - i), 0);
+    filter[chosen_count + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    filter[chosen_count + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE);
 
     if (read(go_fd, &byte, 1) != 1)
         _exit(EXIT_LEFT_OUT);
@@ -124,7 +160,11 @@ static void take_call(pid_t pid)
     if (pid != target)
         return;
     seen_count++;
-    if (seen_count == first_failure || (is_sticky && seen_count > first_failure))
+    if (seen_count != first_failure && !(is_sticky && seen_count > first_failure))
+        return;
+    if (is_killing)
+        failed_count += kill(pid, SIGKILL) == 0;
+    else
         refuse(pid);
 }
 
@@ -199,10 +239,11 @@ int main(int argc, char **argv)
         wanted_name = argv[6];
         program_at = 7;
     }
-    if (argc <= program_at || (call_number = find_call(argv[1])) < 0 || pipe(go) != 0)
+    if (argc <= program_at || !choose_calls(argv[1]) || pipe(go) != 0)
         return 2;
     first_failure = strtoul(argv[2], &end, 10);
     is_sticky = *end == '+';
+    is_killing = strcmp(argv[3], "kill") == 0;
     error_number = atoi(argv[3]);
 
     root = fork();

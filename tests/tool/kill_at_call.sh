@@ -33,14 +33,14 @@ kill_at_each() {
     local what=$1 old=$2 count at news=0
     shift 2
     rm -rf place && mkdir place
-    KILL_COUNT=$PWD/count LD_PRELOAD=$shim "$ingest" --quiet "$@" --force -o place/run.db run.zst || fail "$what: fails with the shim"
+    AT_CALL_COUNT=$PWD/count LD_PRELOAD=$shim "$ingest" --quiet "$@" --force -o place/run.db run.zst || fail "$what: fails with the shim"
     count=$(cat count)
     [ "$count" -gt 50 ] || fail "$what: $count calls: the shim does not see them"
     for at in $(seq "$count"); do
         is_chosen "$at" "$count" || continue
         rm -f place/run.db
         [ -z "$old" ] || cp "$old" place/run.db
-        (KILL_AT=$at LD_PRELOAD=$shim "$ingest" --quiet "$@" --force -o place/run.db run.zst; exit $?) >/dev/null 2>&1
+        (AT_CALL=$at LD_PRELOAD=$shim "$ingest" --quiet "$@" --force -o place/run.db run.zst; exit $?) >/dev/null 2>&1
         [ $? = 137 ] || { fail "$what, call $at: it was not ended" && continue; }
         if [ ! -e place/run.db ]; then
             [ -z "$old" ] || fail "$what, call $at: what stood there is gone"

@@ -93,6 +93,130 @@ START_TEST(every_flipped_bit_costs_its_block_and_no_other)
 }
 END_TEST
 
+/* ---- More than a bit ---- */
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/* With these bytes in the place of those from `at` on: each block that is another now is lost, and no other. */
+static void check_bytes(size_t at, const uint8_t *bytes, size_t len, const char *what)
+{
+    bool is_readable[BLOCKS];
+    char where[64];
+    uint8_t before[4096];
+
+    memcpy(before, trace.file.data + at, len);
+    memcpy(trace.file.data + at, bytes, len);
+    for (unsigned b = 0; b < BLOCKS; b++) {
+        size_t first = at > trace.ends[b] ? at : trace.ends[b];
+        size_t end = at + len < trace.ends[b + 1] ? at + len : trace.ends[b + 1];
+
+        is_readable[b] = first >= end || memcmp(before + (first - at), bytes + (first - at), end - first) == 0;
+    }
+    snprintf(where, sizeof where, "%s at %zu", what, at);
+    known_check(&trace, (nm_bytes){trace.file.data, trace.file.len}, false, is_readable, &summary, where);
+    bool is_changed = memcmp(before, bytes, len) != 0;
+    ck_assert_msg(summary.is_complete == !is_changed, "%s: complete", where);
+    memcpy(trace.file.data + at, before, len);
+}
+
+START_TEST(every_byte_that_is_another_costs_its_block_and_no_other)
+{
+    for (size_t at = 0; at < trace.file.len; at++) {
+        const uint8_t others[] = {0x00, 0xff, (uint8_t)(trace.file.data[at] + 1)};
+
+        for (size_t i = 0; i < sizeof others; i++)
+            check_bytes(at, &others[i], 1, "byte");
+    }
+}
+END_TEST
+
+/* Sectors of a disk, and pieces between them, that hold nothing or what is no part of a trace. */
+START_TEST(junk_costs_the_blocks_that_it_touches_and_no_other)
+{
+    static const size_t lengths[] = {256, 512, 4096};
+    uint64_t state = 1;
+    uint8_t junk[4096];
+
+    for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++)
+        for (size_t at = lengths[n]; at + lengths[n] <= trace.file.len; at += lengths[n] == 4096 ? 512 : lengths[n]) {
+            memset(junk, 0, sizeof junk);
+            check_bytes(at, junk, lengths[n], "zeros");
+            memset(junk, 0xff, sizeof junk);
+            check_bytes(at, junk, lengths[n], "ones");
+            for (size_t i = 0; i < lengths[n]; i++)
+                junk[i] = (uint8_t)next_random(&state);
+            check_bytes(at, junk, lengths[n], "junk");
+        }
+}
+END_TEST
+
+/* ---- Blocks in other places ---- */
+
+#define PLACES 64
+
+static known_trace many;
+static bool many_readable[PLACES];
+
+static void append_many(nm_buffer *file, unsigned b)
+{
+    ck_assert_int_eq(nm_buffer_append(file, many.file.data + many.ends[b], many.ends[b + 1] - many.ends[b], NULL),
+                     NM_OK);
+}
+
+/* Block b stands behind block `after` too: it counts once, whatever its place. */
+static void check_doubled(unsigned b, unsigned after)
+{
+    nm_buffer file = {0};
+    char where[64];
+
+    for (unsigned i = 0; i < PLACES; i++) {
+        append_many(&file, i);
+        if (i == after)
+            append_many(&file, b);
+    }
+    snprintf(where, sizeof where, "%u again behind %u", b, after);
+    known_check(&many, (nm_bytes){file.data, file.len}, false, many_readable, &summary, where);
+    ck_assert_uint_eq(summary.blocks_repeated, 1);
+    nm_buffer_free(&file);
+}
+
+/* Two blocks in each other's place: what comes before its time hides what it was to follow, and no event is there twice. */
+static void check_swapped(unsigned a, unsigned b)
+{
+    nm_buffer file = {0};
+    char where[64];
+
+    for (unsigned i = 0; i < PLACES; i++)
+        append_many(&file, i == a ? b : i == b ? a : i);
+    for (unsigned i = a; i < b; i++)
+        many_readable[i] = false;
+    snprintf(where, sizeof where, "%u and %u swapped", a, b);
+    known_check(&many, (nm_bytes){file.data, file.len}, false, many_readable, &summary, where);
+    ck_assert_uint_eq(summary.events_damaged, (uint64_t)(b - a) * many.events);
+    ck_assert(!summary.is_complete);
+    memset(many_readable, true, sizeof many_readable);
+    nm_buffer_free(&file);
+}
+
+START_TEST(blocks_doubled_or_swapped_in_any_place_give_no_event_twice)
+{
+    known_make(&many, PLACES, 3, 0);
+    memset(many_readable, true, sizeof many_readable);
+    for (unsigned a = 0; a < PLACES; a++)
+        for (unsigned b = 0; b < PLACES; b++) {
+            if (a <= b)
+                check_doubled(a, b);
+            if (a < b && b + 1 < PLACES) /* the last one ends the trace */
+                check_swapped(a, b);
+        }
+    known_free(&many);
+}
+END_TEST
+
 /* ---- What the writer made ---- */
 
 #define WRITTEN_BLOCKS       (2 * NM_BLOCK_WINDOW + 5)
@@ -198,6 +322,9 @@ TEST_SUITE(test_trace_damage)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, cut_at_every_byte_keeps_the_whole_blocks);
     tcase_add_test(tests, every_flipped_bit_costs_its_block_and_no_other);
+    tcase_add_test(tests, every_byte_that_is_another_costs_its_block_and_no_other);
+    tcase_add_test(tests, junk_costs_the_blocks_that_it_touches_and_no_other);
+    tcase_add_test(tests, blocks_doubled_or_swapped_in_any_place_give_no_event_twice);
     tcase_add_test(tests, a_damaged_block_takes_no_stack_of_another);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# run.sh [--full] [BUILD]: the tests with label faults of a build folder (build/dev), one after the other, and what each says that
+# it has tried. --full: every point and all counts: ten thousand kills, twenty thousand reads while a database is written, an hour
+# of recording; half a day. For docs/reliability.md, which says when that was done last.
+set -u
+cd "$(dirname "$(realpath "$0")")/../.." || exit 1
+is_full= build=build/dev failed=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --full) is_full=1 ;;
+    -*) echo "usage: tests/faults/run.sh [--full] [BUILD]" >&2 && exit 2 ;;
+    *) build=$1 ;;
+    esac
+    shift
+done
+[ -f "$build/CTestTestfile.cmake" ] || { echo "run.sh: $build is no build folder: ./test.sh -L faults" >&2 && exit 2; }
+# Kills: of the program and of the recorder, and half as many of each with parts.
+[ -z "$is_full" ] || export NPUMEM_FAULTS=full NPUMEM_NIGHTLY=1 NPUMEM_KILLS=3400 CK_TIMEOUT_MULTIPLIER=1000
+
+# commands OPTION...: command and environment of each test that CTest chooses by them, without CTest around it, whose limits are those of the short form.
+commands() {
+    ctest --test-dir "$build" "$@" --show-only=json-v1 | python3 -c '
+import json, shlex, sys
+for test in json.load(sys.stdin)["tests"]:
+    if "command" not in test:
+        sys.exit("run.sh: " + test["name"] + " is not built")
+    facts = {one["name"]: one["value"] for one in test.get("properties", [])}
+    own = [one for one in facts.get("ENVIRONMENT", []) if not one.startswith("CK_TIMEOUT")]
+    print(test["name"], shlex.quote(facts["WORKING_DIRECTORY"]), "env", shlex.join(own), shlex.join(test["command"]))'
+}
+
+echo "$(date -u +%F) $(git describe --always --dirty 2>/dev/null) $(nproc) processors${is_full:+, in full}"
+while read -r name folder command; do
+    begin=$SECONDS
+    echo "== $name"
+    (eval "cd $folder && $command") </dev/null
+    status=$?
+    echo "== $name: $([ $status = 0 ] && echo passed || echo "FAILED with $status") in $((SECONDS - begin)) s"
+    [ $status = 0 ] || [ $status = 77 ] || failed+=" $name"
+done < <(commands -L '^faults$' && commands -R '^(tool[.]kill_at_call|unit[.]test_changed_traces)$')
+[ -z "$failed" ] || { echo "failed:$failed" && exit 1; }
