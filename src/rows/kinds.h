@@ -28,7 +28,6 @@ typedef enum nm_column_as {
     NM_AS_MODULE,
     NM_AS_ALLOCATION, /* the number of a row */
     NM_AS_OPERATION,
-    NM_AS_ADDRESS, /* one more where it would be NULL: 2^63, which has no page */
     NM_AS_STRING,
     NM_AS_WORD,
     NM_AS_LITERAL,
@@ -73,7 +72,7 @@ typedef enum nm_column_null {
 #define NM_KIND_COUNT      uint64_t, .as = NM_AS_INTEGER
 #define NM_KIND_BYTES      uint64_t, .as = NM_AS_INTEGER
 #define NM_KIND_NS         uint64_t, .as = NM_AS_INTEGER
-#define NM_KIND_ADDRESS    uint64_t, .as = NM_AS_ADDRESS
+#define NM_KIND_ADDRESS    uint64_t, .as = NM_AS_INTEGER
 #define NM_KIND_HANDLE     uint64_t, .as = NM_AS_INTEGER
 #define NM_KIND_INDEX      int, .as = NM_AS_INDEX
 #define NM_KIND_FLAG       bool, .as = NM_AS_INTEGER

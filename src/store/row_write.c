@@ -130,9 +130,6 @@ SEEN_THROUGH nm_status integer_of(nm_loader *loader, const nm_row_column *column
     case NM_AS_INTEGER: /* 2^63 of what an input says is no NULL: it becomes the number beside it */
         value += value == NM_NULL && kind->null == NM_NULL_NEVER;
         break;
-    case NM_AS_ADDRESS:
-        value += value == NM_NULL;
-        break;
     case NM_AS_INDEX:
         value = (int32_t)value;
         break;
