@@ -7,18 +7,18 @@
 --             and bytes; left_count, left_bytes of these not freed by its end. In order of steps, most bytes first. Segments
 --             are left out. Needs the rows of all allocations (input.detail 'all')
 WITH RECURSIVE
-    -- The first steps, four times as many each time, until they have as many rows as are to be returned; all of them where the
-    -- rows are many, or of few steps.
+    -- The first steps: more each time, by how many rows there were, until there are as many as are to be returned. All of them where
+    -- the rows are many, or of few steps.
     reach (last_id, next_id, row_count) AS (
         SELECT
             0,
-            CASE WHEN :step IS NULL AND :site IS NULL AND coalesce(:top, 1000) <= 10000 THEN 16 ELSE max(o.step_id) END,
+            CASE WHEN :step IS NULL AND :site IS NULL AND coalesce(:top, 1000) <= 10000 THEN 4 ELSE max(o.step_id) END,
             0
         FROM step AS o
         UNION ALL
         SELECT
             r.next_id,
-            r.next_id * 4,
+            max(r.next_id * 2, min(r.next_id * 64, CAST(1.1 * r.last_id * coalesce(:top, 1000) / max(r.row_count, 1) AS INTEGER))),
             CASE
                 WHEN r.next_id < (SELECT max(o.step_id) FROM step AS o)
                     THEN (

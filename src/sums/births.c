@@ -81,9 +81,9 @@ static nm_status find_part(births *all, const nm_allocation_row *row, uint64_t *
 }
 
 /* In events; of what never ended more than any. */
-static int64_t events_of(const long_life *life)
+static int64_t events_between(int64_t alloc_seq, int64_t end_seq)
 {
-    return life->end_seq == NEVER ? NEVER : life->end_seq - most(life->alloc_seq, -1);
+    return end_seq == NEVER ? NEVER : end_seq - most(alloc_seq, -1);
 }
 
 static void add_end(nm_birth_part_row *part, int64_t end_seq, int64_t end_ns)
@@ -102,7 +102,7 @@ static void shorten(births *all)
         for (size_t i = 0; i < all->list_count; i++) {
             const long_life *life = &all->list[i];
 
-            if (all->long_events < NEVER && events_of(life) >= all->long_events)
+            if (all->long_events < NEVER && events_between(life->alloc_seq, life->end_seq) >= all->long_events)
                 all->list[kept++] = *life;
             else
                 add_end(&all->parts[life->part], life->end_seq, life->end_ns);
@@ -111,12 +111,14 @@ static void shorten(births *all)
     }
 }
 
-static nm_status list(births *all, const long_life *life, nm_error *err)
+static nm_status list(births *all, uint64_t part, const nm_allocation_row *row, int64_t end_seq, int64_t end_ns,
+                      nm_error *err)
 {
     nm_status status = nm_array_grow(&all->list, &all->list_capacity, all->list_count + 1, sizeof *all->list, err);
 
     if (status == NM_OK) {
-        all->list[all->list_count++] = *life;
+        all->list[all->list_count++] =
+            (long_life){part, row->allocation_id, row->alloc_seq, row->alloc_ns, end_seq, end_ns};
         shorten(all);
     }
     return status;
@@ -128,16 +130,14 @@ static nm_status take_allocation(void *room, const void *told, nm_error *err)
     births *all = room;
     const nm_allocation_row *row = told;
     bool is_over = row->end_kind != NM_END_NONE && row->free_seq != NM_NO_SEQ;
-    long_life life = {.allocation_id = row->allocation_id,
-                      .alloc_seq = row->alloc_seq,
-                      .alloc_ns = row->alloc_ns,
-                      .end_seq = is_over ? row->free_seq : NEVER,
-                      .end_ns = is_over && row->free_ns != NM_NO_TIME ? row->free_ns : NEVER};
-    nm_status status = find_part(all, row, &life.part, err);
+    int64_t end_seq = is_over ? row->free_seq : NEVER;
+    int64_t end_ns = is_over && row->free_ns != NM_NO_TIME ? row->free_ns : NEVER;
+    uint64_t number = 0;
+    nm_status status = find_part(all, row, &number, err);
 
     if (status != NM_OK)
         return status;
-    nm_birth_part_row *part = &all->parts[life.part];
+    nm_birth_part_row *part = &all->parts[number];
     part->last_id = part->last_id > row->allocation_id ? part->last_id : row->allocation_id;
     part->first_seq = least(part->first_seq, row->alloc_seq);
     part->last_seq = most(part->last_seq, row->alloc_seq);
@@ -146,9 +146,9 @@ static nm_status take_allocation(void *room, const void *told, nm_error *err)
     all->row_count++;
     if (all->long_events == 0)
         all->long_events = LONG_EVENTS;
-    if (all->long_events < NEVER && events_of(&life) >= all->long_events)
-        return list(all, &life, err);
-    add_end(part, life.end_seq, life.end_ns);
+    if (all->long_events < NEVER && events_between(row->alloc_seq, end_seq) >= all->long_events)
+        return list(all, number, row, end_seq, end_ns, err);
+    add_end(part, end_seq, end_ns);
     return NM_OK;
 }
 

@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "sums/pass.h"
 
-#define PLACES_MAX   (1u << 18) /* of all heaps: 10 MiB */
+#define PLACES_MAX   (1u << 20) /* of all heaps: 64 MiB */
 #define RECENT_COUNT 1024       /* a power of two */
 
 typedef struct block_place {

@@ -35,6 +35,8 @@ struct nm_sums {
     struct { /* by kind of row: whom it is told */
         told_sum sums[DECLARED_COUNT];
         size_t sum_count;
+        size_t others[OTHER_COUNT];
+        size_t other_count;
     } told[NM_ROW_KINDS];
 };
 
@@ -56,8 +58,10 @@ nm_status nm_sums_new(const nm_definitions *definitions, nm_sums **out, nm_error
         sums->tables[i].sum = declared[i];
         enter(sums, &sums->tables[i]);
     }
-    for (size_t i = 0; i < OTHER_COUNT && has_memory; i++)
+    for (size_t i = 0; i < OTHER_COUNT && has_memory; i++) {
+        sums->told[others[i]->wants].others[sums->told[others[i]->wants].other_count++] = i;
         has_memory = (sums->rooms[i] = calloc(1, others[i]->room_bytes)) != NULL;
+    }
     if (!has_memory) {
         nm_sums_free(sums);
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
@@ -76,9 +80,11 @@ nm_status nm_sums_row(nm_sums *sums, nm_row_kind kind, const void *row, nm_error
 
         status = nm_sum_table_add(told->table, told->feed, sums->definitions, row, err);
     }
-    for (size_t i = 0; i < OTHER_COUNT && status == NM_OK; i++)
-        if (others[i]->wants == kind)
-            status = others[i]->row(sums->rooms[i], row, err);
+    for (size_t i = 0; i < sums->told[kind].other_count && status == NM_OK; i++) {
+        size_t other = sums->told[kind].others[i];
+
+        status = others[other]->row(sums->rooms[other], row, err);
+    }
     return status;
 }
 
