@@ -2,7 +2,8 @@
  *
  * What the pickle of a memory snapshot means: one pass over the file that hands out the entries of its device traces
  * one by one and forgets them, and collects what stands beside them (segments, blocks, annotations). A pickle may hold
- * these parts in any order, so a caller that needs one before the other makes two passes with the same tables.
+ * these parts in any order: a caller that needs one before the other keeps the entries (snapshot_kept.h), or makes two passes
+ * with the same tables.
  */
 #ifndef NM_SOURCE_SNAPSHOT_READER_H
 #define NM_SOURCE_SNAPSHOT_READER_H
