@@ -86,7 +86,7 @@ typedef enum nm_column_null {
 #define NM_KIND_TIME   int64_t, .as = NM_AS_INTEGER, .null = NM_NULL_LEAST /* nanoseconds */
 #define NM_KIND_NUMBER int64_t, .as = NM_AS_INTEGER, .null = NM_NULL_LEAST
 #define NM_KIND_STATED int64_t, .as = NM_AS_INTEGER /* a number that is always there */
-#define NM_KIND_RATIO  double, .as = NM_AS_RATIO /* NULL: below 0 */
+#define NM_KIND_RATIO  double, .as = NM_AS_RATIO    /* NULL: below 0 */
 
 /* NULL: not of a stream (it may have the handle 0). The member is called stream. */
 #define NM_KIND_STREAM                                                                                                 \
