@@ -151,9 +151,9 @@ def events_of(database):
     return found
 
 
-def check_recorded(what, db, acknowledged, may_be_open=True):
+def check_recorded(what, db, acknowledged, may_be_open=True, others_most=OTHER_EVENTS_MAX):
     """What was acknowledged is in the database or counted as lost; nothing is there twice, torn or in another order. may_be_open: a
-    thread may have recorded one event of each kind that it had not acknowledged."""
+    thread may have recorded one event of each kind that it had not acknowledged. others_most: events beside those of the program."""
     with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as database:
         seen, ingested, dropped, damaged, unrecovered, unkept, is_complete = database.execute(
             "SELECT events_seen, events_ingested, events_dropped, events_damaged, events_unrecovered, events_unkept, is_complete "
@@ -163,7 +163,7 @@ def check_recorded(what, db, acknowledged, may_be_open=True):
     all_acknowledged = sum(map(sum, acknowledged))
     expect(seen == ingested + lost, f"{what}: {seen} events seen, {ingested} ingested and {lost} lost")
     expect(all_acknowledged <= ingested + lost, f"{what}: {all_acknowledged} acknowledged, {ingested} ingested, {lost} lost")
-    most = all_acknowledged + OTHER_EVENTS_MAX + 2 * len(acknowledged) * may_be_open
+    most = all_acknowledged + others_most + 2 * len(acknowledged) * may_be_open
     expect(ingested + lost <= most, f"{what}: {all_acknowledged} acknowledged, but {ingested} ingested and {lost} lost")
     expect(lost == unkept or not is_complete, f"{what}: {lost} lost, and complete")
     for thread, (allocations, frees) in enumerate(acknowledged):
