@@ -2,7 +2,7 @@
  *
  * Collects what a simulation needs of an input: the heaps, and of each pool's blocks and the driver memory of devices when
  * they came and went. It is a replay's sink; whoever reads a database calls the sink's functions with the same rows.
- * Memory: some 13 bytes for each block, 96 for each piece of driver memory and for what was there at the beginning.
+ * Memory: that of the journal for each block, some 100 bytes for each piece of driver memory and of what was there at the beginning.
  *
  *     nm_gather_new(&gather, err);
  *     nm_replay_new(nm_gather_sink(gather), &replay, err); ... the records

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What happens to blocks, put in as rows come, and read in the order in which it happened. Some 13 bytes for a block that
+ * What happens to blocks, put in as rows come, and read in the order in which it happened. Few bytes for a block that
  * comes and goes: entries are sorted in parts, and each part is packed; reading puts the parts together and gives back
  * what has been read.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The arrays of a workload. Four bytes for an operation, and some five more where it asks for memory: of what is asked for
+ * The arrays of a workload. Four bytes for an operation, and few more where it asks for memory: of what is asked for
  * much is alike, and how far an event is from the one before is a small number.
  */
 #include <stdlib.h>
