@@ -23,7 +23,7 @@ static nm_status grow(nm_slots *slots, nm_error *err)
 
     larger.items = calloc(larger.capacity, sizeof *larger.items);
     if (larger.items == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a table of %zu keys", slots->count);
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at %zu items", slots->count);
     for (size_t i = 0; i < slots->capacity; i++)
         if (slots->items[i] != 0)
             put(&larger, slots->items[i]);
