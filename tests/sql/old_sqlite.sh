@@ -17,7 +17,9 @@ fi
 
 for trace in "$source"/tests/sql/*/trace.txt "$source"/tests/sql/*/base.txt; do
     name=$(basename "$(dirname "$trace")").$(basename "$trace" .txt) also=$(dirname "$trace")/also.txt files=trace.zst
-    mkdir -p "$name" && cd "$name" && "$text2trace" "$trace" trace.zst || exit 1
+    depth=$(cat "$(dirname "$trace")/depth" 2>/dev/null)
+    # shellcheck disable=SC2086 -- two words or none
+    mkdir -p "$name" && cd "$name" && "$text2trace" "$trace" trace.zst ${depth:+1000 $depth} || exit 1
     [ ! -f "$also" ] || { "$text2trace" "$also" also.zst && files="trace.zst also.zst"; } || exit 1
     # shellcheck disable=SC2086 -- the names have no spaces
     "$ingest" --quiet --force -o trace.db $files && cd .. || exit 1

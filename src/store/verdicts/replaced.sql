@@ -104,6 +104,27 @@ WHERE verdict = 'growing' AND (heap_id, coalesce(site_frame_id, 0)) IN (
         OR sum(c.size_bytes * c.own_count) < 0.5 * sum(1.0 * c.size_bytes * c.more_count)
 );
 
+-- Where not each allocation has a row (--detail) what ended is not all there by its size: then what the sites of the heap hold less tells.
+UPDATE z_site_verdict
+SET (verdict, reason, growth_bytes) = (SELECT 'bounded', 'it replaces others', NULL)
+WHERE verdict = 'growing' AND heap_id IN (
+    SELECT c.heap_id
+    FROM (
+        SELECT
+            heap_id,
+            sum(max(more_bytes, 0)) AS more_bytes,
+            -sum(min(more_bytes, 0)) AS less_bytes,
+            sum(max(more_count, 0)) AS more_count,
+            -sum(min(more_count, 0)) AS less_count
+        FROM temp.level_change
+        GROUP BY heap_id
+    ) AS c
+    JOIN heap AS h ON h.heap_id = c.heap_id
+    JOIN process AS p ON p.process_id = h.process_id
+    JOIN input AS i ON i.input_id = p.input_id
+    WHERE i.detail <> 'all' AND (2 * c.less_bytes > c.more_bytes OR 2 * c.less_count > c.more_count)
+);
+
 -- In a short history that begins in the middle, where older blocks of the sizes that a site keeps are freed behind its first third, it may
 -- free its own after as long: a queue, or requests that take their time. Who allocated those nobody knows.
 CREATE TEMP TABLE late_heap (
