@@ -1,1 +1,1 @@
-SELECT severity, kind, site, through, bytes, count, CASE WHEN instr(evidence, 'screen.leak.through') > 0 THEN substr(evidence, instr(evidence, '{"said":["screen.leak.through"')) END AS parted FROM finding WHERE kind = 'leak' ORDER BY site
+SELECT severity, kind, site, through, bytes, count, CASE WHEN instr(evidence, 'screen.leak.through') > 0 THEN replace(replace(substr(evidence, instr(evidence, 'screen.leak.through')), '"', ''), ',', ' ') END AS parted FROM finding WHERE kind = 'leak' ORDER BY site

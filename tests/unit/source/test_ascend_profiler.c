@@ -227,7 +227,8 @@ START_TEST(a_trace_beside_the_tables_tells_steps_cut_at_any_byte)
                            file_of(trace, len)};
         bool is_list = len >= strlen("[{\"ph\":");
 
-        ck_assert_int_eq(read_files(fds, 3, &out), is_list ? NM_OK : NM_ERR_FORMAT); /* what is none is not taken for one */
+        ck_assert_int_eq(read_files(fds, 3, &out),
+                         is_list ? NM_OK : NM_ERR_FORMAT); /* what is none is not taken for one */
         if (!is_list)
             continue;
         size_t count = count_steps(numbers, ns);
