@@ -360,7 +360,8 @@ static void discard_operations(nm_replay *replay, nm_thread *thread)
 
 void nm_program_discard(nm_replay *replay)
 {
-    discard_operations(replay, replay->nobody);
+    if (replay->nobody != NULL) /* there was no memory for it */
+        discard_operations(replay, replay->nobody);
     for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
         discard_operations(replay, thread);
 }
