@@ -682,6 +682,7 @@ ALTER TABLE npumem_local.finding
     ADD COLUMN IF NOT EXISTS heap LowCardinality(Nullable(String)),
     ADD COLUMN IF NOT EXISTS level LowCardinality(Nullable(String)),
     ADD COLUMN IF NOT EXISTS site LowCardinality(Nullable(String)),
+    ADD COLUMN IF NOT EXISTS through LowCardinality(Nullable(String)),
     ADD COLUMN IF NOT EXISTS verdict LowCardinality(Nullable(String)),
     ADD COLUMN IF NOT EXISTS basis LowCardinality(Nullable(String)),
     ADD COLUMN IF NOT EXISTS value Nullable(Float64),
