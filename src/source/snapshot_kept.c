@@ -149,10 +149,11 @@ static void take_fields(nm_snapshot_entry *entry, unsigned differs, const uint8_
 
 bool nm_snapshot_kept_next(nm_snapshot_kept *kept, nm_snapshot_entry *entry)
 {
-    const uint8_t *at = kept->bytes.data + kept->at;
+    const uint8_t *at;
 
     if (kept->at >= kept->bytes.len)
         return false;
+    at = kept->bytes.data + kept->at;
     unsigned what = *at++, differs = *at++;
     *entry = kept->last;
     entry->action = (nm_snapshot_action)(what & ACTIONS);
