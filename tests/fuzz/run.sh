@@ -12,6 +12,8 @@ usage: tests/fuzz/run.sh [--seconds N] [--build-only] [TARGET...]
     --seconds N   for each target (default 10)
     --build-only  nothing is run
 
+NPUMEM_SEED repeats a run, as far as it came.
+
 Without targets: all. What libFuzzer found to be worth changing further stays in build/fuzz/grown, for the next run.
 END
 }
@@ -65,7 +67,7 @@ fuzz() {
     more_seeds "$name" "$more"
     "$build/tests/fuzz/fuzz_replay" --seeds "$name" "$corpus/$name" "$seeds" || return 1
     [ -z "$(ls "$more")" ] || "$build/tests/fuzz/fuzz_replay" --seeds "$name" "$more" "$seeds" || return 1
-    "$build/tests/fuzz/fuzz" --target="$name" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3000 -malloc_limit_mb=600 \
+    "$build/tests/fuzz/fuzz" --target="$name" -seed="${NPUMEM_SEED:-0}" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3000 -malloc_limit_mb=600 \
         -max_len=65536 -print_final_stats=1 -artifact_prefix="$found/" "$grown" "$seeds" >"$found/log" 2>&1 || status=$?
     echo "$name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$found/log") inputs, $(grep -oE 'cov: [0-9]+' "$found/log" | tail -n 1)"
     [ "$status" != 0 ] || return 0
