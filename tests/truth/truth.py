@@ -38,7 +38,7 @@ KNOWN_MISSES = {
     ("critic_more_often", 991075): {"no steps": "the nearest place recurs as often as no optimizer runs"},
     ("leak_late", 461508): {"forecast": SCATTER}, ("leak_late", 461509): {"forecast": SCATTER}, ("leak_late", 461510): {"forecast": SCATTER},
     ("leak_now_and_then", 461508): {"forecast": SCATTER},
-    ("leak_now_and_then", 461509): {"forecast": SCATTER, "missed": "22 blocks in 71 steps are not steady"},
+    ("leak_now_and_then", 461509): {"forecast": SCATTER},
     ("leak_with_accumulation", 461509): {},
     ("loader_in_a_thread", 461509): {"no steps": "the distances of the nearest place are not alike enough"},
     ("loader_in_a_thread", 461510): {"no steps": "what is live at the nearest place comes and goes, as in accumulation"},
