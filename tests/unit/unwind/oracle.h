@@ -19,7 +19,7 @@ typedef struct oracle_facts {
     size_t deepest;
     size_t different_count; /* walks that differ from an oracle's */
     size_t stub_count;      /* walks that go on where an oracle has no rule, in a stub of the linker's */
-    size_t cut_count;       /* that say of themselves that they are cut */
+    size_t cut_count;       /* that say of themselves that they are cut; as far as they go they are true */
     size_t number_count;    /* of stacks whose number stands for another stack, too, or is not the same twice */
     char first[256];        /* what was first to differ */
 } oracle_facts;
