@@ -1,6 +1,6 @@
 -- live.part.sql: live: what was live at the moment :moment, by heap and stack. :has_rows: rows of single allocations
 -- tell of it, and know streams and categories; else the sums that are kept of peaks do. near, known: where to look for them,
--- as in queries/blocks/known.sql.
+-- as in schema/blocks/known.sql.
 span (heap_id, seq, ns) AS (
     SELECT DISTINCT heap_id, seq, ns
     FROM (

@@ -17,6 +17,7 @@
 #include "store/database.h"
 #include "store/store.h"
 #include "tool/common/steps.h"
+#include "tool/ingest/input_row.h"
 
 #define NAME "input"
 
@@ -118,53 +119,14 @@ static nm_status read_records(load *run, nm_error *err)
 
 /* ---- Finishing ---- */
 
-static const char *basis_word(nm_grade grade)
-{
-    static const char *const words[NM_GRADE_COUNT] = {"none", "curve", "estimate", "exact"};
-
-    FUZZ_REQUIRE(grade < NM_GRADE_COUNT);
-    return words[grade];
-}
-
-static nm_input_row row_of(const load *run, const nm_source_summary_data *summary)
-{
-    return (nm_input_row){
-        .path = {(const uint8_t *)NAME, strlen(NAME)},
-        .kind = summary->kind,
-        .order_kind = summary->order_kind == NM_ORDER_FILE ? "file" : "clock",
-        .start_realtime_ns = summary->start_realtime_ns,
-        .native_depth = summary->native_depth,
-        .is_complete = summary->is_complete,
-        .state = "ended",
-        .events_seen = summary->events_seen,
-        .events_ingested = summary->events_ingested,
-        .events_dropped = summary->events_dropped,
-        .events_damaged = summary->events_damaged,
-        .events_unrecovered = summary->events_unrecovered,
-        .events_late = summary->events_late,
-        .events_without_stack = summary->events_without_stack,
-        .bytes_cut = summary->bytes_cut,
-        .blocks_outside = summary->blocks_outside,
-        .first_seq = run->first_seq,
-        .last_seq = run->last_seq,
-        .events_unkept = summary->events_unkept,
-        .is_loss_exact = summary->is_loss_exact,
-        .processes_unjoined = summary->processes_unjoined,
-        .is_late_begin = summary->is_late_begin,
-        .detail_begin_seq = run->first_seq,
-        .detail_begin_ns = summary->detail_begin_ns,
-        .leak_basis = basis_word(summary->carries.leak),
-        .peak_basis = basis_word(summary->carries.peak),
-        .fragmentation_basis = basis_word(summary->carries.fragmentation),
-        .hit_basis = basis_word(summary->carries.hits),
-        .device_basis = basis_word(summary->carries.device),
-        .failure_basis = basis_word(summary->carries.failure),
-        .misuse_basis = basis_word(summary->carries.misuse),
-    };
-}
-
 static void check_summary(const nm_source_summary_data *summary)
 {
+    const nm_grade grades[] = {summary->carries.leak,  summary->carries.peak,   summary->carries.fragmentation,
+                               summary->carries.hits,  summary->carries.device, summary->carries.failure,
+                               summary->carries.misuse};
+
+    for (size_t i = 0; i < sizeof grades / sizeof grades[0]; i++)
+        FUZZ_REQUIRE(grades[i] < NM_GRADE_COUNT);
     FUZZ_REQUIRE(summary->kind != NULL && memchr(summary->recording_id, 0, sizeof summary->recording_id) != NULL);
     FUZZ_REQUIRE(summary->events_seen == summary->events_ingested + summary->events_dropped + summary->events_damaged +
                                              summary->events_unrecovered + summary->events_unkept);
@@ -194,7 +156,8 @@ static nm_status finish(load *run, nm_error *err)
     check_summary(&summary);
     if (run->store == NULL)
         return NM_OK;
-    row = row_of(run, &summary);
+    row = ingest_input_row(&summary, NAME, run->first_seq, run->last_seq);
+    row.state = "ended";
     status = nm_store_finish(run->store, &row, err);
     if (status == NM_OK)
         status = show(run, err);

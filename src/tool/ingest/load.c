@@ -22,6 +22,7 @@
 #include "drain/recover.h"
 #include "tool/common/steps.h"
 #include "tool/common/trace_map.h"
+#include "tool/ingest/input_row.h"
 
 #define EVENTS_BETWEEN_PROGRESS 4096
 
@@ -277,51 +278,13 @@ static void report_loss(const ingest *run, const nm_source_summary_data *summary
     fprintf(out, "\n");
 }
 
-static const char *basis_word(nm_grade grade)
-{
-    static const char *const words[NM_GRADE_COUNT] = {"none", "curve", "estimate", "exact"};
-
-    return words[grade];
-}
-
 static nm_status finish_input(ingest *run, const nm_source_summary_data *summary, nm_error *err)
 {
-    nm_input_row input = {
-        .path = {(const uint8_t *)run->input->name, strlen(run->input->name)},
-        .kind = summary->kind,
-        .order_kind = summary->order_kind == NM_ORDER_FILE ? "file" : "clock",
-        .start_realtime_ns = summary->start_realtime_ns,
-        .native_depth = summary->native_depth,
-        .is_complete = summary->is_complete,
-        .state = nm_state_word(!summary->is_finished   ? run->state
-                               : summary->is_recovered ? NM_STATE_RECOVERED
-                                                       : NM_STATE_ENDED),
-        .events_seen = summary->events_seen,
-        .events_ingested = summary->events_ingested,
-        .events_dropped = summary->events_dropped,
-        .events_damaged = summary->events_damaged,
-        .events_unrecovered = summary->events_unrecovered,
-        .events_late = summary->events_late,
-        .events_without_stack = summary->events_without_stack,
-        .bytes_cut = summary->bytes_cut,
-        .blocks_outside = summary->blocks_outside,
-        .first_seq = run->first_seq,
-        .last_seq = run->last_seq,
-        .events_unkept = summary->events_unkept,
-        .is_loss_exact = summary->is_loss_exact,
-        .processes_unjoined = summary->processes_unjoined,
-        .is_late_begin = summary->is_late_begin,
-        .detail_begin_seq = run->first_seq,
-        .detail_begin_ns = summary->detail_begin_ns,
-        .leak_basis = basis_word(summary->carries.leak),
-        .peak_basis = basis_word(summary->carries.peak),
-        .fragmentation_basis = basis_word(summary->carries.fragmentation),
-        .hit_basis = basis_word(summary->carries.hits),
-        .device_basis = basis_word(summary->carries.device),
-        .failure_basis = basis_word(summary->carries.failure),
-        .misuse_basis = basis_word(summary->carries.misuse),
-    };
+    nm_input_row input = ingest_input_row(summary, run->input->name, run->first_seq, run->last_seq);
 
+    input.state = nm_state_word(!summary->is_finished   ? run->state
+                                : summary->is_recovered ? NM_STATE_RECOVERED
+                                                        : NM_STATE_ENDED);
     if (summary->recording_id[0] != 0)
         input.recording_id = (nm_bytes){(const uint8_t *)summary->recording_id, strlen(summary->recording_id)};
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What several files of SQL say alike stands in each of them, so that they are whole, and by hand in one: between the lines
-# `-- begin NAME ARGUMENT; ...` and `-- end NAME` is blocks/NAME.sql of the same folder, as far to the right as the lines, with the
-# arguments for $1, $2. A line `-- begin` in such a file stands for the whole of another.
+# `-- begin NAME ARGUMENT; ...` and `-- end NAME` is blocks/NAME.sql of the same folder, or else of schema/, as far to the right as the lines,
+# with the arguments for $1, $2. A line `-- begin` in such a file stands for the whole of another.
 #
 #     blocks.sh [--update]     --update: writes them (the target sql)
 set -u
@@ -20,6 +20,7 @@ source_files 'schema/*.sql' 'queries/*.sql' 'src/*.sql' | xargs awk -v update="$
         for (i in words) gsub(/&/, "\\\\&", words[i])
         path = file
         sub(/[^\/]*$/, "blocks/" name ".sql", path)
+        if (!(path in masters)) path = schema "blocks/" name ".sql"
         uses[path]++
         if ((getline line <path) <= 0) wrong(file ": no " path)
         else do {
@@ -40,6 +41,7 @@ source_files 'schema/*.sql' 'queries/*.sql' 'src/*.sql' | xargs awk -v update="$
     BEGIN {
         for (i = 1; i < ARGC; i++)
             if (ARGV[i] ~ /\/blocks\/[^\/]*$/) { masters[ARGV[i]]; ARGV[i] = "" }
+        for (path in masters) if (path ~ /(^|\/)schema\/blocks\//) { schema = path; sub(/blocks\/[^\/]*$/, "", schema) }
     }
     FNR == 1 { if (NR > 1) finish_file(); file = FILENAME }
     { had = had $0 "\n" }
