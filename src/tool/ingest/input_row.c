@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Member by member; of grades their words.
+ * Member by member, from the summary that a source gives when it has been read; of what an input can tell the words that stand in
+ * table input.
  */
 #include "tool/ingest/input_row.h"
 
