@@ -1,16 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh [--full] [BUILD]: the tests with label faults of a build folder (build/dev), one after the other, and what each says that
-# it has tried. --full: every point and all counts: ten thousand kills, twenty thousand reads while a database is written, an hour
-# of recording; half a day. For docs/reliability.md, which says when that was done last.
+# run.sh [--full] [-R TESTS] [BUILD]: the tests with label faults of a build folder (build/dev), one after the other, and what each says
+# that it has tried. --full: every point and all counts: ten thousand kills, twenty thousand reads while a database is written, an hour
+# of recording, ten minutes for each target of the fuzzer; half a day. For docs/reliability.md, which says when that was done last.
+# -R: only what has this in its name (a regular expression), so that several of them run side by side.
 set -u
 cd "$(dirname "$(realpath "$0")")/../.." || exit 1
-is_full= build=build/dev failed=
+
+usage() {
+    echo "usage: tests/faults/run.sh [--full] [-R TESTS] [BUILD]" >&2
+    exit 2
+}
+
+is_full= build=build/dev failed= names=.
 while [ $# -gt 0 ]; do
     case $1 in
     --full) is_full=1 ;;
-    -*) echo "usage: tests/faults/run.sh [--full] [BUILD]" >&2 && exit 2 ;;
+    -R) [ $# -ge 2 ] || usage && names=$2 && shift ;;
+    -*) usage ;;
     *) build=$1 ;;
     esac
     shift
@@ -39,5 +47,8 @@ while read -r name folder command; do
     status=$?
     echo "== $name: $([ $status = 0 ] && echo passed || echo "FAILED with $status") in $((SECONDS - begin)) s"
     [ $status = 0 ] || [ $status = 77 ] || failed+=" $name"
-done < <(commands -L '^faults$' && commands -R '^(tool[.]kill_at_call|unit[.]test_changed_traces)$')
+done < <({ commands -L '^faults$' && commands -R '^(tool[.]kill_at_call|unit[.]test_changed_traces)$'; } | grep -E -- "^[^ ]*($names)[^ ]* ")
+if [ -n "$is_full" ] && [[ fuzz.run =~ $names ]]; then
+    tests/fuzz/run.sh --seconds 600 || failed+=" fuzz.run"
+fi
 [ -z "$failed" ] || { echo "failed:$failed" && exit 1; }
