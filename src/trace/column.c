@@ -2,7 +2,8 @@
  *
  * How a column is chosen: one value, or few runs, are seen in one pass. Otherwise the candidates are made and a part of
  * each is compressed, quickly: what repeats over thousands of values (the steps of a training loop) decides, and no count
- * of distinct values or bits would show it.
+ * of distinct values or bits would show it. That is most of the work, and what a field was best written as it mostly is
+ * again: so it is tried at the first columns, then ever more seldom, and again as soon as values have another width.
  */
 #include "trace/column.h"
 
@@ -14,6 +15,7 @@
 
 #define SAMPLE_VALUES   16384 /* of the end of the column; at its beginning nothing can repeat yet */
 #define SAMPLE_LEVEL    1
+#define TRUST_MAX       15   /* columns between two trials */
 #define CUT_PLANE_BYTES 4096 /* smaller planes are not worth statistics of their own */
 
 /* ---- Writing ---- */
@@ -276,35 +278,73 @@ static uint64_t estimate(nm_column_writer *writer, const candidate *made, size_t
     return bytes * count / sample + (made->bytes.len - made->tail_at);
 }
 
-/* The best of the encodings in planes. */
-static nm_status choose_planes(nm_column_writer *writer, const uint64_t *values, size_t count, const survey *found,
-                               candidate **best, nm_error *err)
+static nm_status make(nm_column_writer *writer, nm_encoding encoding, const uint64_t *values, size_t count,
+                      const survey *found, candidate **out, nm_error *err)
 {
-    candidate *tried[3] = {NULL};
+    if (encoding == NM_ENCODING_BACK)
+        return make_back(writer, values, count, out, err);
+    *out = encoding == NM_ENCODING_PLANES ? make_planes(writer, values, count, found, err)
+                                          : make_delta(writer, values, count, found, err);
+    return *out == NULL ? NM_ERR_MEMORY : NM_OK;
+}
+
+/* The best of the encodings in planes. */
+static nm_status try_all(nm_column_writer *writer, const uint64_t *values, size_t count, const survey *found,
+                         candidate **best, nm_error *err)
+{
+    static const nm_encoding encodings[] = {NM_ENCODING_PLANES, NM_ENCODING_DELTA, NM_ENCODING_BACK};
     uint64_t best_bytes = UINT64_MAX;
-    nm_status status = nm_array_grow(&writer->work, &writer->work_capacity, count, sizeof *writer->work, err);
+    nm_status status = nm_buffer_reserve(&writer->sample, ZSTD_COMPRESSBOUND(SAMPLE_VALUES), err);
 
-    if (status == NM_OK)
-        status = nm_buffer_reserve(&writer->sample, ZSTD_COMPRESSBOUND(SAMPLE_VALUES), err);
-    if (status != NM_OK)
-        return status;
-    tried[0] = make_planes(writer, values, count, found, err);
-    tried[1] = tried[0] == NULL ? NULL : make_delta(writer, values, count, found, err);
-    if (tried[1] == NULL)
-        return NM_ERR_MEMORY;
-    status = make_back(writer, values, count, &tried[2], err);
-    for (int i = 0; status == NM_OK && i < 3; i++) {
-        uint64_t bytes = tried[i] == NULL ? UINT64_MAX : estimate(writer, tried[i], count);
+    for (size_t i = 0; status == NM_OK && i < sizeof encodings / sizeof *encodings; i++) {
+        candidate *tried = NULL;
 
+        status = make(writer, encodings[i], values, count, found, &tried, err);
+        uint64_t bytes = status != NM_OK || tried == NULL ? UINT64_MAX : estimate(writer, tried, count);
         if (bytes >= best_bytes)
             continue;
         best_bytes = bytes;
-        *best = tried[i];
+        *best = tried;
     }
     return status;
 }
 
-static nm_status choose(nm_column_writer *writer, const uint64_t *values, size_t count, candidate **best, nm_error *err)
+static bool is_trusted(const nm_column_habit *habit, const survey *found)
+{
+    return habit->left > 0 && habit->value_width == width_of(found->value_bits) &&
+           habit->delta_width == width_of(found->delta_bits);
+}
+
+static void learn(nm_column_habit *habit, nm_encoding encoding, const survey *found)
+{
+    bool is_right = habit->encoding == encoding && habit->left == 0;
+
+    habit->trust = is_right && habit->trust < TRUST_MAX ? (uint8_t)(2 * habit->trust + 1) : is_right ? TRUST_MAX : 0;
+    habit->left = habit->trust;
+    habit->encoding = (uint8_t)encoding;
+    habit->value_width = (uint8_t)width_of(found->value_bits);
+    habit->delta_width = (uint8_t)width_of(found->delta_bits);
+}
+
+static nm_status choose_planes(nm_column_writer *writer, const uint64_t *values, size_t count, const survey *found,
+                               nm_column_habit *habit, candidate **best, nm_error *err)
+{
+    nm_status status = nm_array_grow(&writer->work, &writer->work_capacity, count, sizeof *writer->work, err);
+
+    if (status == NM_OK && is_trusted(habit, found)) {
+        habit->left--;
+        status = make(writer, (nm_encoding)habit->encoding, values, count, found, best, err);
+    }
+    if (status != NM_OK || *best != NULL)
+        return status;
+    status = try_all(writer, values, count, found, best, err);
+    if (status == NM_OK)
+        learn(habit, (*best)->encoding, found);
+    return status;
+}
+
+static nm_status choose(nm_column_writer *writer, const uint64_t *values, size_t count, nm_column_habit *habit,
+                        candidate **best, nm_error *err)
 {
     survey found = survey_values(values, count);
 
@@ -313,7 +353,7 @@ static nm_status choose(nm_column_writer *writer, const uint64_t *values, size_t
     else if (found.run_count < count / 32)
         *best = make_runs(writer, values, count, found.run_count, err);
     else
-        return choose_planes(writer, values, count, &found, best, err);
+        return choose_planes(writer, values, count, &found, habit, best, err);
     return *best == NULL ? NM_ERR_MEMORY : NM_OK;
 }
 
@@ -390,13 +430,13 @@ static nm_status append_candidate(const candidate *best, nm_buffer *out, size_t 
 }
 
 nm_status nm_column_write(nm_column_writer *writer, const uint64_t *values, size_t count, nm_column_events events,
-                          nm_buffer *out, nm_error *err)
+                          nm_column_habit *habit, nm_buffer *out, nm_error *err)
 {
     candidate *best = NULL;
     uint32_t ends[NM_BLOCK_KINDS_MAX] = {(uint32_t)count};
     unsigned end_count = 1;
     size_t planes_at = 0;
-    nm_status status = choose(writer, values, count, &best, err);
+    nm_status status = choose(writer, values, count, habit, &best, err);
 
     if (status == NM_OK && best->encoding == NM_ENCODING_DELTA && events.count > 0)
         status = group_planes(writer, best, count, events, ends, &end_count, err);

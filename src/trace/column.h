@@ -39,9 +39,18 @@ typedef struct nm_column_events {
 
 #define NM_BLOCK_KINDS_MAX 64 /* in a block's list */
 
-/* Appends encoding, length and data; count > 0. */
+/* What a field's columns were best written as so far. All zero: nothing is known. */
+typedef struct nm_column_habit {
+    uint8_t encoding;                 /* nm_encoding, in planes */
+    uint8_t value_width, delta_width; /* of the column that it was found for, in bytes */
+    uint8_t
+        trust;    /* so many columns are written so before the others are tried again; doubles each time it was right */
+    uint8_t left; /* of these */
+} nm_column_habit;
+
+/* Appends encoding, length and data; count > 0. `habit` is the field's own, and moves on. */
 nm_status nm_column_write(nm_column_writer *writer, const uint64_t *values, size_t count, nm_column_events events,
-                          nm_buffer *out, nm_error *err);
+                          nm_column_habit *habit, nm_buffer *out, nm_error *err);
 
 /* The same where it is known that all values are this one. */
 nm_status nm_column_write_constant(nm_column_writer *writer, uint64_t value, nm_buffer *out, nm_error *err);

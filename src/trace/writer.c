@@ -38,6 +38,7 @@ typedef struct value_list {
     size_t count, capacity;
     size_t same_count; /* so many of the first are `first` */
     uint64_t first;
+    nm_column_habit habit;
 } value_list;
 
 typedef struct field_list { /* of a kind: which columns its events go to, from where in an event */
@@ -588,7 +589,7 @@ static nm_status append_kinds(nm_trace_writer *writer, nm_error *err)
     }
     if (status == NM_OK && writer->kinds.count > 0)
         status = nm_column_write(writer->column_writer, writer->kinds.values, writer->kinds.count,
-                                 (nm_column_events){0}, &writer->raw, err);
+                                 (nm_column_events){0}, &writer->kinds.habit, &writer->raw, err);
     return status;
 }
 
@@ -609,7 +610,7 @@ static nm_status append_columns(nm_trace_writer *writer, nm_error *err)
         column_count += writer->columns[i].count > 0;
     nm_status status = nm_buffer_append_varint(&writer->raw, column_count, err);
     for (unsigned i = 0; status == NM_OK && i < NM_FIELD_COUNT; i++) {
-        const value_list *column = &writer->columns[i];
+        value_list *column = &writer->columns[i];
 
         if (column->count == 0)
             continue;
@@ -620,7 +621,7 @@ static nm_status append_columns(nm_trace_writer *writer, nm_error *err)
             status = column->same_count == column->count
                          ? nm_column_write_constant(writer->column_writer, column->first, &writer->raw, err)
                          : nm_column_write(writer->column_writer, column->values, column->count, events_with(writer, i),
-                                           &writer->raw, err);
+                                           &column->habit, &writer->raw, err);
     }
     return status;
 }
