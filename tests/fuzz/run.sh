@@ -12,16 +12,17 @@ usage: tests/fuzz/run.sh [--seconds N] [--build-only] [TARGET...]
     --seconds N   for each target (default 10)
     --build-only  nothing is run
 
+Without --seconds it draws the same each time, so that a change is judged by what it changed; with it, something new.
 NPUMEM_SEED repeats a run, as far as it came.
 
 Without targets: all. What libFuzzer found to be worth changing further stays in build/fuzz/grown, for the next run.
 END
 }
 
-seconds=10 names=() builds_only=
+seconds=10 seed=1 names=() builds_only=
 while [ $# -gt 0 ]; do
     case $1 in
-    --seconds) [ $# -ge 2 ] || { usage >&2 && exit 2; } && seconds=$2 && shift ;;
+    --seconds) [ $# -ge 2 ] || { usage >&2 && exit 2; } && seconds=$2 seed=0 && shift ;;
     --build-only) builds_only=yes ;;
     -h | --help) usage && exit 0 ;;
     -*) usage >&2 && exit 2 ;;
@@ -67,7 +68,7 @@ fuzz() {
     more_seeds "$name" "$more"
     "$build/tests/fuzz/fuzz_replay" --seeds "$name" "$corpus/$name" "$seeds" || return 1
     [ -z "$(ls "$more")" ] || "$build/tests/fuzz/fuzz_replay" --seeds "$name" "$more" "$seeds" || return 1
-    "$build/tests/fuzz/fuzz" --target="$name" -seed="${NPUMEM_SEED:-0}" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3000 -malloc_limit_mb=600 \
+    "$build/tests/fuzz/fuzz" --target="$name" -seed="${NPUMEM_SEED:-$seed}" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3000 -malloc_limit_mb=600 \
         -max_len=65536 -print_final_stats=1 -artifact_prefix="$found/" "$grown" "$seeds" >"$found/log" 2>&1 || status=$?
     echo "$name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$found/log") inputs, $(grep -oE 'cov: [0-9]+' "$found/log" | tail -n 1)"
     [ "$status" != 0 ] || return 0
