@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Events wait in a queue while the first of them made driver memory that is unclaimed: live, and with no block in it yet.
- * Only such memory is known here, by the addresses of its process and device. Where none waits, events pass through.
+ * Only such memory is known here, by the addresses of its process and device. Where none waits, events pass through. Until a device
+ * of a process has a pool at all, what waits is not looked for by address: a program without pools would pay for that with each call.
  */
 #include "source/claims.h"
 
@@ -12,6 +13,7 @@
 
 typedef struct claim_arena { /* one device of one process */
     uint64_t process_id, device_id;
+    bool has_pool; /* until then no range is in `unclaimed` */
     nm_tree unclaimed;
     struct claim_arena *next; /* of the process */
 } claim_arena;
@@ -23,7 +25,7 @@ typedef struct claim_heap {
 
 typedef struct claim_range { /* driver memory whose event waits */
     nm_tree_node node;       /* its value is the address behind the last byte */
-    claim_arena *arena;      /* that it is unclaimed in; NULL: no more */
+    claim_arena *arena;      /* that it is unclaimed in, or may be while that has no pool; NULL: no more */
     uint64_t number;         /* of its event */
     struct claim_range *next;
 } claim_range;
@@ -71,7 +73,7 @@ void nm_claims_free(nm_claims *claims)
     free(claims);
 }
 
-/* ---- Definitions ---- */
+/* ---- Heaps and devices ---- */
 
 static nm_status find_arena(nm_claims *claims, uint64_t process_id, uint64_t device_id, claim_arena **out,
                             nm_error *err)
@@ -98,36 +100,6 @@ static nm_status find_arena(nm_claims *claims, uint64_t process_id, uint64_t dev
 static claim_heap *find_heap(const nm_claims *claims, uint64_t id)
 {
     return id == 0 ? NULL : nm_map_pointer(&claims->heaps, (nm_key){0, id});
-}
-
-/* A heap that is defined again stays what it was: so does the replay's. */
-static nm_status define_heap(nm_claims *claims, const nm_definition *definition, nm_error *err)
-{
-    claim_heap *new_heap;
-    nm_status status;
-
-    if (find_heap(claims, definition->id) != NULL)
-        return NM_OK;
-    new_heap = calloc(1, sizeof *new_heap);
-    if (new_heap == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    new_heap->is_driver = definition->heap.level == NM_LEVEL_DRIVER;
-    new_heap->is_pool = definition->heap.level == NM_LEVEL_POOL || definition->heap.level == NM_LEVEL_WORKSPACE;
-    status = find_arena(claims, definition->heap.process_id, definition->heap.device_id, &new_heap->arena, err);
-    if (status == NM_OK)
-        status = nm_map_put(&claims->heaps, (nm_key){0, definition->id}, (uintptr_t)new_heap, err);
-    if (status != NM_OK)
-        free(new_heap);
-    return status;
-}
-
-static nm_status define(nm_claims *claims, const nm_definition *definition, nm_error *err)
-{
-    if (definition->kind == NM_DEFINE_HEAP)
-        return define_heap(claims, definition, err);
-    if (definition->kind == NM_DEFINE_THREAD)
-        return nm_map_put(&claims->threads, (nm_key){0, definition->id}, definition->thread.process_id, err);
-    return NM_OK;
 }
 
 /* ---- Memory that comes, is cut, and goes ---- */
@@ -164,7 +136,8 @@ static claim_range *find_range(const claim_arena *arena, uint64_t from, uint64_t
 /* It waits no more. */
 static void settle(claim_range *range)
 {
-    nm_tree_remove(&range->arena->unclaimed, &range->node);
+    if (range->arena->has_pool)
+        nm_tree_remove(&range->arena->unclaimed, &range->node);
     range->arena = NULL;
 }
 
@@ -184,15 +157,17 @@ static nm_status take_range(nm_claims *claims, claim_arena *arena, const nm_even
 {
     claim_range *new_range;
 
-    end_ranges(arena, event->address, end_of(event));
+    if (arena->has_pool)
+        end_ranges(arena, event->address, end_of(event));
     if ((event->flags & NM_FLAG_SEGMENT) != 0)
         return NM_OK;
-    new_range = calloc(1, sizeof *new_range);
+    new_range = malloc(sizeof *new_range);
     if (new_range == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     *new_range = (claim_range){
         .node = {.key = event->address, .value = end_of(event)}, .arena = arena, .number = claims->next_number};
-    nm_tree_insert(&arena->unclaimed, &new_range->node);
+    if (arena->has_pool)
+        nm_tree_insert(&arena->unclaimed, &new_range->node);
     *claims->last = new_range;
     claims->last = &new_range->next;
     return NM_OK;
@@ -221,22 +196,21 @@ static claim_arena *arenas_of_thread(const nm_claims *claims, uint64_t thread_id
     return process_id == NULL ? NULL : nm_map_pointer(&claims->processes, (nm_key){0, *process_id});
 }
 
-static void take_free(const nm_claims *claims, const nm_event *event, const claim_heap *heap)
+/* `only`: as if there were no other; NULL: of all. */
+static void take_free(const nm_claims *claims, const nm_event *event, const claim_heap *heap, const claim_arena *only)
 {
     uint64_t bytes = event->kind == NM_EVENT_UNMAP && event->block_bytes != 0 ? event->block_bytes : 1;
+    claim_arena *at = heap != NULL ? heap->arena : arenas_of_thread(claims, event->thread_id);
 
-    if (heap != NULL) {
-        end_ranges(heap->arena, event->address, behind(event->address, bytes));
-        return;
-    }
-    for (claim_arena *at = arenas_of_thread(claims, event->thread_id); at != NULL; at = at->next)
-        end_ranges(at, event->address, behind(event->address, bytes));
+    for (; at != NULL; at = heap != NULL ? NULL : at->next)
+        if (only == NULL || at == only)
+            end_ranges(at, event->address, behind(event->address, bytes));
 }
 
-static void take_reset(const nm_claims *claims, const nm_event *event)
+static void take_reset(const nm_claims *claims, const nm_event *event, const claim_arena *only)
 {
     for (claim_arena *at = arenas_of_thread(claims, event->thread_id); at != NULL; at = at->next)
-        if (event->device_id == 0 || event->device_id == at->device_id)
+        if ((event->device_id == 0 || event->device_id == at->device_id) && (only == NULL || at == only))
             end_ranges(at, 0, UINT64_MAX);
 }
 
@@ -263,14 +237,74 @@ static nm_status observe(nm_claims *claims, const nm_event *event, nm_error *err
     case NM_EVENT_FREE:
     case NM_EVENT_UNMAP:
         if (claims->first != NULL && frees_driver_memory(event, heap))
-            take_free(claims, event, heap);
+            take_free(claims, event, heap, NULL);
         return NM_OK;
     case NM_EVENT_RESET:
-        take_reset(claims, event);
+        take_reset(claims, event, NULL);
         return NM_OK;
     default:
         return NM_OK;
     }
+}
+
+/* The arena's first pool: what it may claim of what waits is what has come and not gone since. */
+static void begin_claims(nm_claims *claims, claim_arena *arena)
+{
+    claim_range *at = claims->first;
+
+    arena->has_pool = true;
+    for (uint64_t number = claims->first_number; number < claims->next_number; number++) {
+        const nm_event *event = event_of(claims, number);
+        const claim_heap *heap = find_heap(claims, event->heap_id);
+        nm_event_kind kind = nm_event_is_repeat(event) ? NM_EVENT_NONE : event->kind;
+
+        while (at != NULL && at->number < number)
+            at = at->next;
+        if ((kind == NM_EVENT_ALLOC || kind == NM_EVENT_MAP) && heap != NULL && heap->is_driver &&
+            heap->arena == arena) {
+            end_ranges(arena, event->address, end_of(event));
+            if (at != NULL && at->number == number)
+                nm_tree_insert(&arena->unclaimed, &at->node);
+        } else if ((kind == NM_EVENT_FREE || kind == NM_EVENT_UNMAP) && frees_driver_memory(event, heap)) {
+            take_free(claims, event, heap, arena);
+        } else if (kind == NM_EVENT_RESET) {
+            take_reset(claims, event, arena);
+        }
+    }
+}
+
+/* ---- Definitions ---- */
+
+/* A heap that is defined again stays what it was: so does the replay's. */
+static nm_status define_heap(nm_claims *claims, const nm_definition *definition, nm_error *err)
+{
+    claim_heap *new_heap;
+    nm_status status;
+
+    if (find_heap(claims, definition->id) != NULL)
+        return NM_OK;
+    new_heap = calloc(1, sizeof *new_heap);
+    if (new_heap == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    new_heap->is_driver = definition->heap.level == NM_LEVEL_DRIVER;
+    new_heap->is_pool = definition->heap.level == NM_LEVEL_POOL || definition->heap.level == NM_LEVEL_WORKSPACE;
+    status = find_arena(claims, definition->heap.process_id, definition->heap.device_id, &new_heap->arena, err);
+    if (status == NM_OK)
+        status = nm_map_put(&claims->heaps, (nm_key){0, definition->id}, (uintptr_t)new_heap, err);
+    if (status != NM_OK)
+        free(new_heap);
+    else if (new_heap->is_pool && !new_heap->arena->has_pool)
+        begin_claims(claims, new_heap->arena);
+    return status;
+}
+
+static nm_status define(nm_claims *claims, const nm_definition *definition, nm_error *err)
+{
+    if (definition->kind == NM_DEFINE_HEAP)
+        return define_heap(claims, definition, err);
+    if (definition->kind == NM_DEFINE_THREAD)
+        return nm_map_put(&claims->threads, (nm_key){0, definition->id}, definition->thread.process_id, err);
+    return NM_OK;
 }
 
 /* ---- The queue ---- */
