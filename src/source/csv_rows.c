@@ -133,7 +133,7 @@ static nm_status read_row(nm_csv_rows *rows, nm_error *err)
             status = refill(rows, err);
         if (status == NM_OK && rows->len == 0)
             end_rows(rows);
-        else if (status == NM_OK)
+        else if (status == NM_OK && rows->at < rows->len) /* a mark may be all there is */
             status = parse_line(rows, err);
         if (status == NM_OK && rows->ends.count == 0 && rows->parser.pstate == ROW_NOT_BEGUN) { /* an empty line */
             rows->line = rows->next_line;
