@@ -221,15 +221,18 @@ static nm_status find_waiting_stack(nm_ring_merge *merge, nm_ring_merge_ring *ri
 static nm_status find_stack(nm_ring_merge *merge, nm_ring_merge_ring *ring, uint64_t thread_id, uint64_t local_id,
                             uint64_t *id, nm_error *err)
 {
+    const uint64_t *known = nm_stack_table_find(&ring->stacks, local_id);
     nm_status status = NM_OK;
 
     *id = 0;
     if (local_id == 0)
         return NM_OK;
-    if (local_id > ring->stacks.count)
+    if (known == NULL) {
         status = find_waiting_stack(merge, ring, thread_id, local_id, err);
-    if (status == NM_OK && local_id <= ring->stacks.count)
-        *id = ring->stacks.ids[local_id - 1];
+        known = nm_stack_table_find(&ring->stacks, local_id);
+    }
+    if (status == NM_OK && known != NULL)
+        *id = *known;
     if (status == NM_OK && *id != 0 && merge->unify.recall != NULL)
         status = merge->unify.recall(merge->unify.recall_context, NM_DEFINE_STACK, *id, err);
     return status;

@@ -829,8 +829,10 @@ static nm_status release_item(nm_ring_merge *merge, nm_ring_merge_ring *ring, co
         return nm_decode_stack(merge, ring, item, &record, err);
     if (item->kind == NM_RING_PYTHON)
         return nm_decode_python(merge, ring, item, &record, err);
-    if (item->kind == NM_RING_THREAD) /* another thread counts its stacks and frames from 1 again */
-        ring->stacks.count = ring->python_frames.count = 0;
+    if (item->kind == NM_RING_THREAD) { /* another thread counts its stacks and frames from 1 again */
+        nm_stack_table_free(&ring->stacks);
+        nm_stack_table_free(&ring->python_frames);
+    }
     return item->kind < NM_RING_THREAD ? write_event(merge, ring, item, &record, err) : NM_OK;
 }
 

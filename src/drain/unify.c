@@ -14,9 +14,7 @@
 
 #include "base/text.h"
 
-#define END_SHIFT 62 /* in a key, above any number of a stack */
-#define LOCAL_STACK_GAP_MAX                                                                                            \
-    65536 /* a thread counts its stacks one by one; a number far ahead is nonsense in its ring */
+#define END_SHIFT               62 /* in a key, above any number of a stack */
 
 /* No file in the key of a frame: the address is raw, and of this process. */
 #define RAW_ADDRESS_OF(process) ((UINT64_C(1) << 63) | (process))
@@ -565,11 +563,12 @@ nm_status nm_unify_define_python(nm_unify *unify, uint64_t thread, uint64_t loca
 static nm_status find_any_frame(nm_unify *unify, uint64_t process, uint64_t word, const nm_stack_table *python,
                                 uint64_t *id, nm_error *err)
 {
-    uint64_t local_id = word & ~NM_RING_PYTHON_FRAME;
+    const uint64_t *known;
 
     if ((word & NM_RING_PYTHON_FRAME) == 0)
         return find_frame(unify, process, word, id, err);
-    *id = local_id != 0 && local_id <= python->count ? python->ids[local_id - 1] : 0;
+    known = nm_stack_table_find(python, word & ~NM_RING_PYTHON_FRAME);
+    *id = known == NULL ? 0 : *known;
     return recall(unify, NM_DEFINE_FRAME, *id, err);
 }
 
@@ -595,21 +594,17 @@ nm_status nm_unify_define_stack(nm_unify *unify, uint64_t process, uint64_t thre
 
 nm_status nm_stack_table_set(nm_stack_table *table, uint64_t local_id, uint64_t id, nm_error *err)
 {
-    if (local_id == 0 || local_id > table->count + LOCAL_STACK_GAP_MAX)
-        return NM_OK;
-    nm_status status = nm_array_grow(&table->ids, &table->capacity, local_id, sizeof *table->ids, err);
-    if (status != NM_OK)
-        return status;
-    for (; table->count < local_id; table->count++)
-        table->ids[table->count] = 0;
-    table->ids[local_id - 1] = id;
-    return NM_OK;
+    return nm_map_put(&table->ids, (nm_key){0, local_id}, id, err);
+}
+
+const uint64_t *nm_stack_table_find(const nm_stack_table *table, uint64_t local_id)
+{
+    return nm_map_get(&table->ids, (nm_key){0, local_id});
 }
 
 void nm_stack_table_free(nm_stack_table *table)
 {
-    free(table->ids);
-    *table = (nm_stack_table){0};
+    nm_map_free(&table->ids);
 }
 
 /* ---- Saying again -------------------------------------------------------------------------------------------------- */
@@ -648,10 +643,13 @@ nm_status nm_unify_repeat_aliases(nm_unify *unify, uint64_t thread, uint64_t kin
                                   nm_error *err)
 {
     nm_status status = NM_OK;
+    size_t at = 0;
+    nm_key key;
+    uint64_t id;
 
-    for (size_t i = 0; i < table->count && status == NM_OK; i++)
-        if (table->ids[i] != 0)
-            status = define_alias(unify, thread, kind + i + 1, table->ids[i], err);
+    while (status == NM_OK && nm_map_next(&table->ids, &at, &key, &id))
+        if (id != 0)
+            status = define_alias(unify, thread, kind + key.low, id, err);
     return status;
 }
 

@@ -13,10 +13,10 @@
 #include "drain/view.h"
 #include "trace/block.h"
 
-/* How one thread's own stack numbers are called in the trace; 0: not known. */
+/* How one thread's own numbers, of stacks or of Python frames, are called in the trace. It counts from 1, and records may have been
+ * dropped: however many those were, it costs what is there. */
 typedef struct nm_stack_table {
-    uint64_t *ids; /* owned; by local number - 1 */
-    size_t count, capacity;
+    nm_map ids; /* by the thread's number; 0: its record was dropped */
 } nm_stack_table;
 
 typedef struct nm_module_range { /* where a module lies in a process */
@@ -137,6 +137,7 @@ nm_status nm_unify_take_names(nm_unify *unify, nm_error *err);
 nm_status nm_unify_learn_module(nm_unify *unify, uint64_t process, nm_module_range *range, nm_bytes path,
                                 nm_error *err);
 nm_status nm_stack_table_set(nm_stack_table *table, uint64_t local_id, uint64_t id, nm_error *err);
+const uint64_t *nm_stack_table_find(const nm_stack_table *table, uint64_t local_id); /* NULL: nothing has been set */
 void nm_stack_table_free(nm_stack_table *table);
 
 #endif

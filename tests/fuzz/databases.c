@@ -18,13 +18,11 @@
 #include "store/database.h"
 #include "store/foreign.h"
 #include "store/store.h"
-#include "support/text_trace.h"
+#include "support/store_text.h"
 
-#include "analysis/passes.h"
-#include "replay/replay.h"
-
-#define PATH_BYTES 512
-#define ASKED_OF   8 /* inputs of which one is put on the screen */
+#define PATH_BYTES   512
+#define SOUND_EVENTS 12
+#define ASKED_OF     8 /* inputs of which one is put on the screen */
 
 /* Something of each kind of table. */
 static const char trace_text[] =
@@ -50,54 +48,12 @@ static const char trace_text[] =
 
 /* ---- The sound one ---- */
 
-static nm_status read_text(nm_store *store, nm_error *err)
-{
-    nm_text_trace *trace = NULL;
-    nm_replay *replay = NULL;
-    nm_record record;
-    nm_status status = nm_text_trace_open(trace_text, &trace, err);
-
-    if (status == NM_OK)
-        status = nm_replay_new(nm_store_sink(store), nm_passes, &replay, err);
-    while (status == NM_OK && (status = nm_text_trace_next(trace, &record, err)) == NM_OK)
-        status = nm_replay_record(replay, &record, err);
-    if (status == NM_END)
-        status = nm_replay_finish(replay, err);
-    nm_replay_free(replay);
-    nm_text_trace_close(trace);
-    return status;
-}
-
 static nm_status make_sound(const char *path, nm_buffer *out, nm_error *err)
 {
-    nm_store_options options = {.is_forced = true, .input_fd = -1};
-    nm_input_row input = {.path = {(const uint8_t *)"run.zst", 7},
-                          .kind = "trace",
-                          .order_kind = "clock",
-                          .is_complete = true,
-                          .is_loss_exact = true,
-                          .state = "ended",
-                          .events_seen = 12,
-                          .events_ingested = 12,
-                          .last_seq = 11,
-                          .leak_basis = "exact",
-                          .peak_basis = "exact",
-                          .fragmentation_basis = "exact",
-                          .hit_basis = "exact",
-                          .device_basis = "exact",
-                          .failure_basis = "exact",
-                          .misuse_basis = "exact"};
-    nm_store *store = NULL;
+    nm_input_row input = load_whole_input(SOUND_EVENTS);
     int fd = -1;
-    nm_status status = nm_store_open(path, &options, &store, err);
+    nm_status status = store_text(trace_text, &input, NULL, path, err);
 
-    if (status == NM_OK)
-        status = read_text(store, err);
-    if (status == NM_OK)
-        status = nm_store_finish(store, &input, err);
-    if (status == NM_OK)
-        status = nm_store_publish(store, err);
-    nm_store_close(store);
     if (status == NM_OK)
         status = nm_io_open(path, O_RDONLY, 0, &fd, err);
     if (status == NM_OK)
@@ -189,7 +145,7 @@ static void load_foreign(nm_bytes input)
 
 static size_t change_database(uint8_t *data, size_t len, size_t room, unsigned seed)
 {
-    fuzz_named_file file = {"db", *fuzz_sound_database()};
+    fuzz_named_file file = {.name = "db", .bytes = *fuzz_sound_database()};
 
     return fuzz_script_mutate(data, len, room, seed, &file, 1);
 }

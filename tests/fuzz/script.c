@@ -17,6 +17,9 @@
 #define TEXT_BYTES_MAX (1 << 20)
 #define STEPS_MAX      200000
 #define PAGES_MAX      "2000"
+#define FILE_BYTES_MAX ((size_t)1 << 20)
+#define NAME_BYTES     16
+#define NAME_FORMAT    "%15s"
 
 /* ---- Lines ---- */
 
@@ -36,9 +39,14 @@ static bool next_line(nm_bytes *script, char line[LINE_BYTES_MAX])
     return true;
 }
 
+static bool begins_with(const char *line, const char *word)
+{
+    return strncmp(line, word, strlen(word)) == 0;
+}
+
 static bool is_of_bytes(const char *line)
 {
-    return strncmp(line, "at ", 3) == 0 || strncmp(line, "cut ", 4) == 0;
+    return begins_with(line, "at ") || begins_with(line, "cut ");
 }
 
 static unsigned digit_of(char character)
@@ -53,18 +61,24 @@ static void put_bytes(nm_buffer *file, uint64_t at, const char *digits)
         file->data[at++] = (uint8_t)(digit_of(digits[0]) << 4 | digit_of(digits[1]));
 }
 
+static fuzz_named_file *find_file(const char *name, fuzz_named_file *files, size_t file_count)
+{
+    for (size_t i = 0; i < file_count; i++)
+        if (strcmp(files[i].name, name) == 0)
+            return &files[i];
+    return &files[0];
+}
+
 static void change_bytes(const char *line, fuzz_named_file *files, size_t file_count)
 {
-    char name[16] = "";
+    char name[NAME_BYTES] = "";
     unsigned long long at = 0;
     const char *rest = strchr(line, ' ') + 1;
     fuzz_named_file *file = &files[0];
     int read = 0;
 
-    if (!isdigit((unsigned char)rest[0]) && sscanf(rest, "%15s %n", name, &read) == 1) {
-        for (size_t i = 0; i < file_count; i++)
-            if (strcmp(files[i].name, name) == 0)
-                file = &files[i];
+    if (!isdigit((unsigned char)rest[0]) && sscanf(rest, NAME_FORMAT " %n", name, &read) == 1) {
+        file = find_file(name, files, file_count);
         rest += read;
     }
     read = 0;
@@ -76,6 +90,34 @@ static void change_bytes(const char *line, fuzz_named_file *files, size_t file_c
         file->bytes.len = at;
 }
 
+static void append_file(nm_buffer *file, const nm_buffer *other)
+{
+    nm_buffer both = {0};
+
+    if (file->len + other->len > FILE_BYTES_MAX)
+        return;
+    FUZZ_REQUIRE(nm_buffer_append(&both, file->data, file->len, NULL) == NM_OK);
+    FUZZ_REQUIRE(nm_buffer_append(&both, other->data, other->len, NULL) == NM_OK);
+    nm_buffer_free(file);
+    *file = both;
+}
+
+static void change_file(const char *line, fuzz_named_file *files, size_t file_count)
+{
+    char name[NAME_BYTES] = "", other[NAME_BYTES] = "";
+
+    if (sscanf(line, "twice " NAME_FORMAT, name) == 1) {
+        fuzz_named_file *file = find_file(name, files, file_count);
+        append_file(&file->bytes, &file->bytes);
+    } else if (sscanf(line, "other " NAME_FORMAT " " NAME_FORMAT, name, other) == 2 && strcmp(name, other) != 0) {
+        fuzz_named_file *file = find_file(name, files, file_count);
+        file->bytes.len = 0;
+        append_file(&file->bytes, &find_file(other, files, file_count)->bytes);
+    } else if (sscanf(line, "gone " NAME_FORMAT, name) == 1) {
+        find_file(name, files, file_count)->is_gone = true;
+    }
+}
+
 void fuzz_script_files(nm_bytes script, fuzz_named_file *files, size_t file_count)
 {
     char line[LINE_BYTES_MAX];
@@ -83,6 +125,8 @@ void fuzz_script_files(nm_bytes script, fuzz_named_file *files, size_t file_coun
     for (int i = 0; i < LINES_MAX && next_line(&script, line); i++)
         if (is_of_bytes(line))
             change_bytes(line, files, file_count);
+        else
+            change_file(line, files, file_count);
 }
 
 /* ---- Changes ---- */
@@ -126,30 +170,70 @@ static uint64_t odd_number(uint64_t *state, const nm_buffer *bytes, uint64_t at)
     }
 }
 
+static size_t append_line(uint8_t *data, size_t len, size_t room, const char *line)
+{
+    size_t line_len = strlen(line);
+    bool is_begun = len > 0 && data[len - 1] != '\n';
+
+    if (room - len < line_len + is_begun)
+        return 0;
+    if (is_begun)
+        data[len++] = '\n';
+    memcpy(data + len, line, line_len);
+    return len + line_len;
+}
+
+static void make_file_line(uint64_t *state, const fuzz_named_file *files, size_t file_count, char *line, size_t bytes)
+{
+    const fuzz_named_file *file = &files[random_next(state) % file_count];
+
+    switch (random_next(state) % 4) {
+    case 0:
+        snprintf(line, bytes, "cut %s %llu\n", file->name,
+                 (unsigned long long)(random_next(state) % (file->bytes.len + 1)));
+        break;
+    case 1:
+        snprintf(line, bytes, "twice %s\n", file->name);
+        break;
+    case 2:
+        snprintf(line, bytes, "other %s %s\n", file->name, files[random_next(state) % file_count].name);
+        break;
+    default:
+        snprintf(line, bytes, "gone %s\n", file->name);
+        break;
+    }
+}
+
+static void make_byte_line(uint64_t *state, const fuzz_named_file *file, char *line, size_t bytes)
+{
+    size_t width = (size_t)1 << random_next(state) % 4;
+    /* Of each file the beginning says most of the rest. */
+    uint64_t at = random_next(state) % (random_next(state) % 2 == 0 && file->bytes.len > 512 ? 512 : file->bytes.len);
+    uint64_t value;
+    int written;
+
+    at &= ~(uint64_t)(width - 1);
+    value = odd_number(state, &file->bytes, at);
+    written = snprintf(line, bytes, "at %s %llu ", file->name, (unsigned long long)at);
+    for (size_t i = 0; i < width; i++, value >>= 8)
+        written += snprintf(line + written, bytes - (size_t)written, "%02x", (unsigned)(value & 255));
+    snprintf(line + written, bytes - (size_t)written, "\n");
+}
+
 size_t fuzz_script_mutate(uint8_t *data, size_t len, size_t room, unsigned seed, const fuzz_named_file *files,
                           size_t file_count)
 {
-    uint64_t state = seed, value, at;
-    size_t bytes = 1u << random_next(&state) % 4;
+    uint64_t state = seed;
     const fuzz_named_file *file = &files[random_next(&state) % file_count];
     char line[96];
-    int written;
 
     if (random_next(&state) % 3 == 0 || file->bytes.len < 8)
         return 0;
-    /* Of each file the beginning says most of the rest. */
-    at = random_next(&state) % (random_next(&state) % 2 == 0 && file->bytes.len > 512 ? 512 : file->bytes.len);
-    at &= ~(uint64_t)(bytes - 1);
-    value = odd_number(&state, &file->bytes, at);
-    written = snprintf(line, sizeof line, "%sat %s %llu ", len > 0 && data[len - 1] != '\n' ? "\n" : "", file->name,
-                       (unsigned long long)at);
-    for (size_t i = 0; i < bytes; i++, value >>= 8)
-        written += snprintf(line + written, sizeof line - (size_t)written, "%02x", (unsigned)(value & 255));
-    written += snprintf(line + written, sizeof line - (size_t)written, "\n");
-    if (room - len < (size_t)written)
-        return 0;
-    memcpy(data + len, line, (size_t)written);
-    return len + (size_t)written;
+    if (file_count > 1 && random_next(&state) % 16 == 0)
+        make_file_line(&state, files, file_count, line, sizeof line);
+    else
+        make_byte_line(&state, file, line, sizeof line);
+    return append_line(data, len, room, line);
 }
 
 /* ---- SQL ---- */
@@ -189,7 +273,7 @@ static sqlite3 *open_copy(nm_buffer *file, int *steps)
 
 void fuzz_script_database(nm_bytes script, nm_buffer *file)
 {
-    fuzz_named_file named = {"db", *file};
+    fuzz_named_file named = {.name = "db", .bytes = *file};
     char line[LINE_BYTES_MAX];
     nm_bytes rest = script;
     int steps = 0;

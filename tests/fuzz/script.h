@@ -6,11 +6,17 @@
  *     at 16384 05ff00                       these bytes at byte 16384 of the file, as far as it goes
  *     at r.1 4096 05ff00                    of several files: of which
  *     cut 4096                              the file ends there
+ *     cut r.1 4096
+ *     twice r.1                             the file is there once more behind itself
+ *     other r.1 r.2                         the file has the bytes of another
+ *     gone r.1                              the file is not there
  *
  * A line that cannot be done is passed over.
  */
 #ifndef NM_TESTS_FUZZ_SCRIPT_H
 #define NM_TESTS_FUZZ_SCRIPT_H
+
+#include <stdbool.h>
 
 #include "base/buffer.h"
 #include "base/bytes.h"
@@ -21,6 +27,7 @@ void fuzz_script_database(nm_bytes script, nm_buffer *file);
 typedef struct fuzz_named_file {
     const char *name;
     nm_buffer bytes;
+    bool is_gone;
 } fuzz_named_file;
 
 /* A line without a name is of the first. */

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A database from a text trace, through the replay and the store, for tests of what is read from it.
+ * A database from a text trace (store_text.h), for tests of what is read from it.
  */
 #ifndef NM_TESTS_SUPPORT_LOAD_TEXT_H
 #define NM_TESTS_SUPPORT_LOAD_TEXT_H
 
 #include <sqlite3.h>
 
-#include "store/store.h"
-
-/* The row of table `input` of a trace without loss. */
-nm_input_row load_whole_input(uint64_t event_count);
+#include "support/store_text.h"
 
 /* Loads `text` into a database at `path`, published, with the given row of table `input`. Ends the test on failure. */
 void load_text(const char *text, const nm_input_row *input, const char *path);

@@ -67,7 +67,7 @@ static void set_up(void)
     ck_assert_int_eq(nm_trace_writer_new(&session, &writer, NULL), NM_OK);
     nm_unify_init(&unify, writer, &namer);
     question_count = answered_count = next_place_count = 0;
-    stacks = (nm_stack_table){0};
+    stacks = (nm_stack_table){{0}};
     for (uint64_t process = 1; process <= 3; process++)
         ck_assert_int_eq(
             nm_trace_writer_define(writer, &(nm_definition){.kind = NM_DEFINE_PROCESS, .id = process}, NULL), NM_OK);
@@ -91,10 +91,11 @@ static void load(uint64_t process, uint64_t base, uint64_t inode, const char *pa
 static uint64_t stack_at(uint64_t process, uint64_t local_id, uint64_t address)
 {
     uint64_t word = address + 1; /* a return address */
-    nm_unify_frames frames = {&word, 1, NM_STACK_END_UNKNOWN, &(nm_stack_table){0}};
+    nm_unify_frames frames = {&word, 1, NM_STACK_END_UNKNOWN, &(nm_stack_table){{0}}};
 
     ck_assert_int_eq(nm_unify_define_stack(&unify, process, 1, local_id, &frames, &stacks, NULL), NM_OK);
-    return stacks.ids[local_id - 1];
+    const uint64_t *id = nm_stack_table_find(&stacks, local_id);
+    return id == NULL ? 0 : *id;
 }
 
 /* What a reader knows after the block. */
@@ -146,7 +147,7 @@ START_TEST(a_place_is_one_in_all_processes_that_have_the_file)
     ck_assert_uint_eq(stack_at(1, 1, 0x10020), stack_at(2, 2, 0x70020));
     ck_assert_uint_ne(stack_at(1, 3, 0x10021), stack_at(2, 4, 0x70020));
     read_back(writer, &known);
-    const nm_definition *frame = frame_of(&known, stacks.ids[0]);
+    const nm_definition *frame = frame_of(&known, *nm_stack_table_find(&stacks, 1));
     ck_assert_str_eq(text_of(&known, frame->frame.module), "/lib/a.so");
     ck_assert_uint_eq(frame->frame.offset, 0x20);
     nm_known_fini(&known);
@@ -243,6 +244,28 @@ START_TEST(a_recovery_says_chains_and_build_ids_again)
 }
 END_TEST
 
+/* A thread goes on counting while its records are dropped. */
+START_TEST(a_stack_is_known_after_however_many_that_were_dropped)
+{
+    load(1, 0x10000, 7, "/lib/a.so");
+    uint64_t first = stack_at(1, 1, 0x10100);
+    uint64_t far = stack_at(1, 1000000, 0x10200), farthest = stack_at(1, UINT32_MAX, 0x10100);
+
+    ck_assert_uint_ne(first, 0);
+    ck_assert_uint_ne(far, 0);
+    ck_assert_uint_ne(far, first);
+    ck_assert_uint_eq(farthest, first);
+    ck_assert_ptr_null(nm_stack_table_find(&stacks, 2));
+    ck_assert_ptr_null(nm_stack_table_find(&stacks, 999999));
+    nm_known known = {0};
+    read_back(writer, &known);
+    ck_assert_uint_eq(known.table_count, 1);
+    ck_assert_uint_eq(*nm_stack_table_find(&known.stack_tables[0].stacks, 1000000), far);
+    ck_assert_uint_eq(*nm_stack_table_find(&known.stack_tables[0].stacks, UINT32_MAX), first);
+    nm_known_fini(&known);
+}
+END_TEST
+
 TEST_SUITE(test_unify)
 {
     Suite *suite = suite_create("unify");
@@ -252,6 +275,7 @@ TEST_SUITE(test_unify)
     tcase_add_test(tests, a_place_is_one_in_all_processes_that_have_the_file);
     tcase_add_test(tests, another_file_of_the_same_name_has_places_and_a_build_id_of_its_own);
     tcase_add_test(tests, a_name_that_comes_late_tells_what_the_place_was_inlined_into);
+    tcase_add_test(tests, a_stack_is_known_after_however_many_that_were_dropped);
     tcase_add_test(tests, a_recovery_says_chains_and_build_ids_again);
     suite_add_tcase(suite, tests);
     return suite;
