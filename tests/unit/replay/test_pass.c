@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "replay/keyframe.h"
+#include "replay/lookup.h"
 #include "replay/pass.h"
 #include "support/suites.h"
 #include "support/text_trace.h"
@@ -56,8 +57,8 @@ static nm_status count(nm_run *run, const nm_change *change, nm_error *err)
     (void)err;
     note(run->pass->name, change->kind == NM_CHANGE_BORN ? "born" : "ending");
     ck_assert_uint_eq(of_live->born, change->kind != NM_CHANGE_BORN);
-    ck_assert_uint_eq(of_live->mark, of_live->born * change->live->row.address);
-    of_live->mark = change->live->row.address;
+    ck_assert_uint_eq(of_live->mark, of_live->born * nm_live_address(change->live));
+    of_live->mark = nm_live_address(change->live);
     of_live->born = 1;
     of_heap->born += change->kind == NM_CHANGE_BORN;
     of_heap->ended += change->kind == NM_CHANGE_ENDING;
