@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/passes.h"
 #include "replay/keyframe.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"
@@ -397,6 +398,24 @@ START_TEST(what_is_listed_is_told_with_its_part_and_what_is_there)
 }
 END_TEST
 
+static nm_status take_nothing(void *context, nm_row_kind kind, const void *row, nm_error *err)
+{
+    (void)context, (void)kind, (void)row, (void)err;
+    return NM_OK;
+}
+
+/* What lives comes by the million: with the rooms of all passes it takes six lines of 64 bytes. */
+START_TEST(what_lives_takes_384_bytes_at_most)
+{
+    nm_sink sink = nm_sink_of_all(NULL, take_nothing);
+    nm_replay *made = take_text(&sink, nm_passes, "process 1 pid=1 host=h\n");
+
+    ck_assert_uint_gt(nm_runs_bytes_of(made, NM_OWNER_LIVE), sizeof(nm_live));
+    ck_assert_uint_le(nm_runs_bytes_of(made, NM_OWNER_LIVE), 384);
+    finish_and_free(made);
+}
+END_TEST
+
 TEST_SUITE(test_pass)
 {
     Suite *suite = suite_create("pass");
@@ -412,6 +431,7 @@ TEST_SUITE(test_pass)
     tcase_add_test(test, a_keyframe_wants_the_rows_of_those_who_save);
     tcase_add_test(test, done_names_the_heaps_that_an_event_touched);
     tcase_add_test(test, a_definition_is_done_too);
+    tcase_add_test(test, what_lives_takes_384_bytes_at_most);
     tcase_add_test(test, what_is_listed_is_told_with_its_part_and_what_is_there);
     suite_add_tcase(suite, test);
     return suite;
