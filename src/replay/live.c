@@ -14,7 +14,7 @@ nm_status nm_live_make_more(nm_replay *replay, nm_live *live, nm_error *err)
 {
     if (live->more != NULL)
         return NM_OK;
-    live->more = nm_slab_take(&replay->mores, err);
+    live->more = nm_slab_take_as_is(&replay->mores, err);
     if (live->more == NULL)
         return NM_ERR_MEMORY;
     *live->more = nm_live_no_more;
