@@ -89,7 +89,7 @@ static void set_other(nm_anomaly_row *row, const nm_live *live, const char *deta
 {
     row->heap_id = live->heap->id;
     row->allocation_id = live->row.allocation_id;
-    row->other_stack_id = live->row.stack_id;
+    row->other_stack_id = nm_live_stack(live);
     row->detail = detail;
 }
 
@@ -217,11 +217,11 @@ static nm_status check_replaced(nm_run *run, const nm_replaced *replaced, nm_err
         .seq = replaced->seq,
         .ns = replaced->ns,
         .heap_id = old->heap->id,
-        .address = old->row.address,
+        .address = nm_live_address(old),
         .size_bytes = old->row.size_bytes,
         .allocation_id = replaced->new_allocation_id,
         .stack_id = replaced->new_stack_id,
-        .other_stack_id = old->row.stack_id,
+        .other_stack_id = nm_live_stack(old),
         .detail = "begins where a live allocation does",
     };
 

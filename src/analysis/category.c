@@ -29,14 +29,14 @@ typedef struct site_room {
     nm_category_site site;
 } site_room;
 
-typedef struct live_room {
-    nm_category_birth birth;
+typedef struct live_room {       /* of each that lives: in few bytes */
+    uint64_t init_file;          /* as nm_category_stack */
+    uint64_t told;               /* string; 0: nothing */
     nm_category_place end_place; /* where it is given up, or ends */
-    nm_phase end_phase;
-    uint64_t init_file; /* as nm_category_stack */
-    uint64_t told;      /* string; 0: nothing */
-    bool is_workspace;  /* an operator worked in it */
-    bool is_counted;    /* its birth was seen */
+    nm_category_birth birth;
+    uint8_t end_phase; /* nm_phase */
+    bool is_workspace; /* an operator worked in it */
+    bool is_counted;   /* its birth was seen */
     bool is_end_known;
 } live_room;
 
@@ -270,7 +270,7 @@ static nm_status be_given_up(nm_run *run, const nm_change *change, nm_error *err
 /* By where it comes from; NM_CATEGORY_UNKNOWN: it may be anything. */
 static nm_category known_by_place(const nm_live *live, const live_room *room)
 {
-    const nm_allocation_row *row = &live->row;
+    const nm_live_row *row = &live->row;
 
     if (row->is_segment)
         return NM_CATEGORY_SEGMENT;
@@ -278,7 +278,7 @@ static nm_category known_by_place(const nm_live *live, const live_room *room)
         return NM_CATEGORY_WORKSPACE;
     if (live->heap->module_id == MODULE_HCCL)
         return NM_CATEGORY_COMMUNICATION;
-    return row->graph_id != 0 ? NM_CATEGORY_GRAPH : NM_CATEGORY_UNKNOWN;
+    return nm_live_more_of(live)->graph_id != 0 ? NM_CATEGORY_GRAPH : NM_CATEGORY_UNKNOWN;
 }
 
 /* What is made early may be known by its size; of others the rules do not ask. */
@@ -323,7 +323,7 @@ static nm_status give(nm_run *run, const nm_live *live, nm_category category, bo
     if (category == NM_CATEGORY_UNKNOWN)
         return NM_OK;
     nm_status status = nm_peak_sums_add(nm_heap_room(run, live->heap), &live->row,
-                                        is_live ? live->heap->total.peak_seq : live->row.peak_seq, key, err);
+                                        is_live ? live->heap->total.peak_seq : live->more->peak_seq, key, err);
     return status == NM_OK ? nm_give_category(&run->replay->sink, &row, err) : status;
 }
 

@@ -49,7 +49,7 @@ static nm_status tell(nm_run *run, const copy_side *side, nm_anomaly_kind kind, 
     if (live != NULL) {
         row.heap_id = live->heap->id;
         row.allocation_id = live->row.allocation_id;
-        row.other_stack_id = live->row.stack_id;
+        row.other_stack_id = nm_live_stack(live);
     }
     return nm_anomaly_write(run->needs[NEED_ANOMALY], &row, err);
 }

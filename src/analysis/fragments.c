@@ -89,13 +89,13 @@ static nm_segment_then segment_of(const nm_live *range, uint64_t epoch)
 
 static nm_block_then block_of(const nm_live *block)
 {
-    const nm_allocation_row *row = &block->row;
+    const nm_live_row *row = &block->row;
 
     return (nm_block_then){
         .from = block->node.key,
         .to = block->node.value,
         .allocation_id = row->allocation_id,
-        .stack_id = row->stack_id,
+        .stack_id = nm_live_stack(block),
         .alloc_seq = block->is_baseline ? NM_NO_SEQ : block->birth_seq,
         .alloc_ns = row->alloc_ns,
         .waste_bytes = nm_sub_pool_block_waste(row->requested_bytes, row->block_bytes),

@@ -194,7 +194,7 @@ nm_status nm_free_history_find(nm_run *run, const nm_process *process, nm_freed_
 
 static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 {
-    return change->live->row.end_kind == NM_END_REPLACED ? NM_OK : note(run, change->live, change->context, err);
+    return change->live->more->end_kind == NM_END_REPLACED ? NM_OK : note(run, change->live, change->context, err);
 }
 
 static void release(nm_run *run)

@@ -64,16 +64,16 @@ static void halve(nm_hit_parts *parts)
     parts->count = count;
 }
 
-nm_status nm_hit_parts_add(nm_hit_parts *parts, const nm_allocation_row *request, int bucket, nm_error *err)
+nm_status nm_hit_parts_add(nm_hit_parts *parts, const nm_live *request, int bucket, nm_error *err)
 {
     nm_hit_part_row row = {
-        .heap_id = request->heap_id,
-        .begin_seq = begin_of(request->alloc_seq, parts->shift),
+        .heap_id = request->heap->id,
+        .begin_seq = begin_of(request->row.alloc_seq, parts->shift),
         .bucket = (uint64_t)bucket,
-        .first_seq = request->alloc_seq,
-        .first_ns = request->alloc_ns,
+        .first_seq = request->row.alloc_seq,
+        .first_ns = request->row.alloc_ns,
         .allocation_count = 1,
-        .miss_count = request->is_miss == 1,
+        .miss_count = request->row.is_miss == 1,
     };
     bool is_there;
     size_t at = find(parts, parts->count, row.begin_seq, row.bucket, &is_there);

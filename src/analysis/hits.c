@@ -29,13 +29,13 @@ static void begin(const nm_run *run, const nm_heap *heap)
 static nm_status count(const nm_run *run, const nm_live *block, nm_error *err)
 {
     const nm_heap *pool = block->heap;
-    const nm_allocation_row *row = &block->row;
+    const nm_live_row *row = &block->row;
     uint64_t bytes = row->requested_bytes != 0 ? row->requested_bytes : row->block_bytes;
     heap_room *room = nm_heap_room(run, pool);
     int bucket = bytes < pool->small_bytes ? 0 : bytes <= pool->large_bytes ? 1 : 2;
     nm_hit_row *hit = &room->hits[bucket];
 
-    if (!nm_is_pool(pool) || block->is_kept || row->is_miss == NM_UNKNOWN_NUMBER)
+    if (!nm_is_pool(pool) || block->is_kept || row->is_miss == NM_NO_MISS)
         return NM_OK;
     hit->allocation_count++;
     if (row->is_miss == 1) {
@@ -43,7 +43,7 @@ static nm_status count(const nm_run *run, const nm_live *block, nm_error *err)
         hit->last_miss_seq = row->alloc_seq;
         hit->last_miss_ns = row->alloc_ns;
     }
-    return row->alloc_seq == NM_NO_SEQ ? NM_OK : nm_hit_parts_add(&room->parts, row, bucket, err);
+    return row->alloc_seq == NM_NO_SEQ ? NM_OK : nm_hit_parts_add(&room->parts, block, bucket, err);
 }
 
 uint64_t nm_hits_request_count(const nm_run *run, const nm_heap *pool)

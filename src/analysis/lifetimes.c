@@ -75,22 +75,23 @@ static lifetimes *lifetimes_of(const nm_run *run, const nm_site *site, nm_error 
 static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 {
     const nm_live *live = change->live;
-    const nm_allocation_row *row = &live->row;
-    uint64_t steps = nm_subtract_saturated(live->heap->process->step_count, (uint64_t)row->generation);
+    const nm_live_row *row = &live->row;
+    const nm_live_more *more = live->more;
+    uint64_t steps = nm_subtract_saturated(live->heap->process->step_count, row->step_count);
 
-    if (live->is_baseline || row->end_kind == NM_END_REPLACED || row->end_kind == NM_END_RESET ||
-        row->split_from_id != 0 || row->graph_id != 0) /* what graphs hold lives as long as they do */
+    if (live->is_baseline || more->end_kind == NM_END_REPLACED || more->end_kind == NM_END_RESET ||
+        more->split_from_id != 0 || more->graph_id != 0) /* what graphs hold lives as long as they do */
         return NM_OK;
     lifetimes *of = lifetimes_of(run, live->site, err);
     if (of == NULL)
         return NM_ERR_MEMORY;
     of->last_alloc_seq = row->alloc_seq > of->last_alloc_seq ? row->alloc_seq : of->last_alloc_seq;
     of->max_steps = steps > of->max_steps ? steps : of->max_steps;
-    if (row->alloc_ns == NM_NO_TIME || row->free_ns == NM_NO_TIME || row->free_ns < row->alloc_ns) {
+    if (row->alloc_ns == NM_NO_TIME || more->free_ns == NM_NO_TIME || more->free_ns < row->alloc_ns) {
         of->untimed_count++;
         return NM_OK;
     }
-    uint64_t ns = (uint64_t)row->free_ns - (uint64_t)row->alloc_ns;
+    uint64_t ns = (uint64_t)more->free_ns - (uint64_t)row->alloc_ns;
     of = with_bucket(of, bucket_of(ns), err);
     if (of == NULL)
         return NM_ERR_MEMORY;

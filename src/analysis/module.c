@@ -52,7 +52,7 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
         be_born(run, change);
         return NM_OK;
     case NM_CHANGE_ENDED:
-        return end(run, change->live, change->live->row.peak_seq, err);
+        return end(run, change->live, change->live->more->peak_seq, err);
     case NM_CHANGE_OUTSTANDING:
         return end(run, change->live, change->live->heap->total.peak_seq, err);
     default:

@@ -53,7 +53,7 @@ static nm_status find_of(const nm_run *run, const nm_live *live, nm_step_operati
 static nm_status take_birth(const nm_run *run, const nm_live *live, nm_error *err)
 {
     nm_step_operation_row *row = NULL;
-    nm_status status = live->row.split_from_id != 0 ? NM_OK : find_of(run, live, &row, err);
+    nm_status status = nm_live_more_of(live)->split_from_id != 0 ? NM_OK : find_of(run, live, &row, err);
 
     if (row != NULL) {
         row->allocation_count++;

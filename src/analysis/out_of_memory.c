@@ -182,13 +182,13 @@ static nm_status add_pool(stack_list *list, const nm_episode *episode, const nm_
 
 static nm_status add_range(stack_list *list, const nm_episode *episode, const nm_live *range, nm_error *err)
 {
-    bool is_baseline = range->is_baseline && range->row.stack_id == 0;
-    nm_key key = {range->heap->id, is_baseline ? UINT64_MAX : range->row.stack_id};
+    bool is_baseline = range->is_baseline && nm_live_stack(range) == 0;
+    nm_key key = {range->heap->id, is_baseline ? UINT64_MAX : nm_live_stack(range)};
     const uint64_t *known = nm_map_get(&list->by_stack, key);
     nm_out_of_memory_stack_row row = {
         .out_of_memory_id = episode->row.out_of_memory_id,
         .heap_id = range->heap->id,
-        .stack_id = range->row.stack_id,
+        .stack_id = nm_live_stack(range),
         .is_baseline = is_baseline,
     };
     nm_status status = NM_OK;
@@ -557,7 +557,7 @@ static episode_turn turn_of_free(const nm_run *run, nm_episode *episode, const n
     if (live == NULL || live->heap->device != episode->device)
         return TURN_GOES_ON;
     if (nm_is_pool(live->heap))
-        return live->row.free_requested_seq == NM_NO_SEQ ? TURN_LEFT : TURN_GOES_ON;
+        return nm_live_more_of(live)->free_requested_seq == NM_NO_SEQ ? TURN_LEFT : TURN_GOES_ON;
     if (context->event->kind == NM_EVENT_FREE && is_driver_level(live->heap))
         nm_sum_add(&episode->row.released_bytes, live->row.size_bytes);
     return TURN_GOES_ON;
@@ -655,9 +655,9 @@ static nm_status take_event(nm_run *run, const nm_context *context, nm_error *er
 static nm_status take_segment(const nm_run *run, const nm_live *range, nm_error *err)
 {
     replay_room *all = nm_replay_room(run);
-    nm_key key = {range->owner->id, range->row.stack_id};
+    nm_key key = {range->owner->id, nm_live_stack(range)};
 
-    if (range->row.stack_id == 0 || nm_map_get(&all->segment_stacks, key) != NULL)
+    if (nm_live_stack(range) == 0 || nm_map_get(&all->segment_stacks, key) != NULL)
         return NM_OK;
     return nm_map_put(&all->segment_stacks, key, 1, err);
 }

@@ -36,10 +36,6 @@ typedef struct replay_room {
     overlap *first, *last; /* owned */
 } replay_room;
 
-typedef struct live_room {
-    bool is_overlapped; /* something lies over it, and a free of it may still explain that */
-} live_room;
-
 static overlapped *find_overlapped(const nm_run *run, uint64_t allocation_id)
 {
     const replay_room *room = nm_replay_room(run);
@@ -114,7 +110,6 @@ static nm_status wait_for_free(nm_run *run, const nm_live *old, const nm_anomaly
         return NM_ERR_MEMORY;
     }
     of->waiting_count++;
-    ((live_room *)nm_live_room(run, old))->is_overlapped = true;
     *waiting = (overlap){.row = *row, .process = old->heap->process, .old = of};
     if (room->last != NULL)
         room->last->next = waiting;
@@ -134,7 +129,7 @@ static nm_status tell(nm_run *run, const nm_live *old, const nm_live *live, cons
     row.address = is_inside ? live->node.key : old->node.key;
     row.size_bytes = (end < old_end ? end : old_end) - row.address;
     row.allocation_id = live->row.allocation_id;
-    row.other_stack_id = old->row.stack_id;
+    row.other_stack_id = nm_live_stack(old);
     row.detail = is_inside ? "begins inside a live allocation" : "covers the begin of a live allocation";
     if (old->is_late || nm_doubt_may_have_gone(old))
         return NM_OK;
@@ -167,15 +162,12 @@ static nm_status check(nm_run *run, const nm_live *live, const nm_context *conte
 /* It ends, as its row says. */
 static void note_end(nm_run *run, const nm_live *live)
 {
-    const live_room *room = nm_live_room(run, live);
-    overlapped *of = room->is_overlapped && live->row.end_kind != NM_END_REPLACED
-                         ? find_overlapped(run, live->row.allocation_id)
-                         : NULL;
+    overlapped *of = live->more->end_kind != NM_END_REPLACED ? find_overlapped(run, live->row.allocation_id) : NULL;
 
     if (of == NULL)
         return;
-    of->free_thread_id = live->row.free_thread_id;
-    of->free_ns = live->row.free_ns;
+    of->free_thread_id = live->more->free_thread_id;
+    of->free_ns = live->more->free_ns;
 }
 
 /* Did its free come from another thread, and in time? */
@@ -257,7 +249,7 @@ const nm_pass nm_overlap_pass = {
     .needs = needs,
     .wants = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_BORN] = true, [NM_CHANGE_ENDING] = true},
     .at_times = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_ENDING] = true}, /* while something waits */
-    .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_LIVE] = sizeof(live_room)},
+    .room = {[NM_OWNER_REPLAY] = sizeof(replay_room)},
     .change = change,
     .finish = finish,
     .release = release,

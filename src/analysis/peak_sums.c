@@ -19,8 +19,7 @@ void nm_peak_sums_settle(nm_peak_sums *sums, int64_t peak_seq)
     sums->has_peak = false;
 }
 
-nm_status nm_peak_sums_add(nm_peak_sums *sums, const nm_allocation_row *row, int64_t peak_seq, nm_key key,
-                           nm_error *err)
+nm_status nm_peak_sums_add(nm_peak_sums *sums, const nm_live_row *row, int64_t peak_seq, nm_key key, nm_error *err)
 {
     nm_status status = NM_OK;
     uint64_t index;

@@ -7,7 +7,7 @@
 #define NM_ANALYSIS_PEAK_SUMS_H
 
 #include "base/map.h"
-#include "rows/rows.h"
+#include "replay/state.h"
 
 typedef struct nm_peak_sum {
     nm_key key;
@@ -25,8 +25,7 @@ typedef struct nm_peak_sums {
 
 /* An allocation ends, or is live at the end; `peak_seq` is the heap's last peak by then, NM_NO_SEQ where that was before the
  * first event. */
-nm_status nm_peak_sums_add(nm_peak_sums *sums, const nm_allocation_row *row, int64_t peak_seq, nm_key key,
-                           nm_error *err);
+nm_status nm_peak_sums_add(nm_peak_sums *sums, const nm_live_row *row, int64_t peak_seq, nm_key key, nm_error *err);
 
 /* Those of an earlier peak than `peak_seq` are gone: call it before they are read at the end. */
 void nm_peak_sums_settle(nm_peak_sums *sums, int64_t peak_seq);

@@ -41,9 +41,9 @@ static bool is_large(const nm_live *block)
     return nm_live_extent(block) + (is_padded ? NM_NPU_PAD_BYTES : 0) > block->heap->large_bytes;
 }
 
-static bool is_of(const nm_group *group, const nm_allocation_row *row)
+static bool is_of(const nm_group *group, const nm_live_row *row)
 {
-    return group != NULL && group->row.private_pool == row->private_pool && group->row.has_stream == row->has_stream &&
+    return group != NULL && group->row.private_pool == row->policy && group->row.has_stream == row->has_stream &&
            group->row.stream == row->stream;
 }
 
@@ -64,12 +64,11 @@ static nm_status make_group(nm_ledger *ledger, nm_key key, nm_pool_group_row row
 }
 
 /* Another group than the last one of its class. */
-static nm_status look_up_group(nm_ledger *ledger, const nm_allocation_row *row, bool large, nm_group **out,
-                               nm_error *err)
+static nm_status look_up_group(nm_ledger *ledger, const nm_live_row *row, bool large, nm_group **out, nm_error *err)
 {
-    nm_key key = {row->private_pool << 2 | (uint64_t)row->has_stream << 1 | large, row->has_stream ? row->stream : 0};
+    nm_key key = {row->policy << 2 | (uint64_t)row->has_stream << 1 | large, row->has_stream ? row->stream : 0};
     nm_pool_group_row made = {.heap_id = ledger->pool->id,
-                              .private_pool = row->private_pool,
+                              .private_pool = row->policy,
                               .has_stream = row->has_stream,
                               .stream = key.low,
                               .is_large = large,
@@ -136,7 +135,7 @@ static int size_class_of(uint64_t bytes)
 
 static nm_status find_class(nm_ledger *ledger, const nm_live *block, bool large, nm_pool_class_row **out, nm_error *err)
 {
-    const nm_allocation_row *row = &block->row;
+    const nm_live_row *row = &block->row;
     int size_class = size_class_of(row->requested_bytes != 0 ? row->requested_bytes : row->block_bytes);
     uint8_t *index = &ledger->class_index[large][size_class];
     nm_status status;
@@ -159,7 +158,7 @@ static nm_status find_class(nm_ledger *ledger, const nm_live *block, bool large,
 
 static void count_miss(nm_ledger *ledger, const nm_live *block, nm_pool_group_row *group, nm_pool_class_row *class)
 {
-    const nm_allocation_row *row = &block->row;
+    const nm_live_row *row = &block->row;
 
     class->miss_count++;
     nm_sum_add(&class->missed_bytes, row->size_bytes);
@@ -197,7 +196,7 @@ static void note_request(const nm_ledger *ledger, nm_group *group, int64_t seq)
 static nm_status count(const nm_run *run, nm_ledger *ledger, const nm_change *change, nm_error *err)
 {
     const nm_live *block = change->live;
-    const nm_allocation_row *row = &block->row;
+    const nm_live_row *row = &block->row;
     nm_pool_group_row *group = &nm_ledger_entry_of(run, block)->group->row;
     nm_pool_class_row *class = NULL;
     nm_status status = NM_OK;
@@ -213,7 +212,7 @@ static nm_status count(const nm_run *run, nm_ledger *ledger, const nm_change *ch
     ledger->request_count++;
     note_request(ledger, nm_ledger_entry_of(run, block)->group, change->context->seq);
     nm_sum_add(&ledger->request_bytes, row->size_bytes);
-    if (row->is_miss == NM_UNKNOWN_NUMBER)
+    if (row->is_miss == NM_NO_MISS)
         return NM_OK;
     group->allocation_count++;
     nm_sum_add(&group->allocated_bytes, row->size_bytes);
@@ -265,10 +264,10 @@ static nm_status take_end(const nm_run *run, const nm_live *block, nm_error *err
         return NM_OK;
     status = nm_pending_settle(run, ledger, block, err);
     if (status == NM_OK && entry->pending != NULL)
-        status = nm_pending_end(run, ledger, block, block->row.free_ns, err);
+        status = nm_pending_end(run, ledger, block, block->more->free_ns, err);
     if (!entry->is_given_up)
         group->live_bytes = nm_subtract_saturated(group->live_bytes, nm_live_extent(block));
-    if (status == NM_OK && block->row.end_kind == NM_END_FREED)
+    if (status == NM_OK && block->more->end_kind == NM_END_FREED)
         status = nm_reuse_freed(run, ledger, block, err);
     return status;
 }
@@ -288,7 +287,8 @@ static void change_held(nm_group *group, bool is_more, uint64_t bytes)
 /* A driver range has become a segment of its owner for the first time. */
 static void claim(const nm_run *run, const nm_live *range)
 {
-    bool is_seen = !range->is_baseline && !range->is_unseen && !range->is_kept && range->row.split_from_id == 0;
+    bool is_seen =
+        !range->is_baseline && !range->is_unseen && !range->is_kept && nm_live_more_of(range)->split_from_id == 0;
 
     if (!is_seen)
         return;

@@ -48,17 +48,17 @@ static nm_miss_cause cause_of(const nm_run *run, const nm_ledger *ledger, const 
 nm_status nm_miss_take(const nm_run *run, nm_ledger *ledger, const nm_change *change, nm_error *err)
 {
     const nm_live *block = change->live;
-    const nm_allocation_row *row = &block->row;
+    const nm_live_row *row = &block->row;
     bool is_pending_enough = nm_pending_is_enough(run, ledger, block);
     nm_miss_cause cause = cause_of(run, ledger, block, is_pending_enough);
     nm_miss_row miss = {
-        .heap_id = row->heap_id,
+        .heap_id = block->heap->id,
         .thread_id = row->thread_id,
-        .stack_id = row->stack_id,
+        .stack_id = nm_live_stack(block),
         .has_stream = row->has_stream,
         .is_large = nm_ledger_entry_of(run, block)->group->row.is_large,
         .stream = row->stream,
-        .private_pool = row->private_pool,
+        .private_pool = row->policy,
         .seq = row->alloc_seq,
         .ns = row->alloc_ns,
         .generation = (int64_t)block->heap->process->step_count,

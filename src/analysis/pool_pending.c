@@ -127,8 +127,8 @@ nm_status nm_pending_end(const nm_run *run, nm_ledger *ledger, const nm_live *bl
 {
     nm_ledger_entry *entry = nm_ledger_entry_of(run, block);
     nm_pending_row row = {
-        .heap_id = block->row.heap_id,
-        .stack_id = block->row.stack_id,
+        .heap_id = block->heap->id,
+        .stack_id = nm_live_stack(block),
         .has_stream = block->row.has_stream,
         .stream = block->row.stream,
         .size_bytes = nm_live_extent(block),

@@ -30,7 +30,7 @@ bool nm_doubt_has_unseen_memory(const nm_process *process)
 bool nm_doubt_of_live(const nm_replay *replay, const nm_live *live)
 {
     const nm_process *process = live->heap->process;
-    const nm_allocation_row *row = &live->row;
+    const nm_live_row *row = &live->row;
     bool has_time = row->alloc_ns != NM_NO_TIME;
 
     if (live->is_late)

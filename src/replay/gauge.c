@@ -66,16 +66,24 @@ void nm_replay_each_heap(const nm_replay *replay, nm_heap_visit *visit, void *co
     }
 }
 
+static bool is_first_pools(const nm_live *live)
+{
+    const nm_heap *owner = nm_live_owner(live);
+
+    return owner != NULL && owner == live->heap->arena->pool;
+}
+
 static void visit_space(const nm_tree *space, nm_live_visit *visit, void *context)
 {
     for (const nm_tree_node *node = nm_tree_first(space); node != NULL; node = nm_tree_next(node)) {
         const nm_live *live = (const nm_live *)node;
 
-        visit(context, &(nm_live_now){.row = &live->row,
+        visit(context, &(nm_live_now){.live = live,
+                                      .allocation_id = live->row.allocation_id,
                                       .is_mapped = live->is_mapped,
                                       .is_baseline = live->is_baseline,
                                       .is_pool = nm_is_pool(live->heap),
-                                      .is_first_pools = live->owner != NULL && live->owner == live->heap->arena->pool});
+                                      .is_first_pools = is_first_pools(live)});
     }
 }
 

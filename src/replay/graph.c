@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "replay/live.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"
 
@@ -54,29 +55,32 @@ static bool is_of_capture(const nm_graph *graph, const nm_live *live, const nm_t
     return is_of_thread || is_on_stream;
 }
 
-void nm_graph_claim(nm_live *live, const nm_context *context)
+nm_status nm_graph_claim(nm_replay *replay, nm_live *live, const nm_context *context, nm_error *err)
 {
     const nm_process *process = context->process;
     const nm_thread *thread = context->thread;
 
     if (live->is_baseline || live->is_unseen || !is_captured(live->heap->level))
-        return;
+        return NM_OK;
     uint64_t left = process->capture_count;
     for (const nm_graph *graph = process->graphs; left > 0; graph = graph->next) {
         if (!graph->is_open)
             continue;
         left--;
         if (is_of_capture(graph, live, thread, process->capture_count == 1)) {
-            live->row.graph_id = graph->row.graph_id;
-            return;
+            nm_status status = nm_live_make_more(replay, live, err);
+            if (status == NM_OK)
+                live->more->graph_id = graph->row.graph_id;
+            return status;
         }
     }
+    return NM_OK;
 }
 
 nm_status nm_graph_hold(nm_replay *replay, nm_live *live, nm_error *err)
 {
-    const uint64_t *known =
-        live->row.graph_id == 0 ? NULL : nm_map_get(&replay->graphs, (nm_key){0, live->row.graph_id});
+    uint64_t graph_id = nm_live_more_of(live)->graph_id;
+    const uint64_t *known = graph_id == 0 ? NULL : nm_map_get(&replay->graphs, (nm_key){0, graph_id});
     nm_graph *graph = known == NULL ? NULL : (nm_graph *)(uintptr_t)*known;
     nm_member *member;
 
@@ -89,13 +93,13 @@ nm_status nm_graph_hold(nm_replay *replay, nm_live *live, nm_error *err)
     if (graph->first != NULL)
         graph->first->previous = member;
     graph->first = member;
-    live->member = member;
+    live->more->member = member;
     return NM_OK;
 }
 
 void nm_graph_leave(nm_live *live)
 {
-    nm_member *member = live->member;
+    nm_member *member = nm_live_more_of(live)->member;
 
     if (member == NULL)
         return;
@@ -105,7 +109,7 @@ void nm_graph_leave(nm_live *live)
         member->graph->first = member->next;
     if (member->next != NULL)
         member->next->previous = member->previous;
-    live->member = NULL;
+    live->more->member = NULL;
     free(member);
 }
 
@@ -122,9 +126,10 @@ static uint64_t *sum_of(nm_graph *graph, const nm_heap *heap)
 void nm_graph_add(nm_live *live)
 {
     nm_heap *heap = live->heap;
-    uint64_t *sum = live->member == NULL ? NULL : sum_of(live->member->graph, heap);
+    const nm_member *member = nm_live_more_of(live)->member;
+    uint64_t *sum = member == NULL ? NULL : sum_of(member->graph, heap);
 
-    live->is_held = live->member != NULL || (live->row.private_pool != 0 && heap->replay->first_thread == NULL);
+    live->is_held = member != NULL || (nm_live_private_pool(live) != 0 && heap->replay->first_thread == NULL);
     if (!live->is_held)
         return;
     if (sum != NULL)
@@ -139,7 +144,8 @@ void nm_graph_add(nm_live *live)
 void nm_graph_subtract(nm_live *live)
 {
     nm_heap *heap = live->heap;
-    uint64_t *sum = live->member == NULL ? NULL : sum_of(live->member->graph, heap);
+    const nm_member *member = nm_live_more_of(live)->member;
+    uint64_t *sum = member == NULL ? NULL : sum_of(member->graph, heap);
 
     if (!live->is_held)
         return;
@@ -153,9 +159,9 @@ void nm_graph_subtract(nm_live *live)
 
 void nm_graph_reserve(const nm_live *range, uint64_t more_bytes, uint64_t less_bytes)
 {
-    nm_heap *pool = range->owner;
+    nm_heap *pool = nm_live_owner(range);
 
-    if (range->member == NULL || pool == NULL)
+    if (nm_live_more_of(range)->member == NULL || pool == NULL)
         return;
     pool->graph_reserved_bytes =
         nm_subtract_saturated(nm_add_saturated(pool->graph_reserved_bytes, more_bytes), less_bytes);

@@ -9,8 +9,8 @@
 
 nm_status nm_graph_call(nm_replay *replay, const nm_context *context, nm_error *err); /* a call about streams */
 
-/* Memory that is being born: is it in a capture? Fills its row's graph_id. */
-void nm_graph_claim(nm_live *live, const nm_context *context);
+/* Memory that is being born: is it in a capture? Notes that graph's number. NM_ERR_MEMORY. */
+nm_status nm_graph_claim(nm_replay *replay, nm_live *live, const nm_context *context, nm_error *err);
 
 /* It becomes live, or lives on: if its graph lives, that holds it. Before it comes into any sum. */
 nm_status nm_graph_hold(nm_replay *replay, nm_live *live, nm_error *err);

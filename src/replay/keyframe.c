@@ -19,14 +19,14 @@
 
 static uint64_t flags_of(const nm_replay *replay, const nm_live *live)
 {
-    const nm_allocation_row *row = &live->row;
+    const nm_live_row *row = &live->row;
     uint64_t flags = (row->has_stream ? NM_FLAG_STREAM : 0) | (live->is_baseline ? NM_FLAG_BASELINE : 0) |
                      (row->is_exported ? NM_FLAG_EXPORTED : 0) | (row->is_segment ? NM_FLAG_SEGMENT : 0) |
                      (live->is_unseen ? NM_FLAG_PAUSED : 0);
 
     if (nm_doubt_of_live(replay, live))
         flags |= NM_FLAG_LATE;
-    if (row->free_requested_seq != NM_NO_SEQ)
+    if (nm_live_more_of(live)->free_requested_seq != NM_NO_SEQ)
         flags |= NM_FLAG_PENDING;
     if (live->heap->level == NM_LEVEL_DRIVER)
         return flags | (live->is_touched ? NM_FLAG_HIT : 0);
@@ -35,24 +35,25 @@ static uint64_t flags_of(const nm_replay *replay, const nm_live *live)
 
 static nm_status put_live(const nm_keyframe_out *out, const nm_live *live, uint64_t more_flags, nm_error *err)
 {
-    const nm_allocation_row *row = &live->row;
+    const nm_heap *owner = nm_live_owner(live);
+    const nm_live_row *row = &live->row;
     nm_event event = {
         .kind = NM_EVENT_KEYFRAME,
         .time_ns = row->alloc_ns,
         .flags = flags_of(live->heap->replay, live) | more_flags,
         .thread_id = row->thread_id,
         .heap_id = live->heap->id,
-        .address = row->address,
+        .address = nm_live_address(live),
         .requested_bytes = row->requested_bytes,
         .block_bytes = row->block_bytes,
-        .stack_id = row->stack_id,
+        .stack_id = nm_live_stack(live),
         .stream = row->stream,
-        .policy = nm_is_pool(live->heap) ? row->private_pool : row->policy,
+        .policy = row->policy,
         .cost_ns = row->cost_ns,
         .number = live->birth_seq,
         .detail = live->is_mapped ? NM_EVENT_MAP : NM_EVENT_ALLOC,
-        .generation = (uint64_t)row->generation,
-        .pool_id = live->owner == NULL ? 0 : live->owner->id,
+        .generation = row->step_count,
+        .pool_id = owner == NULL ? 0 : owner->id,
     };
 
     return nm_keyframe_write(out, &event, err);

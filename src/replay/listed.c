@@ -36,8 +36,8 @@ static nm_status take_block(nm_replay *replay, nm_heap *pool, const nm_context *
 
     if (!(context->event->flags & NM_FLAG_IDLE))
         live = nm_place_live_of(nm_place_find(replay, pool->process->id, context->event->address), pool);
-    if (live != NULL && live->row.private_pool == 0 && part != NULL)
-        live->row.private_pool = part->row.private_pool;
+    if (live != NULL && live->row.policy == 0 && part != NULL)
+        live->row.policy = part->row.private_pool;
     return NM_TELL(replay, NM_CHANGE_LISTED, err, .context = context, .heap = pool, .live = live, .part = part);
 }
 

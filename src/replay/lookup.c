@@ -150,7 +150,7 @@ uint64_t nm_live_usable_end(const nm_live *live)
 {
     uint64_t bytes = live->row.requested_bytes != 0 ? live->row.requested_bytes : live->row.block_bytes;
 
-    return live->row.address + bytes < live->row.address ? UINT64_MAX : live->row.address + bytes;
+    return nm_live_address(live) + bytes < nm_live_address(live) ? UINT64_MAX : nm_live_address(live) + bytes;
 }
 
 /* ---- Pools ---- */

@@ -41,6 +41,25 @@ int nm_free_misfit(uint64_t level, uint64_t free_call);
 /* An address was reused at `since_ns`: may no late free of what was there before come any more? */
 bool nm_free_is_past(int64_t since_ns, int64_t now_ns);
 
+extern const nm_live_more nm_live_no_more; /* live.c */
+
+static inline uint64_t nm_live_address(const nm_live *live)
+{
+    return live->node.key;
+}
+static inline uint64_t nm_live_stack(const nm_live *live) /* 0: none; once it has a site */
+{
+    return live->site->stack_id;
+}
+static inline const nm_live_more *nm_live_more_of(const nm_live *live) /* never NULL */
+{
+    return live->more != NULL ? live->more : &nm_live_no_more;
+}
+static inline nm_heap *nm_live_owner(const nm_live *live) /* of any live memory */
+{
+    return live->heap->level == NM_LEVEL_DRIVER ? live->owner : NULL;
+}
+
 uint64_t nm_live_usable_end(const nm_live *live);          /* of what the program asked for; the rest is padding */
 static inline uint64_t nm_live_extent(const nm_live *live) /* how much of its pool's memory it takes */
 {
@@ -65,6 +84,11 @@ static inline uint64_t nm_site_own_count(const nm_site *site)
 static inline bool nm_is_pool(const nm_heap *heap)
 {
     return heap->level == NM_LEVEL_POOL || heap->level == NM_LEVEL_WORKSPACE;
+}
+
+static inline uint64_t nm_live_private_pool(const nm_live *live)
+{
+    return nm_is_pool(live->heap) ? live->row.policy : 0;
 }
 
 /* Does it state what it holds, and none of its segments were ever seen? */

@@ -12,6 +12,7 @@
 #include "replay/backing.h"
 #include "replay/doubt.h"
 #include "replay/graph.h"
+#include "replay/live.h"
 #include "replay/lookup.h"
 #include "replay/pass.h"
 #include "replay/places.h"
@@ -22,17 +23,17 @@
 /* Gives an ended allocation to the sink and frees it. */
 static nm_status emit(nm_replay *replay, nm_live *live, nm_error *err)
 {
-    bool is_ended = live->row.end_kind != NM_END_NONE;
-    assert(!is_ended || live->place == NULL); /* take_out() left it nowhere but in its row */
-    nm_status status = is_ended ? NM_TELL(replay, NM_CHANGE_ENDED, err, .live = live) : NM_OK;
+    nm_allocation_row row;
 
-    if (live->row.end_kind == NM_END_FREED)
+    assert(live->place == NULL); /* take_out() left it nowhere but in its row */
+    nm_status status = NM_TELL(replay, NM_CHANGE_ENDED, err, .live = live);
+    if (live->more->end_kind == NM_END_FREED)
         nm_usage_release(live);
-    if (live->row.end_kind != NM_END_NONE && live->row.end_kind != NM_END_RESET)
-        live->row.generation = NM_UNKNOWN_NUMBER;
-    if (status == NM_OK)
-        status = nm_give_allocation(&replay->sink, &live->row, err);
-    nm_slab_give(&replay->lives, live);
+    if (status == NM_OK) {
+        nm_live_row_of(live, &row);
+        status = nm_give_allocation(&replay->sink, &row, err);
+    }
+    nm_live_drop(replay, live);
     return status;
 }
 
@@ -51,13 +52,13 @@ static uint64_t limit_size(uint64_t bytes)
 }
 
 /* Where it begins and ends: a pool's block by what it occupies, other memory by what sums count. */
-static void set_extent(nm_live *live)
+static void set_extent(nm_live *live, uint64_t address)
 {
-    const nm_allocation_row *row = &live->row;
+    const nm_live_row *row = &live->row;
     uint64_t bytes = nm_is_pool(live->heap) && row->block_bytes != 0 ? row->block_bytes : row->size_bytes;
 
-    live->node.key = row->address;
-    live->node.value = row->address + bytes < row->address ? UINT64_MAX : row->address + bytes;
+    live->node.key = address;
+    live->node.value = address + bytes < address ? UINT64_MAX : address + bytes;
 }
 
 static void insert_node(nm_live *live)
@@ -103,7 +104,7 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
         status = nm_place_put(replay, live, err);
     if (status != NM_OK) {
         nm_graph_leave(live);
-        nm_slab_give(&replay->lives, live);
+        nm_live_drop(replay, live);
         return status;
     }
     bool is_restored = context->event->kind == NM_EVENT_KEYFRAME; /* it knows its pool */
@@ -163,10 +164,10 @@ static void note_moments(nm_live *live)
     const nm_heap *heap = live->heap;
     int64_t own = heap->process->moment_seq, other = heap->replay->moment_seq;
 
-    live->row.peak_seq = heap->total.peak_seq;
-    live->row.device_peak_seq = heap->device == NULL ? NM_NO_SEQ : heap->device->group->peak.peak_seq;
-    live->row.reserve_seq = heap->reserve_seq;
-    live->row.moment_seq = own > other ? own : other;
+    live->more->peak_seq = heap->total.peak_seq;
+    live->more->device_peak_seq = heap->device == NULL ? NM_NO_SEQ : heap->device->group->peak.peak_seq;
+    live->more->reserve_seq = heap->reserve_seq;
+    live->more->moment_seq = own > other ? own : other;
 }
 
 static bool is_in_unload(const nm_context *context)
@@ -176,17 +177,24 @@ static bool is_in_unload(const nm_context *context)
     return operation != NULL && operation->row.kind == NM_RANGE_MODEL_UNLOAD;
 }
 
-static void set_end(nm_live *live, const nm_context *context, nm_allocation_end end_kind)
+static nm_status set_end(nm_replay *replay, nm_live *live, const nm_context *context, nm_allocation_end end_kind,
+                         nm_error *err)
 {
+    nm_status status = nm_live_make_more(replay, live, err);
+    nm_live_more *more = live->more;
+
+    if (status != NM_OK)
+        return status;
     note_moments(live);
-    live->row.end_kind = end_kind;
-    live->row.free_seq = context->seq;
-    live->row.free_ns = context->event->time_ns;
+    more->end_kind = end_kind;
+    more->free_seq = context->seq;
+    more->free_ns = context->event->time_ns;
     if (end_kind == NM_END_REPLACED)
-        return;
-    live->row.free_thread_id = context->thread == NULL ? 0 : context->thread->id;
-    live->row.free_stack_id = context->stack_id;
-    live->row.is_unloaded = is_in_unload(context);
+        return NM_OK;
+    more->free_thread_id = context->thread == NULL ? 0 : context->thread->id;
+    more->free_stack_id = context->stack_id;
+    more->is_unloaded = is_in_unload(context);
+    return NM_OK;
 }
 
 /* Of the baseline nothing was counted, and of what a keyframe brought only if its sums came, too. */
@@ -195,9 +203,19 @@ static bool is_counted(const nm_live *live)
     return !live->is_baseline && (!live->is_kept || live->heap->has_kept_total);
 }
 
+static uint32_t limit_step(uint64_t step_count)
+{
+    return step_count < UINT32_MAX ? (uint32_t)step_count : UINT32_MAX;
+}
+
 static bool is_of_this_step(const nm_live *live)
 {
-    return live->row.generation == (int64_t)live->heap->process->step_count;
+    const nm_live_more *more = nm_live_more_of(live);
+    uint64_t step_count = live->heap->process->step_count;
+
+    if (more->end_kind == NM_END_RESET)
+        return more->generation == (int64_t)step_count;
+    return live->row.step_count == limit_step(step_count);
 }
 
 static void count_end(nm_live *live, uint64_t bytes, bool is_whole)
@@ -220,10 +238,13 @@ static void count_end(nm_live *live, uint64_t bytes, bool is_whole)
 static nm_status end_live(nm_replay *replay, nm_live *live, const nm_context *context, nm_allocation_end end_kind,
                           nm_error *err)
 {
-    set_end(live, context, end_kind);
-    count_end(live, live->row.size_bytes, true);
-    nm_status status = NM_TELL(replay, NM_CHANGE_ENDING, err, .context = context, .live = live,
-                               .bytes = live->row.size_bytes, .is_whole = true);
+    nm_status status = set_end(replay, live, context, end_kind, err);
+
+    if (status == NM_OK) {
+        count_end(live, live->row.size_bytes, true);
+        status = NM_TELL(replay, NM_CHANGE_ENDING, err, .context = context, .live = live, .bytes = live->row.size_bytes,
+                         .is_whole = true);
+    }
     nm_status taken = take_out(replay, live, context, err);
     if (status == NM_OK)
         status = taken;
@@ -236,7 +257,7 @@ static nm_status end_and_emit(nm_replay *replay, nm_live *live, const nm_context
     nm_status status = end_live(replay, live, context, end_kind, err);
 
     if (status != NM_OK) {
-        nm_slab_give(&replay->lives, live);
+        nm_live_drop(replay, live);
         return status;
     }
     return emit(replay, live, err);
@@ -257,7 +278,7 @@ static nm_status resolve_replaced(nm_replay *replay, nm_replaced *replaced, nm_e
     if (status == NM_OK)
         status = emit(replay, replaced->old, err);
     else
-        nm_slab_give(&replay->lives, replaced->old);
+        nm_live_drop(replay, replaced->old);
     replaced->old = NULL;
     return status;
 }
@@ -292,7 +313,7 @@ static nm_status replace(nm_replay *replay, nm_live *old, const nm_live *live, c
         .place = place,
         .new_allocation_id = live->row.allocation_id,
         .new_thread_id = live->row.thread_id,
-        .new_stack_id = live->row.stack_id,
+        .new_stack_id = nm_live_stack(live),
         .seq = context->seq,
         .ns = context->event->time_ns,
         .is_late = live->is_late || live->is_unseen || live->heap->process->is_paused || nm_doubt_may_have_gone(old),
@@ -300,7 +321,7 @@ static nm_status replace(nm_replay *replay, nm_live *old, const nm_live *live, c
     status = end_live(replay, old, context, NM_END_REPLACED, err);
     if (status != NM_OK) {
         free(replaced);
-        nm_slab_give(&replay->lives, old);
+        nm_live_drop(replay, old);
         return status;
     }
     replaced->old = old;
@@ -335,8 +356,8 @@ static nm_status match_late_free(nm_replay *replay, nm_replaced *replaced, const
 {
     nm_live *old = replaced->old;
 
-    old->row.free_thread_id = context->thread->id;
-    old->row.free_stack_id = context->stack_id;
+    old->more->free_thread_id = context->thread->id;
+    old->more->free_stack_id = context->stack_id;
     replaced->old = NULL;
     replaced->place->replaced = NULL;
     return emit(replay, old, err);
@@ -356,34 +377,29 @@ static nm_live *new_live(nm_replay *replay, const nm_context *context, nm_error 
     live->is_late = (event->flags & NM_FLAG_LATE) != 0;
     live->is_unseen = (event->flags & NM_FLAG_PAUSED) != 0;
     live->is_mapped = event->kind == NM_EVENT_MAP;
-    live->row = (nm_allocation_row){
+    live->row = (nm_live_row){
         .allocation_id = ++replay->allocation_count,
-        .heap_id = context->heap->id,
         .thread_id = context->thread == NULL ? 0 : context->thread->id,
-        .stack_id = context->stack_id,
         .has_stream = (event->flags & NM_FLAG_STREAM) != 0,
         .stream = event->stream,
-        .policy = nm_is_pool(context->heap) ? 0 : event->policy,
-        .private_pool = nm_is_pool(context->heap) ? event->policy : 0,
-        .address = event->address,
+        .policy = event->policy,
         .requested_bytes = limit_size(event->requested_bytes),
         .block_bytes = limit_size(event->block_bytes),
         .alloc_seq = live->is_baseline ? NM_NO_SEQ : context->seq,
         .alloc_ns = live->is_baseline ? NM_NO_TIME : event->time_ns,
         .cost_ns = event->cost_ns,
-        .free_requested_seq = NM_NO_SEQ,
-        .free_seq = NM_NO_SEQ,
-        .free_ns = NM_NO_TIME,
-        .is_miss = NM_UNKNOWN_NUMBER,
-        .is_mapped = live->is_mapped,
-        .generation = (int64_t)context->process->step_count,
+        .is_miss = NM_NO_MISS,
+        .step_count = limit_step(context->process->step_count),
     };
     live->birth_seq = context->seq;
     nm_workspace_own(replay, live, context->thread);
-    if (context->process->capture_count > 0 && context->event->kind != NM_EVENT_KEYFRAME)
-        nm_graph_claim(live, context);
     live->row.size_bytes = size_by_basis(live->heap, live->row.requested_bytes, live->row.block_bytes);
-    set_extent(live);
+    set_extent(live, event->address);
+    if (context->process->capture_count > 0 && context->event->kind != NM_EVENT_KEYFRAME &&
+        nm_graph_claim(replay, live, context, err) != NM_OK) {
+        nm_live_drop(replay, live);
+        return NULL;
+    }
     return live;
 }
 
@@ -405,7 +421,7 @@ static const nm_live *range_at(const nm_place *place, const nm_arena *arena)
 static void set_size_by_total(nm_replay *replay, nm_live *live, uint64_t total_bytes)
 {
     const nm_heap *heap = live->heap;
-    const nm_live *range = range_at(nm_place_find(replay, heap->process->id, live->row.address), heap->arena);
+    const nm_live *range = range_at(nm_place_find(replay, heap->process->id, nm_live_address(live)), heap->arena);
 
     if (nm_is_pool(heap) && range != NULL) {
         live->row.block_bytes = range->node.value - range->node.key;
@@ -415,7 +431,7 @@ static void set_size_by_total(nm_replay *replay, nm_live *live, uint64_t total_b
     }
     live->row.block_bytes = limit_size(live->row.block_bytes);
     live->row.size_bytes = size_by_basis(heap, live->row.requested_bytes, live->row.block_bytes);
-    set_extent(live);
+    set_extent(live, nm_live_address(live));
 }
 
 static void count_begin(nm_live *live)
@@ -455,12 +471,12 @@ nm_status nm_pairing_alloc(nm_replay *replay, const nm_context *context, nm_erro
     live = new_live(replay, context, err);
     if (live == NULL)
         return NM_ERR_MEMORY;
-    status = nm_usage_site(replay, live, err);
-    old = nm_place_live_of(nm_place_find(replay, context->process->id, live->row.address), live->heap);
+    status = nm_usage_site(replay, live, context->stack_id, err);
+    old = nm_place_live_of(nm_place_find(replay, context->process->id, nm_live_address(live)), live->heap);
     if (status == NM_OK && old != NULL)
         status = replace(replay, old, live, context, err);
     if (status != NM_OK) {
-        nm_slab_give(&replay->lives, live);
+        nm_live_drop(replay, live);
         return status;
     }
     if (context->event->flags & NM_FLAG_TOTAL)
@@ -485,12 +501,12 @@ static nm_live *restored_live(nm_replay *replay, const nm_context *context, nm_e
     live->heap->has_guessed_size |= live->heap->level == NM_LEVEL_WORKSPACE && event->requested_bytes == 0;
     live->is_ending = (event->flags & NM_FLAG_IDLE) != 0;
     live->birth_seq = event->number;
-    live->is_mapped = live->row.is_mapped = event->detail == NM_EVENT_MAP;
+    live->is_mapped = event->detail == NM_EVENT_MAP;
     live->is_touched = (event->flags & NM_FLAG_HIT) != 0;
     live->owner = pool_of(replay, context);
     live->row.is_segment = live->owner != NULL || ((event->flags & NM_FLAG_SEGMENT) != 0);
     live->row.is_exported = (event->flags & NM_FLAG_EXPORTED) != 0;
-    live->row.generation = event->generation > INT32_MAX ? INT32_MAX : (int64_t)event->generation;
+    live->row.step_count = event->generation > INT32_MAX ? INT32_MAX : (uint32_t)event->generation;
     return live;
 }
 
@@ -505,12 +521,12 @@ nm_status nm_pairing_restore(nm_replay *replay, const nm_context *context, nm_er
     live = restored_live(replay, context, err);
     if (live == NULL)
         return NM_ERR_MEMORY;
-    status = nm_usage_site(replay, live, err);
-    old = nm_place_live_of(nm_place_find(replay, context->process->id, live->row.address), live->heap);
+    status = nm_usage_site(replay, live, context->stack_id, err);
+    old = nm_place_live_of(nm_place_find(replay, context->process->id, nm_live_address(live)), live->heap);
     if (status == NM_OK && old != NULL && old->is_ending)
         status = replace(replay, old, live, context, err);
     if (status != NM_OK) {
-        nm_slab_give(&replay->lives, live);
+        nm_live_drop(replay, live);
         return status;
     }
     count_begin(live);
@@ -567,8 +583,10 @@ nm_status nm_pairing_free_requested(nm_replay *replay, const nm_context *context
     if (context->process == NULL)
         return NM_OK;
     live = find_freed(nm_place_find(replay, context->process->id, context->event->address), context);
-    if (live != NULL && live->row.free_requested_seq == NM_NO_SEQ && context->seq != NM_NO_SEQ) {
-        live->row.free_requested_seq = context->seq;
+    if (live != NULL && nm_live_more_of(live)->free_requested_seq == NM_NO_SEQ && context->seq != NM_NO_SEQ) {
+        if (nm_live_make_more(replay, live, err) != NM_OK)
+            return NM_ERR_MEMORY;
+        live->more->free_requested_seq = context->seq;
         live->heap->pending_bytes = nm_add_saturated(live->heap->pending_bytes, live->row.size_bytes);
         nm_usage_touch_figures(live->heap);
     }
@@ -585,6 +603,17 @@ nm_status nm_pairing_confirm(nm_replay *replay, nm_thread *thread, nm_error *err
     return emit(replay, live, err);
 }
 
+static void undo_end(nm_live *live)
+{
+    nm_live_more *more = live->more;
+
+    more->end_kind = NM_END_NONE;
+    more->free_seq = NM_NO_SEQ;
+    more->free_ns = NM_NO_TIME;
+    more->free_thread_id = more->free_stack_id = 0;
+    more->is_unloaded = false;
+}
+
 nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     nm_live *live = context->thread == NULL ? NULL : context->thread->unconfirmed;
@@ -593,8 +622,8 @@ nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, n
 
     if (live == NULL)
         return NM_OK;
-    if (live->row.address != context->event->address ||
-        nm_place_live_of(nm_place_find(replay, live->heap->process->id, live->row.address), live->heap) != NULL)
+    if (nm_live_address(live) != context->event->address ||
+        nm_place_live_of(nm_place_find(replay, live->heap->process->id, nm_live_address(live)), live->heap) != NULL)
         return nm_pairing_confirm(replay, context->thread, err);
     context->thread->unconfirmed = NULL;
     if (is_counted(live)) {
@@ -608,12 +637,7 @@ nm_status nm_pairing_free_failed(nm_replay *replay, const nm_context *context, n
         live->site->free_count--;
         live->site->freed_bytes = nm_subtract_saturated(live->site->freed_bytes, live->row.size_bytes);
     }
-    live->row.end_kind = NM_END_NONE;
-    live->row.free_seq = NM_NO_SEQ;
-    live->row.free_ns = NM_NO_TIME;
-    live->row.free_thread_id = 0;
-    live->row.free_stack_id = 0;
-    live->row.is_unloaded = false;
+    undo_end(live);
     status = put_in(replay, live, context, false, err);
     return status;
 }
@@ -643,8 +667,13 @@ static nm_status make_part(nm_replay *replay, const nm_live *range, uint64_t fro
     part->is_touched = range->is_touched;
     part->row = range->row;
     part->row.allocation_id = ++replay->allocation_count;
-    part->row.split_from_id = range->row.allocation_id;
-    part->row.address = from;
+    if (nm_live_make_more(replay, part, err) != NM_OK) {
+        nm_live_drop(replay, part);
+        return NM_ERR_MEMORY;
+    }
+    *part->more = *nm_live_more_of(range);
+    part->more->member = NULL;
+    part->more->split_from_id = range->row.allocation_id;
     part->row.size_bytes = to - from;
     part->row.block_bytes = range->row.block_bytes == 0 ? 0 : to - from;
     part->row.requested_bytes = range->row.requested_bytes == 0 ? 0 : to - from;
@@ -656,7 +685,7 @@ static nm_status make_part(nm_replay *replay, const nm_live *range, uint64_t fro
         part->row.operation_id = 0;
         part->row.operation_name = 0;
     }
-    set_extent(part);
+    set_extent(part, from);
     *out = part;
     return NM_OK;
 }
@@ -673,7 +702,7 @@ static nm_status put_part(nm_replay *replay, nm_live *part, const nm_context *co
         status = nm_place_put(replay, part, err);
     if (status != NM_OK) {
         nm_graph_leave(part);
-        nm_slab_give(&replay->lives, part);
+        nm_live_drop(replay, part);
         return status;
     }
     insert_node(part);
@@ -692,7 +721,7 @@ static nm_status put_parts(nm_replay *replay, nm_live *left, nm_live *right, con
 
     if (status == NM_OK)
         return put_part(replay, right, context, err);
-    nm_slab_give(&replay->lives, right);
+    nm_live_drop(replay, right);
     return status;
 }
 
@@ -708,13 +737,15 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
         status = make_part(replay, range, to, range->node.value, context, &right, err);
     if (status == NM_OK)
         status = nm_pool_cut(range, from, to, left, right, err);
+    if (status == NM_OK)
+        status = set_end(replay, range, context, NM_END_UNMAPPED, err);
     if (status != NM_OK) {
-        nm_slab_give(&replay->lives, left);
-        nm_slab_give(&replay->lives, right);
+        nm_live_drop(replay, left);
+        nm_live_drop(replay, right);
         return status;
     }
-    range->owner = NULL; /* the pool has nothing to do with the rest any more: take_out() shall not detach it */
-    set_end(range, context, NM_END_UNMAPPED);
+    if (nm_live_owner(range) != NULL)
+        range->owner = NULL; /* the pool has nothing to do with the rest any more: take_out() shall not detach it */
     count_end(range, to - from, left == NULL && right == NULL);
     status = NM_TELL(replay, NM_CHANGE_ENDING, err, .context = context, .live = range, .bytes = to - from,
                      .is_whole = left == NULL && right == NULL);
@@ -724,10 +755,10 @@ static nm_status cut_range(nm_replay *replay, nm_live *range, uint64_t from, uin
     if (status == NM_OK)
         status = emit(replay, range, err);
     else
-        nm_slab_give(&replay->lives, range);
+        nm_live_drop(replay, range);
     if (status != NM_OK) {
-        nm_slab_give(&replay->lives, left);
-        nm_slab_give(&replay->lives, right);
+        nm_live_drop(replay, left);
+        nm_live_drop(replay, right);
         return status;
     }
     return put_parts(replay, left, right, context, err);
@@ -802,7 +833,7 @@ static int64_t generation_of(const nm_replay *replay, const nm_live *live)
     if (live->is_baseline || live->birth_seq < first_seq || live->birth_seq > last_seq)
         return NM_UNKNOWN_NUMBER;
     if (live->heap->process->step_count > 0)
-        return live->row.generation;
+        return live->row.step_count;
     return (int64_t)(since * 20 / span);
 }
 
@@ -818,8 +849,11 @@ static nm_status end_all_of(nm_replay *replay, nm_heap *heap, const nm_context *
         node = nm_tree_next(node);
         if (live->heap != heap)
             continue;
-        live->row.generation = generation_of(replay, live);
-        live->row.is_doubtful = nm_doubt_of_live(replay, live);
+        status = nm_live_make_more(replay, live, err);
+        if (status != NM_OK)
+            return status;
+        live->more->generation = generation_of(replay, live);
+        live->more->is_doubtful = nm_doubt_of_live(replay, live);
         status = end_and_emit(replay, live, context, NM_END_RESET, err);
     }
     return status;
@@ -875,17 +909,20 @@ void nm_pairing_export(nm_replay *replay, const nm_context *context)
 static nm_status emit_outstanding(nm_replay *replay, nm_live *live, nm_error *err)
 {
     nm_heap_total_row *total = &live->heap->total;
+    nm_allocation_row row;
 
     nm_status status = NM_TELL(replay, NM_CHANGE_OUTSTANDING, err, .live = live);
-    live->row.generation = generation_of(replay, live);
-    live->row.is_doubtful = nm_doubt_of_live(replay, live);
     if (!live->is_baseline && !live->row.is_segment) {
         total->outstanding_count++;
         total->outstanding_bytes = nm_add_saturated(total->outstanding_bytes, live->row.size_bytes);
     }
-    if (status == NM_OK)
-        return emit(replay, live, err);
-    nm_slab_give(&replay->lives, live);
+    if (status == NM_OK) {
+        nm_live_row_of(live, &row);
+        row.generation = generation_of(replay, live);
+        row.is_doubtful = nm_doubt_of_live(replay, live);
+        status = nm_give_allocation(&replay->sink, &row, err);
+    }
+    nm_live_drop(replay, live);
     return status;
 }
 
@@ -921,7 +958,7 @@ static void discard_space(nm_replay *replay, nm_tree *space)
         nm_tree_node *node = space->root;
 
         nm_tree_remove(space, node);
-        nm_slab_give(&replay->lives, NM_TREE_ITEM(node, nm_live, node));
+        nm_live_drop(replay, NM_TREE_ITEM(node, nm_live, node));
     }
 }
 
@@ -931,11 +968,11 @@ void nm_pairing_discard(nm_replay *replay)
         nm_replaced *replaced = replay->first_replaced;
 
         replay->first_replaced = replaced->next;
-        nm_slab_give(&replay->lives, replaced->old);
+        nm_live_drop(replay, replaced->old);
         free(replaced);
     }
     for (nm_thread *thread = replay->first_thread; thread != NULL; thread = thread->next)
-        nm_slab_give(&replay->lives, thread->unconfirmed);
+        nm_live_drop(replay, thread->unconfirmed);
     for (nm_heap *heap = replay->first_heap; heap != NULL; heap = heap->next)
         discard_space(replay, heap->space);
 }

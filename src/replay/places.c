@@ -93,10 +93,10 @@ static nm_place *make_place(nm_replay *replay, uint64_t process_id, uint64_t add
 nm_status nm_place_put(nm_replay *replay, nm_live *live, nm_error *err)
 {
     uint64_t process_id = live->heap->process->id;
-    nm_place *place = nm_place_find(replay, process_id, live->row.address);
+    nm_place *place = nm_place_find(replay, process_id, nm_live_address(live));
 
     if (place == NULL)
-        place = make_place(replay, process_id, live->row.address, err);
+        place = make_place(replay, process_id, nm_live_address(live), err);
     if (place == NULL)
         return NM_ERR_MEMORY;
     unlist(replay, place);

@@ -151,7 +151,8 @@ nm_status nm_pool_detach(nm_live *range, nm_error *err)
     if (pool == NULL)
         return NM_OK;
     assert(range->part != NULL && range->part->pool == pool); /* nm_pool_attach() has put it there */
-    bool is_given_back = range->row.end_kind == NM_END_FREED || range->row.end_kind == NM_END_UNMAPPED;
+    nm_allocation_end end_kind = nm_live_more_of(range)->end_kind;
+    bool is_given_back = end_kind == NM_END_FREED || end_kind == NM_END_UNMAPPED;
     status = NM_TELL(pool->replay, NM_CHANGE_SEGMENT_OUT, err, .live = range, .heap = pool, .from = range->node.key,
                      .to = range->node.value, .bytes = range->node.value - range->node.key, .is_whole = true,
                      .is_given_back = is_given_back);
@@ -181,7 +182,7 @@ static void inherit(nm_live *part, const nm_live *range, uint64_t free_bytes)
 
 nm_status nm_pool_cut(nm_live *range, uint64_t from, uint64_t to, nm_live *left, nm_live *right, nm_error *err)
 {
-    nm_heap *pool = range->owner;
+    nm_heap *pool = nm_live_owner(range);
     uint64_t free_bytes = nm_subtract_saturated(range->node.value - range->node.key, range->covered_bytes);
     uint64_t left_bytes = 0;
     uint64_t taken_bytes = 0;
@@ -385,7 +386,7 @@ nm_status nm_pool_block_appears(nm_live *block, uint64_t flags, int64_t seq, nm_
 {
     nm_status status;
 
-    touch->is_miss = NM_UNKNOWN_NUMBER;
+    touch->is_miss = NM_NO_MISS;
     status = enter_ranges(block, seq, touch, err);
     if (block->row.block_bytes == 0)
         block->heap->has_unknown_block = true;
@@ -405,8 +406,8 @@ nm_status nm_pool_block_returns(nm_live *block, uint64_t flags, nm_error *err)
     bool is_inside = range != NULL && range->node.key <= block->node.key;
     nm_status status = NM_OK;
 
-    block->row.is_miss = flags & NM_FLAG_MISS ? 1 : flags & NM_FLAG_HIT ? 0 : NM_UNKNOWN_NUMBER;
-    if (block->row.is_miss != NM_UNKNOWN_NUMBER && is_inside)
+    block->row.is_miss = flags & NM_FLAG_MISS ? 1 : flags & NM_FLAG_HIT ? 0 : NM_NO_MISS;
+    if (block->row.is_miss != NM_NO_MISS && is_inside)
         block->row.segment_id = range->row.allocation_id;
     if (is_inside && range->owner == block->heap)
         status = nm_sub_pool_settle(range, block, err);

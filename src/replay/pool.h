@@ -17,7 +17,7 @@ uint64_t nm_pool_found_bytes(const nm_heap *pool);
 
 /* What a block finds in the driver's memory when it comes. */
 typedef struct nm_touch {
-    int64_t is_miss;       /* NM_UNKNOWN_NUMBER: no driver memory is known under it */
+    int8_t is_miss;        /* NM_NO_MISS: no driver memory is known under it */
     uint64_t driver_count; /* ranges that it is the first in */
     uint64_t driver_cost_ns;
 } nm_touch;

@@ -238,6 +238,7 @@ nm_status nm_replay_new(const nm_sink *sink, const nm_pass *const *passes, nm_re
         return NM_ERR_MEMORY;
     replay->sink = *sink;
     replay->gaps.item_bytes = nm_gaps_item_bytes();
+    replay->mores.item_bytes = sizeof(nm_live_more);
     replay->last_process = &replay->first_process;
     replay->last_thread = &replay->first_thread;
     replay->last_heap = &replay->first_heap;
@@ -303,6 +304,7 @@ void nm_replay_free(nm_replay *replay)
     nm_define_free(replay);
     nm_slab_free(&replay->lives);
     nm_slab_free(&replay->gaps);
+    nm_slab_free(&replay->mores);
     free(replay->nobody);
     free(replay->scratch);
     free(replay);

@@ -58,8 +58,9 @@ typedef struct nm_heap_gauge {
 } nm_heap_gauge;
 
 typedef struct nm_live_now {
-    const nm_allocation_row *row; /* borrowed until the next record; what only an end can tell is not filled */
-    bool is_mapped;               /* came by MAP */
+    const struct nm_live *live; /* borrowed until the next record: for nm_live_row_of */
+    uint64_t allocation_id;
+    bool is_mapped; /* came by MAP */
     bool is_baseline;
     bool is_pool;        /* a pool's block, or a workspace */
     bool is_first_pools; /* a segment of the first pool of its device */
@@ -67,6 +68,9 @@ typedef struct nm_live_now {
 
 typedef void nm_heap_visit(void *context, const nm_heap_gauge *heap);
 typedef void nm_live_visit(void *context, const nm_live_now *live);
+
+/* Its row. What only an end can tell is not filled, and has no meaning. */
+void nm_live_row_of(const struct nm_live *live, nm_allocation_row *out);
 
 void nm_replay_each_heap(const nm_replay *replay, nm_heap_visit *visit, void *context); /* in order of definition */
 void nm_replay_each_live(const nm_replay *replay, nm_live_visit *visit, void *context); /* in no order */

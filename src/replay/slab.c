@@ -52,12 +52,12 @@ static nm_status add_chunk(nm_slab *slab, nm_error *err)
     return NM_OK;
 }
 
-void *nm_slab_take(nm_slab *slab, nm_error *err)
+void *nm_slab_take_as_is(nm_slab *slab, nm_error *err)
 {
     nm_slab_item *item;
 
     if (IS_PLAIN) {
-        item = calloc(1, slab->item_bytes);
+        item = malloc(slab->item_bytes);
         if (item == NULL)
             out_of_memory(err);
         return item;
@@ -66,7 +66,14 @@ void *nm_slab_take(nm_slab *slab, nm_error *err)
         return NULL;
     item = slab->unused;
     slab->unused = item->next;
-    return memset(item, 0, slab->item_bytes);
+    return item;
+}
+
+void *nm_slab_take(nm_slab *slab, nm_error *err)
+{
+    void *item = nm_slab_take_as_is(slab, err);
+
+    return item == NULL ? NULL : memset(item, 0, slab->item_bytes);
 }
 
 void nm_slab_give(nm_slab *slab, void *item)

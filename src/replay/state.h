@@ -38,6 +38,7 @@ typedef struct nm_live nm_live;
 typedef struct nm_graph nm_graph;   /* graph.c */
 typedef struct nm_member nm_member; /* of a graph: graph.c */
 typedef struct nm_sub_pool nm_sub_pool;
+typedef struct nm_live_more nm_live_more;
 
 /* One stack's share of a heap, now and at the heap's last peak. A peak copies nothing: it only counts up the heap's
  * peak_epoch, and a share is taken over into at_peak_* when it first changes after that. */
@@ -65,16 +66,55 @@ typedef struct nm_place {
     bool is_idle;                   /* is in that list */
 } nm_place;
 
+/* Of the row of what lives, all that is known nowhere else: its heap, address and stack are the books' (nm_live_address,
+ * nm_live_stack), and what few have is in nm_live_more. nm_live_row_of makes the whole row. Members are as there. */
+typedef struct nm_live_row {
+    uint64_t allocation_id, segment_id;
+    uint64_t thread_id;
+    uint64_t operation_id, operation_name;
+    uint64_t stream;
+    uint64_t policy; /* pools: the private pool (nm_live_private_pool) */
+    uint64_t size_bytes, requested_bytes, block_bytes;
+    int64_t alloc_seq, alloc_ns;
+    uint64_t cost_ns;
+    uint64_t live_bytes;
+    uint32_t step_count;      /* of the process at its birth, or UINT32_MAX */
+    int8_t is_miss;           /* 1, 0, or NM_NO_MISS */
+    uint8_t operation_kind;   /* nm_range_kind */
+    uint8_t operation_source; /* nm_operation_source */
+    bool has_stream, is_segment, is_exported;
+} nm_live_row;
+
+#define NM_NO_MISS (-1) /* the question has no sense, or is not answered */
+
+/* What few of what is live have, and what there is to say of what has ended until its row is given: nm_live_more_of. Members
+ * are as in nm_allocation_row. */
+struct nm_live_more {
+    uint64_t split_from_id, graph_id;
+    int64_t free_requested_seq;
+    nm_member *member; /* of the graph that holds it; or NULL */
+
+    nm_allocation_end end_kind; /* NM_END_NONE: nothing of the end is told */
+    bool is_unloaded, is_doubtful;
+    int64_t generation;
+    int64_t free_seq, free_ns;
+    uint64_t free_thread_id, free_stack_id;
+    int64_t peak_seq, device_peak_seq, reserve_seq, moment_seq;
+};
+
 /* A live allocation or mapped range. The node comes first, so that it lies in one cache line: see slab.h. */
 struct nm_live {
-    nm_tree_node node;     /* by address in heap->space; its value is the address behind the last byte */
-    nm_allocation_row row; /* generation: the step of the process at its birth */
+    nm_tree_node node; /* by address in heap->space; its value is the address behind the last byte */
+    nm_live_row row;
+    nm_live_more *more; /* owned; or NULL */
     nm_heap *heap;
     nm_site *site;
     nm_place *place;
     nm_live *next_here; /* at the same place, of another heap */
-    nm_live *range;     /* blocks: the first range under it, as of range_version of the arena */
-    nm_heap *owner;     /* a segment's pool, also after its end; NULL: no segment */
+    union {
+        nm_live *range; /* blocks: the first range under it, as of range_version of the arena */
+        nm_heap *owner; /* driver memory: a segment's pool, also after its end; NULL: no segment. Else nm_live_owner */
+    };
     union {
         uint64_t range_version; /* blocks */
         uint64_t covered_bytes; /* segments: under blocks of the owner */
@@ -88,7 +128,6 @@ struct nm_live {
         };
         nm_rounding rounding; /* blocks: behind their end, and theirs */
     };
-    nm_member *member; /* of the graph that holds it; or NULL */
     int64_t birth_seq; /* as row.alloc_seq; of what a keyframe brought its own */
     bool is_baseline;
     bool is_ending;   /* brought by one too: what comes next at its address has replaced it */
@@ -311,7 +350,7 @@ struct nm_replay {
     nm_sink sink;
     uint64_t wanted; /* a bit for each nm_change_kind that some pass wants */
     nm_runs *runs;   /* owned: pass.h */
-    nm_slab lives, gaps;
+    nm_slab lives, gaps, mores;
     nm_map processes, threads, devices, heaps, arenas, groups; /* by number (arenas, groups: a pair) -> pointer */
     nm_buffer stack_bits; /* a bit for every stack number below NM_STACK_BITS_MAX that is defined */
     nm_map stacks;        /* the larger ones */

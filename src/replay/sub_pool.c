@@ -262,7 +262,7 @@ nm_status nm_sub_pool_settle(nm_live *range, const nm_live *block, nm_error *err
     if (range->is_settled || old == NULL)
         return NM_OK;
     range->is_settled = true;
-    key = key_of(range, block->row.private_pool);
+    key = key_of(range, block->row.policy);
     set_stream(&key, block->row.has_stream, block->row.stream);
     if (is_same(&key, &old->row) || !is_movable(range))
         return NM_OK;

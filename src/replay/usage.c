@@ -49,10 +49,10 @@ nm_status nm_usage_site_of(nm_replay *replay, nm_heap *heap, uint64_t stack_id, 
     return NM_OK;
 }
 
-nm_status nm_usage_site(nm_replay *replay, nm_live *live, nm_error *err)
+nm_status nm_usage_site(nm_replay *replay, nm_live *live, uint64_t stack_id, nm_error *err)
 {
-    if (!live->is_baseline || live->row.stack_id != 0)
-        return nm_usage_site_of(replay, live->heap, live->row.stack_id, &live->site, err);
+    if (!live->is_baseline || stack_id != 0)
+        return nm_usage_site_of(replay, live->heap, stack_id, &live->site, err);
     live->site = live->heap->baseline_site;
     return NM_OK;
 }
@@ -128,7 +128,7 @@ nm_status nm_usage_add(nm_live *live, int64_t seq, int64_t ns, nm_error *err)
     nm_sum_add(&heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
         nm_sum_add(&heap->mapped_bytes, bytes);
-    if (live->row.free_requested_seq != NM_NO_SEQ)
+    if (nm_live_more_of(live)->free_requested_seq != NM_NO_SEQ)
         nm_sum_add(&heap->pending_bytes, bytes);
     heap->live_count++;
     if (heap->total.live_bytes > heap->total.peak_bytes)
@@ -156,7 +156,7 @@ nm_status nm_usage_subtract(nm_live *live, nm_error *err)
     heap->page_bytes = nm_subtract_saturated(heap->page_bytes, page_bytes_of(live));
     if (live->is_mapped)
         heap->mapped_bytes = nm_subtract_saturated(heap->mapped_bytes, bytes);
-    if (live->row.free_requested_seq != NM_NO_SEQ)
+    if (nm_live_more_of(live)->free_requested_seq != NM_NO_SEQ)
         heap->pending_bytes = nm_subtract_saturated(heap->pending_bytes, bytes);
     heap->live_count--;
     if (heap->level == NM_LEVEL_DRIVER && heap->device != NULL) {
@@ -336,14 +336,15 @@ nm_status nm_usage_flush(nm_replay *replay, const nm_context *context, nm_error 
  * that does little has as many of them. */
 void nm_usage_release(nm_live *live)
 {
-    const nm_allocation_row *row = &live->row;
+    const nm_live_row *row = &live->row;
+    const nm_live_more *more = nm_live_more_of(live);
     nm_heap *heap = live->heap;
 
-    if (heap->first_alloc_seq == NM_NO_SEQ || row->alloc_seq == NM_NO_SEQ || row->free_seq == NM_NO_SEQ)
+    if (heap->first_alloc_seq == NM_NO_SEQ || row->alloc_seq == NM_NO_SEQ || more->free_seq == NM_NO_SEQ)
         return;
-    if (live->is_baseline || row->is_segment || row->split_from_id != 0 || row->graph_id != 0)
+    if (live->is_baseline || row->is_segment || more->split_from_id != 0 || more->graph_id != 0)
         return;
-    if (row->free_seq - row->alloc_seq >= row->alloc_seq - heap->first_alloc_seq) {
+    if (more->free_seq - row->alloc_seq >= row->alloc_seq - heap->first_alloc_seq) {
         heap->total.released_count++;
         nm_sum_add(&heap->total.released_bytes, row->size_bytes);
     }

@@ -7,7 +7,7 @@
 
 #include "replay/state.h"
 
-nm_status nm_usage_site(nm_replay *replay, nm_live *live, nm_error *err); /* finds live->site */
+nm_status nm_usage_site(nm_replay *replay, nm_live *live, uint64_t stack_id, nm_error *err); /* finds live->site */
 
 /* Adds it to the sums, which may be a new peak, or takes it out of them. They change whatever those who are told make of it. */
 nm_status nm_usage_add(nm_live *live, int64_t seq, int64_t ns, nm_error *err);

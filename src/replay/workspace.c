@@ -22,8 +22,8 @@
 static void set_operation(nm_live *live, const nm_operation_row *operation, nm_operation_source source)
 {
     live->row.operation_id = operation->operation_id;
-    live->row.operation_source = source;
-    live->row.operation_kind = operation->kind;
+    live->row.operation_source = (uint8_t)source;
+    live->row.operation_kind = (uint8_t)operation->kind;
     live->row.operation_name = operation->name;
 }
 
@@ -95,7 +95,7 @@ static bool may_be_another(const nm_live *live, const nm_context *context)
         live->row.stream != event->stream)
         return true;
     return live->heap->level == NM_LEVEL_POOL &&
-           (live->row.address != event->address || live->place->freed_seq > thread->queue_seq);
+           (nm_live_address(live) != event->address || live->place->freed_seq > thread->queue_seq);
 }
 
 static nm_operation_source source_of(const nm_replay *replay, const nm_live *live, const nm_context *context)

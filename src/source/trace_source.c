@@ -54,7 +54,7 @@ typedef struct trace_source {
     bool has_header;                 /* one that could be read */
     uint64_t pending_count;          /* events that rings held when the last block that is there was made */
 
-    nm_map known; /* (definition kind, number) -> checksum of what was delivered */
+    nm_map known[NM_DEFINE_KIND_MAX + 1]; /* by kind: number -> checksum of what was delivered */
     uint64_t recently_known[NM_DEFINE_KIND_MAX + 1]
                            [RECENT_IDS]; /* of each kind: numbers found to be known, by their end */
 
@@ -389,9 +389,9 @@ static nm_status next_block(trace_source *source, nm_error *err)
 
 /* ---- Records ---- */
 
-static bool look_up(trace_source *source, nm_definition_kind kind, uint64_t id)
+static __attribute__((noinline)) bool look_up(trace_source *source, nm_definition_kind kind, uint64_t id)
 {
-    if (nm_map_get(&source->known, (nm_key){kind, id}) == NULL)
+    if (nm_map_get(&source->known[kind], (nm_key){0, id}) == NULL)
         return false;
     source->recently_known[kind][id % RECENT_IDS] = id;
     return true;
@@ -431,8 +431,9 @@ static uint64_t checksum_of(const nm_definition *definition)
  */
 static nm_status take_definition(trace_source *source, nm_definition *definition, bool *is_wanted, nm_error *err)
 {
-    nm_key key = {definition->kind, definition->id};
-    const uint64_t *before = nm_map_get(&source->known, key);
+    nm_map *known = &source->known[definition->kind];
+    nm_key key = {0, definition->id};
+    const uint64_t *before = nm_map_get(known, key);
     bool is_whole = close_definition(source, definition);
     bool is_stack = definition->kind == NM_DEFINE_STACK;
 
@@ -446,7 +447,7 @@ static nm_status take_definition(trace_source *source, nm_definition *definition
     if (before != NULL && *before == checksum && definition->kind != NM_DEFINE_MODULE)
         return NM_OK;
     *is_wanted = true;
-    return nm_map_put(&source->known, key, checksum, err);
+    return nm_map_put(known, key, checksum, err);
 }
 
 /* Besides the numbers of lost events: what is lost without a number. */
@@ -593,7 +594,8 @@ static void trace_close(nm_source *base)
 
     nm_buffer_free(&source->window);
     nm_block_reader_free(source->reader);
-    nm_map_free(&source->known);
+    for (int kind = 0; kind <= NM_DEFINE_KIND_MAX; kind++)
+        nm_map_free(&source->known[kind]);
     nm_buffer_free(&source->tail);
     free(source->next_fds);
     free(source);

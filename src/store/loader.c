@@ -43,23 +43,23 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, const nm_bulk_opti
 /* What waited, and was live at the peaks that were the last ones. */
 static nm_status write_waiting(nm_loader *loader, nm_error *err)
 {
-    const nm_retention_rows *rows = &loader->retained;
     nm_bulk *bulk = loader->bulk_of[NM_ROW_ALLOCATION];
-    nm_status status = NM_OK;
+    nm_waiting_cursor cursor = {0};
+    nm_waiting_row row;
+    nm_status status;
 
-    for (size_t i = 0; i < rows->count; i++)
-        for (size_t j = 0; j < rows->heaps[i].count && status == NM_OK; j++) {
-            const nm_waiting_row *row = &rows->heaps[i].items[j];
-            const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, row->heap_id);
-            int64_t *values = NULL;
+    while ((status = nm_retention_next(&loader->retained, &cursor, &row, err)) == NM_OK) {
+        const nm_definition *heap = nm_definition_find(&loader->definitions.heaps, row.heap_id);
+        int64_t *values = NULL;
 
-            if (!nm_retention_is_live(rows, row, heap == NULL ? 0 : heap->heap.device_id))
-                continue;
-            status = nm_bulk_next(bulk, &values, err);
-            if (status == NM_OK)
-                memcpy(values, row->values, sizeof row->values);
-        }
-    return status;
+        if (!nm_retention_is_live(&loader->retained, &row, heap == NULL ? 0 : heap->heap.device_id))
+            continue;
+        status = nm_bulk_next(bulk, &values, err);
+        if (status != NM_OK)
+            return status;
+        memcpy(values, row.values, sizeof row.values);
+    }
+    return status == NM_END ? NM_OK : status;
 }
 
 static nm_status check_named_rows(const nm_loader *loader, nm_error *err)

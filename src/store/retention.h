@@ -8,6 +8,7 @@
 #ifndef NM_STORE_RETENTION_H
 #define NM_STORE_RETENTION_H
 
+#include "base/buffer.h"
 #include "base/id_set.h"
 #include "base/map.h"
 #include "rows/rows.h"
@@ -27,8 +28,9 @@ typedef struct nm_waiting_row {
 } nm_waiting_row;
 
 typedef struct nm_waiting_rows { /* of one heap; a zeroed one is empty */
-    nm_waiting_row *items;       /* owned */
-    size_t count, capacity;
+    uint64_t heap_id;
+    nm_buffer packed; /* some 80 bytes a row (rows/packed.h) */
+    size_t count;
     size_t count_kept; /* after the last look through them */
 } nm_waiting_rows;
 
@@ -36,13 +38,19 @@ typedef struct nm_retention_rows { /* zeroed but for `retention` it is empty */
     nm_retention retention;
     nm_waiting_rows *heaps; /* owned */
     size_t count, capacity;
-    nm_map index_of;         /* heap_id -> index into heaps */
-    nm_map peak_of;          /* heap_id -> place of its last peak, */
-    nm_map reserve_of;       /* and of the moment when it held most, where that is another, */
-    nm_map device_peak_of;   /* device_id -> the same; both as uint64_t of an int64_t */
-    nm_map device_of_moment; /* moment_id of a device's peak -> its place */
-    nm_id_set segments;      /* numbers of segments that carried such rows */
+    nm_waiting_row latest;      /* what is filled now, */
+    nm_waiting_rows *latest_of; /* to be packed into this list; NULL: nothing is */
+    nm_map index_of;            /* heap_id -> index into heaps */
+    nm_map peak_of;             /* heap_id -> place of its last peak, */
+    nm_map reserve_of;          /* and of the moment when it held most, where that is another, */
+    nm_map device_peak_of;      /* device_id -> the same; both as uint64_t of an int64_t */
+    nm_map device_of_moment;    /* moment_id of a device's peak -> its place */
+    nm_id_set segments;         /* numbers of segments that carried such rows */
 } nm_retention_rows;
+
+typedef struct nm_waiting_cursor { /* a zeroed one is before the first row */
+    size_t heap_index, offset;
+} nm_waiting_cursor;
 
 typedef enum nm_retention_choice {
     NM_RETENTION_DROP, /* no moment met it */
@@ -57,6 +65,9 @@ nm_status nm_retention_choose(nm_retention_rows *rows, nm_row_kind kind, const v
 
 /* Keeps a row that waits: *values is to be filled by the caller before the next call. */
 nm_status nm_retention_wait(nm_retention_rows *rows, const nm_allocation_row *row, int64_t **values, nm_error *err);
+
+/* The rows that wait, heap by heap: start with a zeroed cursor; NM_END behind the last. No other waits in between. */
+nm_status nm_retention_next(nm_retention_rows *rows, nm_waiting_cursor *cursor, nm_waiting_row *out, nm_error *err);
 
 /* The last peaks: of a heap; of what it held, or of a device, by the rows of their moments. */
 nm_status nm_retention_heap_peak(nm_retention_rows *rows, uint64_t heap_id, int64_t seq, nm_error *err);

@@ -61,7 +61,7 @@ static void add_live(void *context, const nm_live_now *now)
     if (list->status == NM_OK)
         list->status = nm_array_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items, NULL);
     if (list->status == NM_OK)
-        list->items[list->count++] = (live_memory){.allocation_id = now->row->allocation_id, .now = *now};
+        list->items[list->count++] = (live_memory){.allocation_id = now->allocation_id, .now = *now};
 }
 
 static int compare_live(const void *a, const void *b)
@@ -92,11 +92,13 @@ static nm_status remember(paused_process *process, const live_list *list)
         return NM_END;
     for (size_t i = 0; i < list->count; i++) {
         const nm_live_now *now = &list->items[i].now;
+        nm_allocation_row row;
 
-        known[i] = (known_memory){.allocation_id = now->row->allocation_id,
-                                  .heap_id = now->row->heap_id,
-                                  .address = now->row->address,
-                                  .size_bytes = now->row->size_bytes,
+        nm_live_row_of(now->live, &row);
+        known[i] = (known_memory){.allocation_id = row.allocation_id,
+                                  .heap_id = row.heap_id,
+                                  .address = row.address,
+                                  .size_bytes = row.size_bytes,
                                   .is_mapped = now->is_mapped,
                                   .is_pool = now->is_pool};
     }
@@ -182,25 +184,27 @@ static nm_status put_export(const put_order *order, const nm_allocation_row *row
 
 static nm_status put_begin(const put_order *order, const nm_live_now *now, bool is_baseline)
 {
-    const nm_allocation_row *row = now->row;
+    nm_allocation_row row;
+
+    nm_live_row_of(now->live, &row);
     nm_event event = {.kind = now->is_mapped ? NM_EVENT_MAP : NM_EVENT_ALLOC,
                       .flags = is_baseline ? NM_FLAG_BASELINE : NM_FLAG_PAUSED,
-                      .heap_id = row->heap_id,
-                      .address = row->address,
-                      .requested_bytes = now->is_mapped ? 0 : row->requested_bytes,
-                      .block_bytes = now->is_mapped ? row->size_bytes : row->block_bytes,
-                      .policy = now->is_pool ? row->private_pool : row->policy,
-                      .stream = row->stream};
+                      .heap_id = row.heap_id,
+                      .address = row.address,
+                      .requested_bytes = now->is_mapped ? 0 : row.requested_bytes,
+                      .block_bytes = now->is_mapped ? row.size_bytes : row.block_bytes,
+                      .policy = now->is_pool ? row.private_pool : row.policy,
+                      .stream = row.stream};
     nm_status status;
 
-    if (row->has_stream)
+    if (row.has_stream)
         event.flags |= NM_FLAG_STREAM;
-    if (row->is_segment && now->is_first_pools)
+    if (row.is_segment && now->is_first_pools)
         event.flags |= NM_FLAG_SEGMENT;
-    if (row->free_requested_seq != NM_NO_SEQ)
+    if (row.free_requested_seq != NM_NO_SEQ)
         event.flags |= NM_FLAG_PENDING;
     status = order->put(order->context, &event, order->err);
-    return status == NM_OK && row->is_exported ? put_export(order, row) : status;
+    return status == NM_OK && row.is_exported ? put_export(order, &row) : status;
 }
 
 /* What is in the list and was not known is new; of what is known, the dead are put in front of their array. Both are by

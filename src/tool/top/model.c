@@ -159,24 +159,21 @@ typedef struct live_walk {
     nm_error *err;
 } live_walk;
 
-static bool is_counted(const nm_live_now *live)
-{
-    return !live->row->is_segment;
-}
-
 static uint64_t level_of(top_model *model, uint64_t heap_id);
 
 static void add_live(void *context, const nm_live_now *live)
 {
     live_walk *walk = context;
     top_model *model = walk->model;
+    nm_allocation_row row;
     uint64_t index = 0, level;
     uint32_t name = 0;
 
-    if (walk->status != NM_OK || !is_counted(live))
+    nm_live_row_of(live->live, &row);
+    if (walk->status != NM_OK || row.is_segment)
         return;
-    level = level_of(model, live->row->heap_id);
-    walk->status = top_names_site(model->names, live, &name, walk->err);
+    level = level_of(model, row.heap_id);
+    walk->status = top_names_site(model->names, row.stack_id, live->is_baseline, &name, walk->err);
     if (walk->status == NM_OK)
         walk->status = nm_map_number(&model->site_index, (nm_key){level, name}, &index, walk->err);
     if (walk->status == NM_OK)
@@ -186,7 +183,7 @@ static void add_live(void *context, const nm_live_now *live)
         return;
     if (index == model->site_count)
         model->sites[model->site_count++] = (site_now){.name = name, .level = level};
-    model->sites[index].live_bytes += live->row->size_bytes;
+    model->sites[index].live_bytes += row.size_bytes;
     model->sites[index].live_count++;
 }
 

@@ -159,17 +159,17 @@ static nm_status intern(top_names *names, const char *text, uint32_t *number, nm
     return nm_strings_intern(&names->words, (nm_bytes){(const uint8_t *)text, strlen(text)}, number, err);
 }
 
-nm_status top_names_site(top_names *names, const nm_live_now *live, uint32_t *number, nm_error *err)
+nm_status top_names_site(top_names *names, uint64_t stack_id, bool is_baseline, uint32_t *number, nm_error *err)
 {
-    nm_key key = {0, live->row->stack_id};
+    nm_key key = {0, stack_id};
     const uint64_t *known = nm_map_get(&names->words_of, key);
-    size_t place = nm_id_map_find(&names->definitions.stacks.by_id, live->row->stack_id);
+    size_t place = nm_id_map_find(&names->definitions.stacks.by_id, stack_id);
     nm_buffer text = {0};
     nm_status status;
 
-    if (live->is_baseline && live->row->stack_id == 0)
+    if (is_baseline && stack_id == 0)
         return intern(names, "(baseline)", number, err);
-    if (live->row->stack_id == 0 || place == NM_ID_MAP_NONE)
+    if (stack_id == 0 || place == NM_ID_MAP_NONE)
         return intern(names, "(no stack)", number, err);
     if (known != NULL) {
         *number = (uint32_t)*known;

@@ -22,7 +22,7 @@ nm_status top_names_take(top_names *names, const nm_definition *definition, nm_e
 nm_status top_names_resolve(top_names *names, uint64_t native_depth, nm_error *err);
 
 /* The number of the site's words, which stays; of baselines and of what has no stack too. */
-nm_status top_names_site(top_names *names, const nm_live_now *live, uint32_t *number, nm_error *err);
+nm_status top_names_site(top_names *names, uint64_t stack_id, bool is_baseline, uint32_t *number, nm_error *err);
 nm_bytes top_names_text(const top_names *names, uint32_t number); /* borrowed until the next call of _site */
 
 #endif

@@ -316,7 +316,7 @@ END_TEST
 
 static void add(nm_peak_sums *sums, int64_t alloc_seq, uint64_t bytes, int64_t peak_seq, uint64_t key)
 {
-    nm_allocation_row row = {.alloc_seq = alloc_seq, .size_bytes = bytes};
+    nm_live_row row = {.alloc_seq = alloc_seq, .size_bytes = bytes};
 
     ck_assert_int_eq(nm_peak_sums_add(sums, &row, peak_seq, (nm_key){0, key}, &err), NM_OK);
 }

@@ -235,6 +235,25 @@ START_TEST(a_cut_segment_goes_on_in_its_parts)
 }
 END_TEST
 
+/* Which pool a segment is of, a graph asks of segments alone: what lies beside one in memory stays as it was. */
+START_TEST(a_graph_that_goes_lets_go_of_a_block_and_leaves_mapped_memory_alone)
+{
+    replay(HEAD "@0 map heap=1 address=0x9000 block=0x1000\n"
+                "@1 map heap=1 address=0x1000 block=0x1000\n"
+                "@2 stream_call thread=1 device=1 stream=7 detail=capture_begin\n"
+                "@3 alloc heap=2 thread=1 address=0x1000 requested=0x100 block=0x200\n"
+                "@4 stream_call thread=1 device=1 stream=7 number=0x50 detail=capture_end\n"
+                "@5 stream_call thread=1 device=1 number=0x50 detail=graph_destroy\n");
+    ck_assert_uint_ne(allocation(3)->graph_id, 0);
+    ck_assert_uint_eq(allocation(3)->segment_id, 2);
+    for (uint64_t id = 1; id <= 2; id++) {
+        ck_assert(allocation(id)->is_mapped);
+        ck_assert_int_ne(allocation(id)->alloc_seq, NM_NO_SEQ);
+        ck_assert_int_eq(allocation(id)->generation, id == 1 ? 0 : 20 / 6);
+    }
+}
+END_TEST
+
 START_TEST(a_segment_from_birth_waits_for_a_pool_and_is_touched_in_the_baseline)
 {
     replay("process 1 pid=1\nthread 1 process=1\ndevice 1 process=1 ordinal=0\nheap 1 process=1 device=1 level=driver\n"
@@ -370,6 +389,7 @@ TEST_SUITE(test_replay_pool)
     tcase_add_test(tests, freed_blocks_join_their_neighbours);
     tcase_add_test(tests, a_freed_segment_is_no_longer_reserved);
     tcase_add_test(tests, a_cut_segment_goes_on_in_its_parts);
+    tcase_add_test(tests, a_graph_that_goes_lets_go_of_a_block_and_leaves_mapped_memory_alone);
     tcase_add_test(tests, a_segment_from_birth_waits_for_a_pool_and_is_touched_in_the_baseline);
     tcase_add_test(tests, a_block_inside_two_driver_allocations_belongs_to_the_inner_one);
     tcase_add_test(tests, overlapping_blocks_make_an_estimate_and_leave_the_sums_whole);

@@ -84,7 +84,7 @@ static void see_live(void *context, const nm_live_now *live)
     seen *out = context;
 
     ck_assert_uint_lt(out->live_count, 8);
-    out->live[out->live_count++] = *live->row;
+    nm_live_row_of(live->live, &out->live[out->live_count++]);
 }
 
 static void see_definition(void *context, const nm_definition *definition)
