@@ -99,6 +99,18 @@ static nm_status find_inputs(ingest *run, nm_error *err)
     return run->output_path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
 }
 
+/* Steps and places are of one recording, of which all events come. */
+static nm_status check_window(ingest *run, nm_error *err)
+{
+    if (!run->options->has_window || !is_many(run))
+        return NM_OK;
+    run->subject = is_database(run) ? run->inputs.items[0].paths[0] : NULL;
+    return is_database(run)
+               ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is a database already: --window is for loading its trace")
+               : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "--window is of one recording, not of %zu inputs",
+                         run->inputs.count);
+}
+
 /* Before the long work. */
 static void say_size(const ingest *run)
 {
@@ -125,6 +137,7 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
     nm_store_options store_options = {
         .role = role,
         .retention = run->options->detail,
+        .window = &run->options->window,
         .server_minutes = run->options->server_minutes,
         .thresholds = &run->options->thresholds,
         .adopts_thresholds = is_database(run) && !nm_thresholds_are_set(&run->options->thresholds),
@@ -535,6 +548,8 @@ static nm_status load(ingest *run, nm_error *err)
 
     if (status == NM_OK)
         status = find_inputs(run, err);
+    if (status == NM_OK)
+        status = check_window(run, err);
     if (status == NM_OK && is_database(run) && run->options->output_path == NULL)
         return ingest_again(run, err);
     if (status == NM_OK)

@@ -16,7 +16,10 @@
 
 /* Measured: the traces of trace_bench and of npu_train come to 46 bytes an event with all rows. Without them sums and
  * timelines are left, which hardly grow with events. */
-static const uint64_t bytes_per_event[] = {[NM_RETENTION_ALL] = 46, [NM_RETENTION_LIVE] = 1, [NM_RETENTION_NONE] = 1};
+static const uint64_t bytes_per_event[] = {[NM_RETENTION_ALL] = 46,
+                                           [NM_RETENTION_LIVE] = 1,
+                                           [NM_RETENTION_NONE] = 1,
+                                           [NM_RETENTION_WINDOW] = 1}; /* but for what the window has */
 
 static uint64_t count_events(nm_bytes bytes)
 {
