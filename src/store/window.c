@@ -245,7 +245,7 @@ nm_status nm_window_end(nm_window *window, nm_error *err)
     if (from->kind == NM_WINDOW_STEP && window->has_step)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET,
                        "has nothing in the window: there is no such step from step %" PRId64
-                       " on; the last one is %" PRId64,
+                       " on (the last one is %" PRId64 ")",
                        from->value, window->last_step);
     if (from->kind == NM_WINDOW_STEP)
         return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "has nothing in the window: no steps are known");

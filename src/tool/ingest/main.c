@@ -320,6 +320,14 @@ static nm_status check_whole(ingest *run, nm_error *err)
     return status;
 }
 
+static nm_status count_events(ingest *run, nm_error *err)
+{
+    return run->store == NULL
+               ? NM_OK
+               : nm_db_get_int(run->db, "SELECT coalesce(sum(events_ingested), 0) FROM input WHERE detail = 'all'",
+                               &run->row_event_count, err);
+}
+
 static void write_name_counts(const nm_frame_name_counts *counts, FILE *out)
 {
     char number[NM_HUMAN_BYTES];
@@ -511,6 +519,8 @@ static int report_success(ingest *run)
         fputs(run->repeats, stderr);
     if (!run->is_whole && !run->options->is_quiet)
         fputs(run->losses, stderr);
+    if (!run->options->is_quiet)
+        ingest_size_say_many(run->row_event_count, run->output_path, stderr);
     if (run->store == NULL)
         ingest_say_newer(run);
     return run->is_whole && run->is_settled && is_told ? EXIT_DONE : EXIT_PARTIAL;
@@ -575,6 +585,8 @@ static int run_ingest(const ingest_options *options)
         status = check_apart(&run, &err);
     if (status == NM_OK)
         status = check_whole(&run, &err);
+    if (status == NM_OK)
+        status = count_events(&run, &err);
     if (status == NM_OK)
         status = write_screen(&run, &err);
     if (status == NM_OK)
