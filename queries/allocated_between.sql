@@ -143,10 +143,68 @@ WITH
         GROUP BY g.heap_id, k.site_frame_id
     ),
     fault (text) AS (
+        SELECT 'error: not every allocation from ''' || f.moment || ''' to ''' || t.moment || ''' has a row: see input.detail'
+        FROM asked AS f
+        JOIN asked AS t ON f.place = 1 AND t.place = 2
+        WHERE EXISTS (
+            SELECT 1
+            FROM span AS s
+            JOIN heap AS h ON h.heap_id = s.heap_id
+            JOIN process AS o ON o.process_id = h.process_id
+            JOIN input AS i ON i.input_id = o.input_id
+            WHERE i.detail <> 'all'
+                AND NOT coalesce(
+                    (
+                        i.window_begin_seq <= i.first_seq
+                        OR CASE
+                            WHEN s.from_seq IS NULL THEN s.from_ns >= i.window_begin_ns
+                            ELSE s.from_seq >= i.window_begin_seq - 1
+                        END
+                    )
+                    AND CASE
+                        WHEN s.to_seq IS NULL THEN s.to_ns < coalesce(i.window_end_ns, 9223372036854775807)
+                        ELSE s.to_seq <= i.window_end_seq
+                    END,
+                    0
+                )
+        )
+        UNION ALL
         -- begin no_moment :from, :to or :top; :from, :to, :top
         SELECT 'error: no moment ''' || q.moment || ''': nanoseconds, seq:N, or a name in view z_named_moment'
         FROM asked AS q
         WHERE NOT EXISTS (SELECT 1 FROM point AS p WHERE p.place = q.place AND coalesce(p.seq, p.ns) IS NOT NULL)
+        UNION ALL
+        SELECT 'error: not every allocation that was live at ''' || q.moment || ''' has a row: see input.detail'
+        FROM asked AS q
+        WHERE EXISTS (
+            SELECT 1
+            FROM point AS p
+            JOIN z_heap_sum AS u ON u.heap_id = p.heap_id AND u.peak_bytes > 0
+            JOIN heap AS h ON h.heap_id = p.heap_id
+            JOIN process AS o ON o.process_id = h.process_id
+            JOIN input AS i ON i.input_id = o.input_id
+            WHERE p.place = q.place
+                AND i.detail <> 'all'
+                AND (
+                    i.detail = 'none'
+                    OR NOT (
+                        q.moment IN ('end', 'peak', 'reserve')
+                        OR EXISTS (
+                            SELECT 1
+                            FROM moment AS m
+                            WHERE m.kind = 3 AND m.name = q.moment AND coalesce(m.process_id, h.process_id) = h.process_id
+                        )
+                    )
+                )
+                AND NOT coalesce(
+                    CASE
+                        WHEN p.seq IS NULL
+                            THEN p.ns >= i.window_begin_ns AND p.ns < coalesce(i.window_end_ns, 9223372036854775807)
+                        ELSE (p.seq >= i.window_begin_seq - 1 OR i.window_begin_seq <= i.first_seq) AND p.seq <= i.window_end_seq
+                    END,
+                    0
+                )
+        )
         UNION ALL
         SELECT 'error: parameters are set, but none of them is :from, :to or :top'
         WHERE coalesce(:from, :to, :top) IS NULL

@@ -56,7 +56,7 @@ CREATE VIEW completeness (
     baseline,
     -- Frees of memory that may have been allocated before the recording began. Unit: frees.
     unseen_origin_count,
-    -- Which rows of single allocations, copies and calls are here: 'all', 'live' or 'none', as input.detail.
+    -- Which rows of single allocations, copies and calls are here: 'all', 'window', 'live' or 'none', as input.detail.
     detail,
     -- 1: the counts of lost events are exact; 0: more may be lost.
     is_loss_exact,
@@ -65,7 +65,16 @@ CREATE VIEW completeness (
     -- Blocks that lie in no segment, as input.blocks_outside_count. Unit: blocks.
     blocks_outside_count,
     -- Outstanding allocations whose stack is cut: callers are missing (stack.is_cut). Unit: allocations.
-    outstanding_stack_cut_count
+    outstanding_stack_cut_count,
+    -- Where detail is 'window': its first event. NULL: it is not.
+    window_begin_seq,
+    -- Its last event. NULL: detail is not 'window'.
+    window_end_seq,
+    -- When the first one was. Unit: nanoseconds since the recording began. NULL: detail is not 'window', or not known.
+    window_begin_ns,
+    -- When the first one behind it was. Unit: nanoseconds since the recording began. NULL: detail is not 'window', there is none, or
+    -- its time is not known.
+    window_end_ns
 ) AS
 SELECT
     (SELECT CASE WHEN min(p.host) = max(p.host) THEN min(p.host) END FROM process AS p
@@ -116,5 +125,9 @@ SELECT
      JOIN heap ON heap.heap_id = a.heap_id
      JOIN process AS p ON p.process_id = heap.process_id
      JOIN stack AS s ON s.stack_id = a.stack_id
-     WHERE s.is_cut = 1 AND p.input_id = input.input_id)
+     WHERE s.is_cut = 1 AND p.input_id = input.input_id),
+    input.window_begin_seq,
+    input.window_end_seq,
+    input.window_begin_ns,
+    input.window_end_ns
 FROM input;

@@ -66,7 +66,8 @@ CREATE TABLE input (
     processes_left INTEGER NOT NULL,
     -- Which rows it has in the large tables (npumem-ingest --detail). 'all': every allocation, copy, operation, workspace
     -- and call about streams; 'live': allocations that were live at the peak of their heap or its device, at a mark or
-    -- failed allocation of their process, or at the end, and the operations that these name; 'none': no allocations.
+    -- failed allocation of their process, or at the end, and the operations that these name; 'window': those, and all rows of
+    -- what was live, or happened, from event window_begin_seq to window_end_seq (--window); 'none': no allocations.
     -- Answers are the same.
     detail TEXT NOT NULL,
     -- 1: the counts of lost events are exact; 0: more may be lost, in rings that are gone or cannot be read.
@@ -82,6 +83,16 @@ CREATE TABLE input (
     -- a trace its random Trace_Id; of a snapshot the XXH64 of the file and its size in bytes. No two inputs of a database have
     -- the same: npumem-ingest leaves out what is there again, and keeps of two the one with more events. NULL: not known.
     recording_id TEXT,
+    -- Where detail is 'window': the first event of it. NULL: it is not.
+    window_begin_seq INTEGER,
+    -- The last event of it: what was live right after any event from the one before window_begin_seq on has its row. NULL: detail is
+    -- not 'window'.
+    window_end_seq INTEGER,
+    -- When the first event of it was. Unit: nanoseconds since the recording began. NULL: detail is not 'window', or not known.
+    window_begin_ns INTEGER,
+    -- When the first event behind it was. Unit: nanoseconds since the recording began. NULL: detail is not 'window', there is none, or
+    -- its time is not known.
+    window_end_ns INTEGER,
     -- How far its kind goes towards an answer. 'exact'; 'estimate': it holds some of what is needed, so that no finding is firm;
     -- 'curve': amounts from time to time alone; 'none': it says nothing of it. A recording and a memory snapshot: all exact. Here:
     -- what leaks.

@@ -1,7 +1,7 @@
 -- Which rows were left out, since answers are made of sums.
 
 CREATE TABLE z_left_out (
-    -- Inputs of which rows of large tables were left out (npumem-ingest --detail live or none). A number in another table,
+    -- Inputs of which rows of large tables were left out (npumem-ingest --detail live or none, --window). A number in another table,
     -- as anomaly.allocation_id, may then be that of a row that is not here. An input with all its rows is not in this table.
     --
     -- The input.

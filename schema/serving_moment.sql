@@ -1,5 +1,15 @@
 -- What a server's device held when it began to serve, and when a request failed.
 
+CREATE TABLE z_largest_cache (
+    -- When the last of the largest blocks of its KV cache was born, of each process that has one on a device. Shown by the view
+    -- serving_moment.
+    --
+    -- The process.
+    process_id INTEGER PRIMARY KEY REFERENCES process (process_id),
+    -- Place in the order of events. NULL: it was there before the first event.
+    seq INTEGER
+);
+
 -- catalog: large, not counted
 CREATE VIEW serving_moment (
     -- As view serving_budget, but of two moments of each process with a KV cache, by what was live then: the first mark behind the
@@ -41,33 +51,17 @@ WITH
             END AS part
         FROM z_category
     ),
-    cached AS (
-        SELECT
-            process_id,
-            seq
-        FROM (
-            SELECT
-                h.process_id AS process_id,
-                a.alloc_seq AS seq,
-                row_number() OVER (PARTITION BY h.process_id ORDER BY a.size_bytes DESC, a.alloc_seq DESC) AS place
-            FROM allocation AS a
-            JOIN heap AS h ON h.heap_id = a.heap_id
-            WHERE a.category_id IN (SELECT category_id FROM kind WHERE part = 'KV cache') AND a.is_segment = 0 AND h.device_id IS NOT NULL
-                AND EXISTS (SELECT 1 FROM moment AS e WHERE e.kind IN (3, 4))
-        )
-        WHERE place = 1
-    ),
     point AS (
         SELECT
             'serving' AS moment,
             min(m.moment_id) AS moment_id,
             min(m.seq) AS seq
-        FROM cached AS c
+        FROM z_largest_cache AS c
         JOIN moment AS m ON m.process_id = c.process_id AND m.kind = 3 AND m.seq > coalesce(c.seq, -1)
         GROUP BY c.process_id
         UNION ALL
         SELECT 'failure', min(m.moment_id), min(m.seq)
-        FROM cached AS c
+        FROM z_largest_cache AS c
         JOIN moment AS m ON m.process_id = c.process_id AND m.kind = 4
         JOIN failure AS f ON f.failure_id = m.failure_id AND coalesce(f.error_code, 0) <> 207005
         GROUP BY c.process_id

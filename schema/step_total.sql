@@ -52,7 +52,7 @@ CREATE TABLE z_step_sum (
     PRIMARY KEY (heap_id, generation) ON CONFLICT REPLACE
 ) WITHOUT ROWID;
 
--- catalog: first 15
+-- catalog: first 15, counted by z_step_sum
 CREATE VIEW step_total (
     -- What each heap did and took in each step, over the whole recording; steps in which it did nothing are left out.
     --

@@ -507,7 +507,11 @@ ALTER TABLE npumem_local.completeness
     ADD COLUMN IF NOT EXISTS is_loss_exact Nullable(Int64),
     ADD COLUMN IF NOT EXISTS processes_unjoined Nullable(Int64),
     ADD COLUMN IF NOT EXISTS blocks_outside_count Nullable(Int64),
-    ADD COLUMN IF NOT EXISTS outstanding_stack_cut_count Nullable(Int64);
+    ADD COLUMN IF NOT EXISTS outstanding_stack_cut_count Nullable(Int64),
+    ADD COLUMN IF NOT EXISTS window_begin_seq Nullable(Int64),
+    ADD COLUMN IF NOT EXISTS window_end_seq Nullable(Int64),
+    ADD COLUMN IF NOT EXISTS window_begin_ns Nullable(Int64),
+    ADD COLUMN IF NOT EXISTS window_end_ns Nullable(Int64);
 CREATE OR REPLACE TABLE npumem.completeness AS npumem_local.completeness
 ENGINE = Distributed('npumem', 'npumem_local', 'completeness', cityHash64(job, run, coalesce(rank, -1)));
 

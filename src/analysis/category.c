@@ -23,6 +23,7 @@ typedef struct replay_room {
 
 typedef struct process_room {
     nm_category_clock clock;
+    nm_largest_cache_row cache; /* process_id 0: it has none */
 } process_room;
 
 typedef struct site_room {
@@ -312,6 +313,18 @@ static nm_category infer(nm_run *run, const nm_live *live, bool is_live)
     return nm_category_judge(clock, &((site_room *)nm_site_room(run, live->site))->site, &birth, &end);
 }
 
+static void note_cache(const nm_run *run, const nm_live *live)
+{
+    const nm_process *process = live->heap->process;
+    nm_largest_cache_row *largest = &((process_room *)nm_process_room(run, process))->cache;
+
+    if (live->row.is_segment || live->heap->device == NULL)
+        return;
+    if (largest->process_id == 0 || live->row.size_bytes > largest->size_bytes ||
+        (live->row.size_bytes == largest->size_bytes && live->row.alloc_seq > largest->seq))
+        *largest = (nm_largest_cache_row){process->id, live->row.alloc_seq, live->row.size_bytes};
+}
+
 static nm_status give(nm_run *run, const nm_live *live, nm_category category, bool is_estimate, bool is_live,
                       nm_error *err)
 {
@@ -322,6 +335,8 @@ static nm_status give(nm_run *run, const nm_live *live, nm_category category, bo
 
     if (category == NM_CATEGORY_UNKNOWN)
         return NM_OK;
+    if (category == NM_CATEGORY_KV_CACHE)
+        note_cache(run, live);
     nm_status status = nm_peak_sums_add(nm_heap_room(run, live->heap), &live->row,
                                         is_live ? live->heap->total.peak_seq : live->more->peak_seq, key, err);
     return status == NM_OK ? nm_give_category(&run->replay->sink, &row, err) : status;
@@ -424,6 +439,13 @@ static nm_status finish(nm_run *run, nm_error *err)
                                            err);
         }
     }
+    for (const nm_process *process = run->replay->first_process; process != NULL && status == NM_OK;
+         process = process->next) {
+        const process_room *room = nm_process_room(run, process);
+
+        if (room->cache.process_id != 0)
+            status = nm_give_largest_cache(&run->replay->sink, &room->cache, err);
+    }
     return status;
 }
 
@@ -443,7 +465,7 @@ static void release(nm_run *run)
 
 const nm_pass nm_category_pass = {
     .name = "category",
-    .gives = {[NM_ROW_CATEGORY] = true, [NM_ROW_PEAK_CATEGORY] = true},
+    .gives = {[NM_ROW_CATEGORY] = true, [NM_ROW_PEAK_CATEGORY] = true, [NM_ROW_LARGEST_CACHE] = true},
     .wants = {[NM_CHANGE_DEFINED] = true,
               [NM_CHANGE_OPERATION_BEGUN] = true,
               [NM_CHANGE_BORN] = true,

@@ -146,6 +146,12 @@ static nm_status begin_step(nm_replay *replay, const nm_context *context, nm_err
     return status;
 }
 
+/* It has its number. */
+static nm_status give_begun(nm_replay *replay, const nm_process *process, nm_error *err)
+{
+    return nm_give_step_begin(&replay->sink, &(nm_step_begin_row){process->id, process->step.number}, err);
+}
+
 nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error *err)
 {
     const nm_event *event = context->event;
@@ -157,7 +163,7 @@ nm_status nm_program_step(nm_replay *replay, const nm_context *context, nm_error
     context->process->step.device_id = nm_replay_device(replay, event->device_id) == NULL ? 0 : event->device_id;
     context->process->step.number = event->number;
     context->process->step.source = NM_STEP_MARKED;
-    return status;
+    return status == NM_OK ? give_begun(replay, context->process, err) : status;
 }
 
 nm_status nm_program_infer_step(nm_replay *replay, const nm_context *context, nm_error *err)
@@ -170,7 +176,7 @@ nm_status nm_program_infer_step(nm_replay *replay, const nm_context *context, nm
     status = begin_step(replay, context, err);
     context->process->step.number = (int64_t)context->process->step_count;
     context->process->step.source = NM_STEP_INFERRED;
-    return status;
+    return status == NM_OK ? give_begun(replay, context->process, err) : status;
 }
 
 /* ---- Marks and failures ------------------------------------------------------------------------------------------ */

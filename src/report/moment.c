@@ -61,6 +61,7 @@ nm_status nm_moment_find(sqlite3 *db, const char *asked, nm_named_moment *out, n
         "has rows of peaks, marks and the end alone (--detail live): it does not tell of --at",
         "does not tell of --at: that lies before the part of the recording that was kept",
         "does not know the times of its events: --at seq:N",
+        "has rows of peaks, marks, the end and its window alone (--window): it does not tell of --at",
     };
     nm_moment_faults_row row = {0};
     nm_status status;

@@ -173,6 +173,19 @@ static void add_detail(nm_screen *s, const nm_head_line_row *row)
                       NM_WORDS({"n", count}, {"at", nm_human_count(when, row->detail_begin_seq)}));
 }
 
+/* "rows of each event from event 739 to event 947; sums of the whole recording" */
+static void add_window(nm_screen *s, const nm_head_line_row *row)
+{
+    char from[NM_HUMAN_BYTES], to[NM_HUMAN_BYTES];
+
+    if (!row->has.window_begin_seq)
+        return;
+    nm_screen_begin(s, NM_SAY_LABEL_NOTE, NM_LINE_PLAIN, NM_RANK_NOTE, "completeness");
+    nm_screen_say(s, NM_SAY_WINDOW,
+                  NM_WORDS({"from", nm_human_count(from, row->window_begin_seq)},
+                           {"to", nm_human_count(to, row->window_end_seq)}));
+}
+
 /* ---- The first line ---- */
 
 /* What the line is about: the file, or of several how many; the program; steps. */
@@ -242,6 +255,7 @@ static nm_status add_head(nm_screen *s, nm_error *err)
         if (has_losses(&row))
             add_losses(s, &row);
         add_detail(s, &row);
+        add_window(s, &row);
     }
     return nm_question_end(rows, status, err);
 }

@@ -36,7 +36,9 @@ SELECT
     min(c.is_loss_exact) AS is_loss_exact,
     sum(c.events_unkept) AS unkept_count,
     CASE WHEN count(*) = 1 THEN min(c.detail_begin_ns) END AS detail_begin_ns,
-    CASE WHEN count(*) = 1 THEN min(c.detail_begin_seq) END AS detail_begin_seq
+    CASE WHEN count(*) = 1 THEN min(c.detail_begin_seq) END AS detail_begin_seq,
+    CASE WHEN count(*) = 1 THEN min(c.window_begin_seq) END AS window_begin_seq,
+    CASE WHEN count(*) = 1 THEN min(c.window_end_seq) END AS window_end_seq
 FROM completeness AS c
 LEFT JOIN (
     SELECT p.command, p.end_kind, p.end_status

@@ -161,14 +161,15 @@ nm_status nm_less_detail_choose(sqlite3 *db, nm_retention retention, const nm_li
 
 nm_status nm_less_detail_note(sqlite3 *db, nm_retention retention, nm_error *err)
 {
-    char sql[256];
+    char sql[320];
     nm_status status;
 
     if (retention == NM_RETENTION_ALL)
         return NM_OK;
     status = nm_db_exec(db, note_sql, err);
     snprintf(sql, sizeof sql,
-             "UPDATE main.input SET detail = '%s' WHERE input_id IN (SELECT " NEW_INPUT " FROM less_input AS i)",
+             "UPDATE main.input SET detail = '%s', window_begin_seq = NULL, window_end_seq = NULL, window_begin_ns = "
+             "NULL, window_end_ns = NULL WHERE input_id IN (SELECT " NEW_INPUT " FROM less_input AS i)",
              nm_retention_name(retention));
     return status == NM_OK ? nm_db_exec(db, sql, err) : status;
 }

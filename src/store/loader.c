@@ -30,6 +30,7 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, const nm_bulk_opti
     nm_status status;
 
     *out = (nm_loader){.db = db, .retained.retention = retention, .sink = nm_sink_of_all(out, nm_loader_take)};
+    out->sink.wants[NM_ROW_STEP_BEGIN] = retention == NM_RETENTION_WINDOW;
     status = nm_sums_new(&out->definitions, &out->sums, err);
     if (status == NM_OK)
         status = nm_verdicts_begin(db, err);
@@ -83,15 +84,18 @@ static nm_status write_left_out(nm_loader *loader, nm_error *err)
 
     if (loader->retained.retention == NM_RETENTION_ALL)
         return NM_OK;
-    if (loader->retained.retention == NM_RETENTION_LIVE)
+    if (loader->retained.retention != NM_RETENTION_NONE)
         row.allocation_count -= nm_bulk_row_count(loader->bulk_of[NM_ROW_ALLOCATION]);
     return nm_give_left_out(&loader->sink, &row, err);
 }
 
 nm_status nm_loader_finish(nm_loader *loader, const nm_input_row *input, nm_error *err)
 {
-    nm_status status = write_waiting(loader, err);
+    nm_status status =
+        loader->retained.retention == NM_RETENTION_WINDOW ? nm_window_end(&loader->retained.window, err) : NM_OK;
 
+    if (status == NM_OK)
+        status = write_waiting(loader, err);
     if (status == NM_OK)
         status = check_named_rows(loader, err);
     if (status == NM_OK)

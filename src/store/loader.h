@@ -9,7 +9,8 @@
 
 #include "store/loader_state.h"
 
-/* The tables must be there. `out` stays where it is, and out->sink takes the rows. On failure *out can be closed. */
+/* The tables must be there. `out` stays where it is, and out->sink takes the rows; of NM_RETENTION_WINDOW the caller sets
+ * out->retained.window first. On failure *out can be closed. */
 nm_status nm_loader_open(sqlite3 *db, nm_retention retention, const nm_bulk_options *options, nm_loader *out,
                          nm_error *err);
 

@@ -25,6 +25,11 @@ static nm_status write_input(nm_loader *loader, const nm_input_row *input, nm_er
     row.baseline = loader->baseline.kind;
     row.unseen_free_count = loader->baseline.unseen_free_count;
     row.detail = nm_retention_name(loader->retained.retention);
+    row.has_window = loader->retained.retention == NM_RETENTION_WINDOW;
+    row.window_begin_seq = loader->retained.window.begin_seq;
+    row.window_end_seq = loader->retained.window.end_seq;
+    row.window_begin_ns = loader->retained.window.begin_ns;
+    row.window_end_ns = loader->retained.window.end_ns;
     return nm_give_input(&loader->sink, &row, err);
 }
 

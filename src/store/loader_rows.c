@@ -27,6 +27,7 @@ static nm_status note_process_end(nm_loader *loader, const void *given, nm_error
     nm_status status = nm_array_grow(&loader->process_ends.items, &loader->process_ends.capacity,
                                      loader->process_ends.count + 1, sizeof *row, err);
 
+    nm_window_process_end(&loader->retained.window, row->process_id);
     if (status == NM_OK)
         status = nm_map_put(&loader->process_end_of, (nm_key){0, row->process_id}, loader->process_ends.count, err);
     if (status == NM_OK)
@@ -102,8 +103,17 @@ static nm_status note_site_total(nm_loader *loader, const void *given, nm_error 
     return note_stack(loader, row->heap_id, row->stack_id, err);
 }
 
-static nm_status note_moment(nm_loader *loader, const void *row, nm_error *err)
+static nm_status note_step_begin(nm_loader *loader, const void *row, nm_error *err)
 {
+    return nm_window_step(&loader->retained.window, row, err);
+}
+
+static nm_status note_moment(nm_loader *loader, const void *given, nm_error *err)
+{
+    const nm_moment_row *row = given;
+
+    if (row->kind == NM_MOMENT_MARK && loader->retained.retention == NM_RETENTION_WINDOW)
+        nm_window_mark(&loader->retained.window, nm_loader_text(loader, row->name));
     return nm_retention_moment(&loader->retained, row, err);
 }
 
@@ -127,19 +137,13 @@ static nm_status note_category(nm_loader *loader, const void *row, nm_error *err
 }
 
 static note_row *const notes[NM_ROW_KINDS] = {
-    [NM_ROW_DEFINITION] = note_definition,
-    [NM_ROW_BASELINE] = note_baseline,
-    [NM_ROW_PROCESS_END] = note_process_end,
-    [NM_ROW_CATEGORY] = note_category,
-    [NM_ROW_STEP_SITE] = note_step_site,
-    [NM_ROW_ALLOCATION] = note_allocation,
-    [NM_ROW_COPY] = note_copy,
-    [NM_ROW_OPERATION] = note_operation,
-    [NM_ROW_WORKSPACE] = note_workspace,
-    [NM_ROW_STREAM_CALL] = note_stream_call,
-    [NM_ROW_SITE_TOTAL] = note_site_total,
-    [NM_ROW_MOMENT] = note_moment,
-    [NM_ROW_DEVICE_SAMPLE] = note_device_sample,
+    [NM_ROW_DEFINITION] = note_definition,   [NM_ROW_BASELINE] = note_baseline,
+    [NM_ROW_PROCESS_END] = note_process_end, [NM_ROW_STEP_BEGIN] = note_step_begin,
+    [NM_ROW_CATEGORY] = note_category,       [NM_ROW_STEP_SITE] = note_step_site,
+    [NM_ROW_ALLOCATION] = note_allocation,   [NM_ROW_COPY] = note_copy,
+    [NM_ROW_OPERATION] = note_operation,     [NM_ROW_WORKSPACE] = note_workspace,
+    [NM_ROW_STREAM_CALL] = note_stream_call, [NM_ROW_SITE_TOTAL] = note_site_total,
+    [NM_ROW_MOMENT] = note_moment,           [NM_ROW_DEVICE_SAMPLE] = note_device_sample,
     [NM_ROW_HEAP_TOTAL] = note_heap_total,
 };
 

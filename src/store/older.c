@@ -48,12 +48,20 @@ static const char missing_sql[] =
 static const char facts_sql[] = "DELETE FROM \"%w\".plumbing; DELETE FROM \"%w\".z_threshold;"
                                 "INSERT OR IGNORE INTO \"%w\".meta SELECT key, value FROM older.meta";
 
-/* Nothing is known of where rows stand: they may be anywhere, and what is asked of them reads all. */
+/* Nothing is known of where rows stand: they may be anywhere, and what is asked of them reads all. The last of the largest blocks of a KV
+ * cache is found among them. */
 static const char births_sql[] =
     "INSERT INTO \"%w\".z_birth_part SELECT h.heap_id, 0, 1, a.last_id, NULL, 9223372036854775807, NULL, NULL, NULL, 1"
     " FROM \"%w\".heap AS h CROSS JOIN (SELECT max(l.allocation_id) AS last_id FROM \"%w\".allocation AS l) AS a"
     " WHERE a.last_id IS NOT NULL; INSERT INTO \"%w\".z_block_size SELECT h.heap_id, NULL, 0, 0, 0, 0, 0, 0"
-    " FROM \"%w\".heap AS h";
+    " FROM \"%w\".heap AS h; INSERT INTO \"%w\".z_largest_cache SELECT process_id, seq FROM (SELECT h.process_id AS "
+    "process_id,"
+    " a.alloc_seq AS seq, row_number() OVER (PARTITION BY h.process_id ORDER BY a.size_bytes DESC, a.alloc_seq DESC) "
+    "AS place"
+    " FROM \"%w\".allocation AS a JOIN \"%w\".heap AS h ON h.heap_id = a.heap_id JOIN \"%w\".z_category AS c ON "
+    "c.category_id ="
+    " a.category_id WHERE c.name = 'KV cache' AND a.is_segment = 0 AND h.device_id IS NOT NULL AND h.process_id IS NOT"
+    " NULL) WHERE place = 1";
 
 bool nm_older_is(const char *path)
 {
@@ -106,7 +114,8 @@ static nm_status find_missing(sqlite3 *db, const char *to, nm_error *err)
 
 nm_status nm_older_copy(sqlite3 *db, const char *to, bool has_large, nm_error *err)
 {
-    char *facts = sqlite3_mprintf(facts_sql, to, to, to), *births = sqlite3_mprintf(births_sql, to, to, to, to, to);
+    char *facts = sqlite3_mprintf(facts_sql, to, to, to),
+         *births = sqlite3_mprintf(births_sql, to, to, to, to, to, to, to, to, to);
     nm_status status = nm_schema_create_in(db, to, err);
 
     if (status == NM_OK)

@@ -88,7 +88,7 @@ nm_status nm_repeats_plan(sqlite3 *db, nm_error *err)
 
 static int detail_order(const char *detail)
 {
-    return strcmp(detail, "all") == 0 ? 2 : strcmp(detail, "live") == 0 ? 1 : 0;
+    return strcmp(detail, "all") == 0 ? 3 : strcmp(detail, "window") == 0 ? 2 : strcmp(detail, "live") == 0 ? 1 : 0;
 }
 
 /* `row`: of inputs_sql */

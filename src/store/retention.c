@@ -16,7 +16,12 @@
 
 const char *nm_retention_name(nm_retention retention)
 {
-    return retention == NM_RETENTION_ALL ? "all" : retention == NM_RETENTION_LIVE ? "live" : "none";
+    static const char *const names[] = {[NM_RETENTION_ALL] = "all",
+                                        [NM_RETENTION_LIVE] = "live",
+                                        [NM_RETENTION_NONE] = "none",
+                                        [NM_RETENTION_WINDOW] = "window"};
+
+    return names[retention];
 }
 
 /* NM_NO_SEQ is the smallest number: the baseline is live at any moment before its end, also before the first event. */
@@ -44,6 +49,26 @@ static nm_retention_choice judge_moments(const nm_retention_rows *rows, const nm
     return NM_RETENTION_DROP;
 }
 
+/* Of what is no allocation, by the window. */
+static nm_retention_choice judge_event(const nm_retention_rows *rows, nm_row_kind kind, const void *row)
+{
+    int64_t seq = kind == NM_ROW_COPY        ? ((const nm_copy_row *)row)->seq
+                  : kind == NM_ROW_WORKSPACE ? ((const nm_workspace_row *)row)->seq
+                                             : ((const nm_stream_call_row *)row)->seq;
+
+    return rows->retention == NM_RETENTION_WINDOW && nm_window_meets(&rows->window, seq, seq) ? NM_RETENTION_WRITE
+                                                                                              : NM_RETENTION_DROP;
+}
+
+static nm_retention_choice judge_allocation(const nm_retention_rows *rows, const nm_allocation_row *row)
+{
+    if (nm_allocation_is_kept(row))
+        return NM_RETENTION_WRITE;
+    if (rows->retention == NM_RETENTION_WINDOW && nm_window_meets(&rows->window, row->alloc_seq, row->free_seq))
+        return NM_RETENTION_WRITE;
+    return rows->retention == NM_RETENTION_NONE ? NM_RETENTION_DROP : judge_moments(rows, row);
+}
+
 nm_status nm_retention_choose(nm_retention_rows *rows, nm_row_kind kind, const void *row, nm_retention_choice *choice,
                               nm_error *err)
 {
@@ -51,12 +76,8 @@ nm_status nm_retention_choose(nm_retention_rows *rows, nm_row_kind kind, const v
 
     if (rows->retention == NM_RETENTION_ALL || kind == NM_ROW_MISS)
         *choice = NM_RETENTION_WRITE;
-    else if (kind != NM_ROW_ALLOCATION)
-        *choice = NM_RETENTION_DROP;
-    else if (nm_allocation_is_kept(allocation))
-        *choice = NM_RETENTION_WRITE;
     else
-        *choice = rows->retention == NM_RETENTION_LIVE ? judge_moments(rows, allocation) : NM_RETENTION_DROP;
+        *choice = kind == NM_ROW_ALLOCATION ? judge_allocation(rows, allocation) : judge_event(rows, kind, row);
     if (rows->retention == NM_RETENTION_ALL || kind != NM_ROW_ALLOCATION || *choice == NM_RETENTION_DROP ||
         allocation->segment_id == 0)
         return NM_OK;
@@ -230,5 +251,6 @@ void nm_retention_rows_free(nm_retention_rows *rows)
     nm_map_free(&rows->device_peak_of);
     nm_map_free(&rows->device_of_moment);
     nm_id_set_free(&rows->segments);
+    nm_window_free(&rows->window);
     *rows = (nm_retention_rows){0};
 }

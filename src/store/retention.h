@@ -3,7 +3,7 @@
  * Which allocations get a row where not all do: those that were live at the peak of their heap or of its device, when it
  * held most, at a mark or a failed allocation of their process, or at the end. Rows come when allocations end, and a peak is only known to be
  * the last one at the very end: what was live at the last peak so far waits here, and goes when the peak has moved on. So
- * memory is in proportion to what is live.
+ * memory is in proportion to what is live. Beside them all rows of a stretch of the recording may be wanted (window.h).
  */
 #ifndef NM_STORE_RETENTION_H
 #define NM_STORE_RETENTION_H
@@ -12,14 +12,16 @@
 #include "base/id_set.h"
 #include "base/map.h"
 #include "rows/rows.h"
+#include "store/window.h"
 
 typedef enum nm_retention {
     NM_RETENTION_ALL = 0, /* every allocation */
     NM_RETENTION_LIVE,    /* those that were live at moments */
     NM_RETENTION_NONE,    /* the answers alone */
+    NM_RETENTION_WINDOW,  /* as NM_RETENTION_LIVE, and all of a stretch of the recording */
 } nm_retention;
 
-const char *nm_retention_name(nm_retention retention); /* "all", "live", "none" */
+const char *nm_retention_name(nm_retention retention); /* "all", "live", "none", "window" */
 
 typedef struct nm_waiting_row {
     int64_t values[NM_COLUMNS_OF_ALLOCATION]; /* as they go into the table */
@@ -34,7 +36,7 @@ typedef struct nm_waiting_rows { /* of one heap; a zeroed one is empty */
     size_t count_kept; /* after the last look through them */
 } nm_waiting_rows;
 
-typedef struct nm_retention_rows { /* zeroed but for `retention` it is empty */
+typedef struct nm_retention_rows { /* zeroed but for `retention` and `window` it is empty */
     nm_retention retention;
     nm_waiting_rows *heaps; /* owned */
     size_t count, capacity;
@@ -46,6 +48,7 @@ typedef struct nm_retention_rows { /* zeroed but for `retention` it is empty */
     nm_map device_peak_of;      /* device_id -> the same; both as uint64_t of an int64_t */
     nm_map device_of_moment;    /* moment_id of a device's peak -> its place */
     nm_id_set segments;         /* numbers of segments that carried such rows */
+    nm_window window;           /* of NM_RETENTION_WINDOW */
 } nm_retention_rows;
 
 typedef struct nm_waiting_cursor { /* a zeroed one is before the first row */

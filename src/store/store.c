@@ -104,7 +104,10 @@ static nm_status create_database(nm_store *store, const nm_store_options *option
     sqlite3_update_hook(store->db, note_change, store);
     const nm_bulk_options bulk = {
         .path = store->draft.temporary_path, .fd = store->draft.fd, .is_plain = options->is_plain};
-    return nm_loader_open(store->db, options->retention, &bulk, &store->loader, err);
+    status = nm_loader_open(store->db, options->retention, &bulk, &store->loader, err);
+    if (options->retention == NM_RETENTION_WINDOW)
+        store->loader.retained.window = nm_window_of(options->window);
+    return status;
 }
 
 nm_status nm_store_open(const char *path, const nm_store_options *options, nm_store **out, nm_error *err)
@@ -242,6 +245,11 @@ static nm_status give_rank(sqlite3 *db, int64_t rank, nm_error *err)
              "UPDATE process SET rank = %" PRId64 " WHERE NOT EXISTS (SELECT 1 FROM process WHERE rank IS NOT NULL)",
              rank);
     return nm_db_exec(db, sql, err);
+}
+
+nm_status nm_store_event(nm_store *store, int64_t seq, int64_t ns, nm_error *err)
+{
+    return nm_window_event(&store->loader.retained.window, seq, ns, err);
 }
 
 nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *err)

@@ -48,6 +48,8 @@ typedef enum nm_store_role {
 typedef struct nm_store_options {
     nm_store_role role;
     nm_retention retention; /* of the inputs: no more than that */
+    const nm_window_bounds
+        *window; /* of NM_RETENTION_WINDOW, whose store is of one input; borrowed until nm_store_open returns */
     int64_t server_minutes; /* so long a process without steps has to run to be judged; 0: as table minimum has it */
     const nm_thresholds *thresholds; /* borrowed until nm_store_open returns; NULL: the schema's */
     bool adopts_thresholds;          /* of the databases that are merged; otherwise theirs have to be the same */
@@ -72,7 +74,10 @@ nm_status nm_store_open(const char *path, const nm_store_options *options, nm_st
 /* Borrowed; its context is the store. */
 const nm_sink *nm_store_sink(nm_store *store);
 
-/* `input` as its source has it: what the load knows itself it fills in. */
+/* With NM_RETENTION_WINDOW: the event of which rows come next. NM_ERR_USAGE: the window ends before it begins. */
+nm_status nm_store_event(nm_store *store, int64_t seq, int64_t ns, nm_error *err);
+
+/* `input` as its source has it: what the load knows itself it fills in. NM_ERR_USAGE: the window has not begun. */
 nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *err);
 
 /* Ends the writing of a finished part. *path is its file, which stays until it is closed; borrowed until then. */

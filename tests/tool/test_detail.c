@@ -399,6 +399,27 @@ START_TEST(a_large_database_is_announced)
 }
 END_TEST
 
+/* As many events as a database says that it has. */
+START_TEST(less_detail_is_named_above_five_million_events)
+{
+    static const char line[] =
+        "npumem-ingest: m.db: all rows of 5.0 M events; --detail live has the same answers in a few "
+        "megabytes, --window A..B all rows of a stretch\n";
+
+    expect("$T $C/leak/trace.txt one.zst && $I one.zst -o x.db >text 2>said && ! grep detail said", 0, "");
+    expect("sqlite3 x.db 'UPDATE input SET events_seen = 5000001, events_ingested = 5000001' && $I x.db -o m.db >text",
+           0, line);
+    expect("$I --lang zh --force x.db -o m.db >text", 0, "个事件的所有行；--detail live");
+    expect("$I --quiet --force x.db -o m.db 2>&1 | grep detail", 1, "");
+    expect("$I --detail live --force x.db -o m.db 2>&1 >text | grep detail", 1, "");
+    expect("$I x.db 2>&1 >text | grep detail", 1, "");
+    expect("sqlite3 x.db 'UPDATE input SET events_seen = 5000000, events_ingested = 5000000' && $I --force x.db -o "
+           "m.db 2>&1 >text |"
+           " grep detail",
+           1, "");
+}
+END_TEST
+
 START_TEST(the_option_is_checked)
 {
     expect("$T $C/leak/trace.txt one.zst && $I --detail some one.zst", 2, "--detail some: must be all, live or none");
@@ -421,6 +442,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, random_traces_have_the_same_answers_and_the_right_rows);
     tcase_add_test(tests, inputs_of_different_detail_merge);
     tcase_add_test(tests, a_large_database_is_announced);
+    tcase_add_test(tests, less_detail_is_named_above_five_million_events);
     tcase_add_test(tests, the_option_is_checked);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

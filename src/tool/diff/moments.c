@@ -141,6 +141,12 @@ static nm_status check_rows(sqlite3 *db, const asked_moment *moment, nm_error *e
             err, NM_ERR_USAGE, NM_NO_OFFSET,
             "has rows of peaks, marks and the end alone (--detail live): what was live at %.40s is not known",
             moment->word);
+    if (row.fault_number == 3)
+        return nm_fail(
+            err, NM_ERR_USAGE, NM_NO_OFFSET,
+            "has rows of peaks, marks, the end and its window alone (--window): what was live at %.40s is not "
+            "known",
+            moment->word);
     return nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "%.40s lies before the part of the recording that was kept",
                    moment->word);
 }

@@ -109,6 +109,16 @@ static void note_record(ingest *run, const nm_record *record)
         nm_progress_update(&run->progress, nm_source_position(run->source), run->record_count);
 }
 
+static nm_status tell_window(const ingest *run, const nm_record *record, nm_error *err)
+{
+    const nm_event *event = &record->event;
+
+    if (run->options->detail != NM_RETENTION_WINDOW || record->kind != NM_RECORD_EVENT ||
+        (event->flags & NM_FLAG_BASELINE) != 0 || nm_event_is_repeat(event))
+        return NM_OK;
+    return nm_store_event(run->part, (int64_t)event->seq, event->time_ns, err);
+}
+
 static nm_status begin_step(ingest *run, const nm_record *record, nm_error *err)
 {
     bool begins = false;
@@ -130,7 +140,9 @@ static nm_status read_records(ingest *run, nm_error *err)
         if (status != NM_OK)
             break;
         note_record(run, &record);
-        status = begin_step(run, &record, err);
+        status = tell_window(run, &record, err);
+        if (status == NM_OK)
+            status = begin_step(run, &record, err);
         if (status == NM_OK)
             status = nm_replay_record(run->replay, &record, err);
     }

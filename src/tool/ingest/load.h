@@ -35,6 +35,7 @@ typedef struct ingest {
     ingest_page page;
     nm_progress progress;
     nm_frame_name_counts name_counts; /* of all inputs */
+    int64_t row_event_count;          /* events of which all rows were loaded */
     bool is_whole;
     bool is_settled; /* the names of what was written are on the disk, too */
     char *screen;    /* owned: what goes to standard output once all is in place, */

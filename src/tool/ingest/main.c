@@ -99,6 +99,18 @@ static nm_status find_inputs(ingest *run, nm_error *err)
     return run->output_path == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : NM_OK;
 }
 
+/* Steps and places are of one recording, of which all events come. */
+static nm_status check_window(ingest *run, nm_error *err)
+{
+    if (!run->options->has_window || !is_many(run))
+        return NM_OK;
+    run->subject = is_database(run) ? run->inputs.items[0].paths[0] : NULL;
+    return is_database(run)
+               ? nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "is a database already: --window is for loading its trace")
+               : nm_fail(err, NM_ERR_USAGE, NM_NO_OFFSET, "--window is of one recording, not of %zu inputs",
+                         run->inputs.count);
+}
+
 /* Before the long work. */
 static void say_size(const ingest *run)
 {
@@ -125,6 +137,7 @@ static nm_status open_store(ingest *run, nm_store_role role, const char *path, n
     nm_store_options store_options = {
         .role = role,
         .retention = run->options->detail,
+        .window = &run->options->window,
         .server_minutes = run->options->server_minutes,
         .thresholds = &run->options->thresholds,
         .adopts_thresholds = is_database(run) && !nm_thresholds_are_set(&run->options->thresholds),
@@ -305,6 +318,14 @@ static nm_status check_whole(ingest *run, nm_error *err)
                 nm_spoken("npumem-ingest: %s: %" PRId64 " of its inputs not complete: see view completeness\n"),
                 run->output_path, count);
     return status;
+}
+
+static nm_status count_events(ingest *run, nm_error *err)
+{
+    return run->store == NULL
+               ? NM_OK
+               : nm_db_get_int(run->db, "SELECT coalesce(sum(events_ingested), 0) FROM input WHERE detail = 'all'",
+                               &run->row_event_count, err);
 }
 
 static void write_name_counts(const nm_frame_name_counts *counts, FILE *out)
@@ -498,6 +519,8 @@ static int report_success(ingest *run)
         fputs(run->repeats, stderr);
     if (!run->is_whole && !run->options->is_quiet)
         fputs(run->losses, stderr);
+    if (!run->options->is_quiet)
+        ingest_size_say_many(run->row_event_count, run->output_path, stderr);
     if (run->store == NULL)
         ingest_say_newer(run);
     return run->is_whole && run->is_settled && is_told ? EXIT_DONE : EXIT_PARTIAL;
@@ -535,6 +558,8 @@ static nm_status load(ingest *run, nm_error *err)
 
     if (status == NM_OK)
         status = find_inputs(run, err);
+    if (status == NM_OK)
+        status = check_window(run, err);
     if (status == NM_OK && is_database(run) && run->options->output_path == NULL)
         return ingest_again(run, err);
     if (status == NM_OK)
@@ -560,6 +585,8 @@ static int run_ingest(const ingest_options *options)
         status = check_apart(&run, &err);
     if (status == NM_OK)
         status = check_whole(&run, &err);
+    if (status == NM_OK)
+        status = count_events(&run, &err);
     if (status == NM_OK)
         status = write_screen(&run, &err);
     if (status == NM_OK)

@@ -81,6 +81,16 @@ static nm_status take_server_after(const option_row *row, const char *argument, 
     return NM_OK;
 }
 
+/* Of a detail that was asked for, check_operands tells: which of both options comes first is not known here. */
+static nm_status take_window(const option_row *row, const char *argument, void *into, nm_error *err)
+{
+    ingest_options *options = into;
+
+    (void)row;
+    options->has_window = true;
+    return nm_window_read(argument, &options->window, err);
+}
+
 static const char *const detail_words[] = {
     [NM_RETENTION_ALL] = "all", [NM_RETENTION_LIVE] = "live", [NM_RETENTION_NONE] = "none", NULL};
 
@@ -195,6 +205,13 @@ static const option_row rows[] = {
              "build id",
      .take = take_symbols,
      .is_repeatable = true},
+    {.name = "window",
+     .kind = OPTION_TEXT,
+     .argument = "A..B",
+     .help =
+         "keep all rows of what was live or happened from A to B, beside those of --detail live: step:N (B: with that "
+         "step), seq:N, a time as 10s, mark:TEXT, begin, end",
+     .take = take_window},
     OPTIONS_THRESHOLDS(
         ingest_options, thresholds,
         "how much of a measure there has to be for a warning: allocation-cost (a time), fragmentation, zero-copy "
@@ -239,6 +256,8 @@ static options_outcome check_operands(const ingest_options *options)
         return options_refuse(&program, "--csv-bom needs --csv");
     if (options->has_csv_all && options->csv_folder == NULL)
         return options_refuse(&program, "--csv-all needs --csv");
+    if (options->has_window && options->detail != NM_RETENTION_ALL)
+        return options_refuse(&program, "--window says itself which rows are kept: without --detail");
     for (size_t i = 0; i < options->operand_count && options->operand_count > 1; i++)
         if (strcmp(options->operands[i], "-") == 0)
             return options_refuse(&program, "standard input is an input of its own");
@@ -255,7 +274,11 @@ options_outcome ingest_options_read(int argc, char **argv, ingest_options *optio
         options->operand_count++;
     if (options->progress == NM_PROGRESS_NONE && !options->is_quiet)
         options->progress = NM_PROGRESS_LINE;
-    return outcome == OPTIONS_READ ? check_operands(options) : outcome;
+    if (outcome == OPTIONS_READ)
+        outcome = check_operands(options);
+    if (options->has_window)
+        options->detail = NM_RETENTION_WINDOW;
+    return outcome;
 }
 
 void ingest_options_free(ingest_options *options)

@@ -26,7 +26,9 @@ typedef struct ingest_options { /* texts are borrowed from the command line */
         size_t count, capacity;
     } symbol_folders;
     nm_buffer own_rules; /* site rules that --own stands for, a line each */
-    nm_retention detail;
+    nm_retention detail; /* NM_RETENTION_WINDOW: of `window` */
+    nm_window_bounds window;
+    bool has_window;
     int64_t server_minutes; /* 0: as the store has it */
     nm_thresholds thresholds;
     uint64_t job_count; /* 0: as many as there are processors */

@@ -12,11 +12,16 @@
 #include "base/door.h"
 #include "base/human.h"
 #include "base/io.h"
+#include "base/shown.h"
+#include "base/spoken.h"
 #include "trace/block.h"
 
 /* Measured: the traces of trace_bench and of npu_train come to 46 bytes an event with all rows. Without them sums and
  * timelines are left, which hardly grow with events. */
-static const uint64_t bytes_per_event[] = {[NM_RETENTION_ALL] = 46, [NM_RETENTION_LIVE] = 1, [NM_RETENTION_NONE] = 1};
+static const uint64_t bytes_per_event[] = {[NM_RETENTION_ALL] = 46,
+                                           [NM_RETENTION_LIVE] = 1,
+                                           [NM_RETENTION_NONE] = 1,
+                                           [NM_RETENTION_WINDOW] = 1}; /* but for what the window has */
 
 static uint64_t count_events(nm_bytes bytes)
 {
@@ -81,4 +86,16 @@ void ingest_size_say(const ingest_size *size, nm_retention detail, const char *d
     fprintf(out, "npumem-ingest: %s: about %s are expected, of %s events%s\n", database_path,
             nm_human_bytes(bytes, (int64_t)expected), nm_human_count(count, (int64_t)size->event_count),
             detail == NM_RETENTION_ALL && size->event_count > 0 ? " (--detail live keeps fewer rows)" : "");
+}
+
+void ingest_size_say_many(int64_t event_count, const char *database_path, FILE *out)
+{
+    char count[NM_HUMAN_BYTES];
+
+    if (event_count > INGEST_SIZE_MANY_EVENTS)
+        nm_shown_print(
+            out,
+            nm_spoken("npumem-ingest: %s: all rows of %s events; --detail live has the same answers in a few "
+                      "megabytes, --window A..B all rows of a stretch\n"),
+            database_path, nm_human_count(count, event_count));
 }

@@ -26,4 +26,9 @@ uint64_t ingest_size_expected(const ingest_size *size, nm_retention detail);
 /* A line, if so much is expected. The variable NPUMEM_INGEST_NOTE_BYTES of the environment is another limit, for tests. */
 void ingest_size_say(const ingest_size *size, nm_retention detail, const char *database_path, FILE *out);
 
+#define INGEST_SIZE_MANY_EVENTS 5000000 /* above so many with all rows it is said that they need not be there */
+
+/* A line when all is done, if so many events have all their rows in the database. */
+void ingest_size_say_many(int64_t event_count, const char *database_path, FILE *out);
+
 #endif
