@@ -18,7 +18,7 @@
 #include "base/io.h"
 
 #define ENTRIES_BYTES 4096
-#define PROC_MAGIC    0x9fa0 /* linux/magic.h */
+#define PROC_MAGIC    0x9fa0 /* PROC_SUPER_MAGIC */
 
 /* ---- Paths of the user ---------------------------------------------------------------------------------------------- */
 

@@ -31,8 +31,7 @@ static nm_recorded_thread *attach_blocked(void)
     if (thread == NULL)
         return NULL;
     nm_thread_local.thread = thread;
-    nm_thread_local.generation =
-        generation; /* from before: a ring of a recording that ends meanwhile is taken for no other's */
+    nm_thread_local.generation = generation; /* of before: a ring of a recording that has ended is no other's */
     nm_writer_announce(thread);
     if (state->is_key_usable)
         nm_libc_setspecific(state->thread_key, thread);

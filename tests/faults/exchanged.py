@@ -18,6 +18,7 @@ from trial import IS_WHOLE, LEFT_OUT, begin, clear, content, expect, fail, finis
 NOBODY = 65534
 MARKER = b"what the victim keeps to itself"
 SHARE = 1 if IS_WHOLE else 5  # one in so many is tried
+CALLS_MOST = 80  # that name a file, of most programs: one of them is drawn for a single exchange
 FREE_S = 3.0 if IS_WHOLE else 0.25  # of a thread that exchanges on its own
 HOME = os.getcwd()
 BIN = os.path.dirname(paths.record)
@@ -302,7 +303,7 @@ def try_all(random):
     tries, exchanged, free_tries, free_exchanged = 0, 0, 0, 0
     for writer in WRITERS:
         for exchange in exchanges_of(writer):
-            for when in ("1+", "2+"):
+            for when in ("1+", "2+", random.randint(1, CALLS_MOST)):
                 if random.randrange(SHARE * (4 if writer.is_slow and not IS_WHOLE else 1)) == 0:
                     tries, exchanged = tries + 1, exchanged + exchanged_at(writer, exchange, when)
             if IS_WHOLE and not writer.is_slow:
@@ -319,7 +320,7 @@ seeded = begin()
 os.mkdir("rings")
 os.chmod("rings", 0o700)
 os.mkdir("tmp")
-leave_out(f"one try in {SHARE}, and two calls of each")
+leave_out(f"one try in {SHARE}, at every call, every call but the first, or one call that is drawn")
 check_tables()
 for made, trace in (("run", paths.trace), ("other", paths.other_trace)):
     run(paths.text2trace, trace, f"{made}.zst")
