@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/io.h"
 
 #define ENTRIES_BYTES 4096
+#define PROC_MAGIC    0x9fa0 /* PROC_SUPER_MAGIC */
 
 /* ---- Paths of the user ---------------------------------------------------------------------------------------------- */
 
@@ -127,6 +129,53 @@ int nm_door_remove(const char *path)
     nm_io_close(folder);
     errno = failure;
     return result;
+}
+
+void nm_door_take_back(const char *path, int fd)
+{
+    const char *name;
+    int folder = nm_door_folder_of(path, &name);
+
+    if (folder >= 0 && nm_door_is_at(folder, name, fd))
+        nm_door_remove_at(folder, name);
+    nm_io_close(folder);
+}
+
+/* A link's text, or "" where the kernel alone follows it: those of /proc lead to what has no path, and nobody exchanges them. */
+static nm_status read_link(int link, const struct stat *info, char target[PATH_MAX], nm_error *err)
+{
+    struct statfs system;
+
+    target[0] = 0;
+    if (fstatfs(link, &system) == 0 && system.f_type == PROC_MAGIC)
+        return NM_OK;
+    if (info->st_uid != geteuid() && info->st_uid != 0)
+        return nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "is a link of another user, which is not followed");
+    ssize_t len = readlinkat(link, "", target, PATH_MAX - 1);
+    if (len < 0)
+        return nm_fail_errno(err, errno, "cannot open");
+    target[len] = 0;
+    return NM_OK;
+}
+
+/* The link that was judged is the one that is read, whatever has its name by then. */
+nm_status nm_door_open_named(int folder, const char *name, int flags, mode_t mode, bool *is_link, int *fd,
+                             nm_error *err)
+{
+    char target[PATH_MAX];
+    struct stat info;
+    nm_status status = NM_OK;
+    int held = nm_io.openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+
+    *fd = -1;
+    *is_link = held >= 0 && fstat(held, &info) == 0 && S_ISLNK(info.st_mode);
+    if (*is_link)
+        status = read_link(held, &info, target, err);
+    nm_io_close(held);
+    if (status != NM_OK)
+        return status;
+    return *is_link ? nm_io_open_at(folder, target[0] == 0 ? name : target, flags, mode, fd, err)
+                    : nm_door_open_at(folder, name, flags, mode, fd, err);
 }
 
 nm_status nm_door_make_temporary(const char *stem, char path[PATH_MAX], int *folder, nm_error *err)

@@ -3,7 +3,7 @@
  * The one door to the names of the file system, outside the recorded program (record/ has rules and system calls of its own).
  *
  * A path that the user gave is resolved as usual, links and all, and once: to a descriptor of the folder that it stands in, and
- * its name there. Every name that we derive is one in a folder that is open (an `int folder`): it is opened there without
+ * its name there. A link of that very name is followed to what is read, and to what is written where it is the user's or root's. Every name that we derive is one in a folder that is open (an `int folder`): it is opened there without
  * following a link, judged by what the descriptor says, and acted on there. So whoever may write to that folder, and exchanges
  * what lies in it between two calls, never leads us into another.
  *
@@ -54,6 +54,14 @@ DIR *nm_door_list(const char *path);
 
 /* Removes a file (or a link itself) that is known by its path alone. 0, or -1. */
 int nm_door_remove(const char *path);
+
+/* The same of one that is open: whatever else the path leads to by now stays. */
+void nm_door_take_back(const char *path, int fd);
+
+/* Opens what the user named, to be written to: what is there, or a link's target, where the link is the user's or root's. One of
+ * somebody else's, who may have put it there: NM_ERR_EXISTS. *is_link: it was opened through one. */
+nm_status nm_door_open_named(int folder, const char *name, int flags, mode_t mode, bool *is_link, int *fd,
+                             nm_error *err);
 
 /* A new folder STEM-XXXXXX, for the user alone, in the temporary folder (nm_io_temporary_folder). Gives its path, and the folder itself, open. */
 nm_status nm_door_make_temporary(const char *stem, char path[PATH_MAX], int *folder, nm_error *err);

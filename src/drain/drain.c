@@ -130,7 +130,8 @@ static nm_status begin_parts(nm_drain *drain, nm_error *err)
 
     if (keep->name == NULL)
         return NM_OK;
-    nm_status status = nm_parts_init(&drain->parts, keep->name, keep->bytes_max, keep->steps_max, err);
+    nm_status status =
+        nm_parts_init(&drain->parts, keep->name, drain->output.fd, keep->bytes_max, keep->steps_max, err);
     uint64_t events = status == NM_OK ? nm_parts_size(&drain->parts) / KEPT_BLOCKS / EVENT_BYTES : 0;
     if (events < BLOCK_EVENTS)
         drain->block_events = events < KEPT_BLOCK_MIN ? KEPT_BLOCK_MIN : (uint32_t)events;
@@ -219,11 +220,14 @@ nm_status nm_drain_new(const nm_drain_options *options, nm_drain **out, nm_error
         status = begin_syncs(drain, options, err);
     if (status == NM_OK)
         status = write_first_block(drain, err);
-    if (status == NM_OK)
-        *out = drain;
-    else
+    if (status != NM_OK) {
         nm_drain_free(drain);
-    return status;
+        return status;
+    }
+    /* release: pairs with the acquire of npumem_start; from now on the file says where its rings are */
+    atomic_fetch_add_explicit(&options->folder->session->heartbeat, 1, memory_order_release);
+    *out = drain;
+    return NM_OK;
 }
 
 void nm_drain_free(nm_drain *drain)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A list of what each part holds, and the two questions asked of it: is the last one large enough, and can the first
- * one go? Only the first is ever removed, or the one that was just begun. A part that cannot be removed is forgotten
- * all the same: the recording goes on.
+ * one go? Only the first is ever removed, or the one that was just begun, and it only if it is the file that was made
+ * for it. A part that cannot be removed is forgotten all the same: the recording goes on.
  */
 #include "drain/parts.h"
 
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "base/door.h"
@@ -32,16 +33,22 @@ char *nm_part_path(const char *name, uint64_t number)
     return asprintf(&path, "%s.%03" PRIu64, name, number) < 0 ? NULL : path;
 }
 
-static nm_status add_part(nm_parts *parts, nm_trace_part part, nm_error *err)
+static nm_status add_part(nm_parts *parts, nm_trace_part part, int fd, nm_error *err)
 {
+    struct stat info;
     nm_status status = nm_array_grow(&parts->items, &parts->capacity, parts->count + 1, sizeof *parts->items, err);
 
+    if (status == NM_OK && fstat(fd, &info) == 0) {
+        part.device = info.st_dev;
+        part.inode = info.st_ino;
+    }
     if (status == NM_OK)
         parts->items[parts->count++] = part;
     return status;
 }
 
-nm_status nm_parts_init(nm_parts *parts, const char *name, uint64_t bytes_max, uint64_t steps_max, nm_error *err)
+nm_status nm_parts_init(nm_parts *parts, const char *name, int first_fd, uint64_t bytes_max, uint64_t steps_max,
+                        nm_error *err)
 {
     const char *base;
 
@@ -51,7 +58,7 @@ nm_status nm_parts_init(nm_parts *parts, const char *name, uint64_t bytes_max, u
     parts->folder = nm_door_folder_of(name, &base);
     if (parts->folder < 0)
         return nm_fail_errno(err, errno, "cannot open the folder of the parts");
-    return add_part(parts, (nm_trace_part){0}, err);
+    return add_part(parts, (nm_trace_part){0}, first_fd, err);
 }
 
 void nm_parts_fini(nm_parts *parts)
@@ -101,7 +108,7 @@ static nm_status create_part(nm_parts *parts, nm_trace_part part, int *fd, nm_er
     if (status == NM_OK)
         status = nm_output_create_at(parts->folder, nm_path_name(path), fd, err);
     if (status == NM_OK) {
-        status = add_part(parts, part, err);
+        status = add_part(parts, part, *fd, err);
         if (status != NM_OK) {
             nm_io_close(*fd);
             nm_door_remove_at(parts->folder, nm_path_name(path));
@@ -126,9 +133,12 @@ nm_status nm_parts_begin(nm_parts *parts, uint64_t step_count, int *fd, nm_error
 
 static void remove_part(const nm_parts *parts, size_t index)
 {
-    char *path = nm_part_path(parts->name, parts->items[index].number);
+    const nm_trace_part *part = &parts->items[index];
+    char *path = nm_part_path(parts->name, part->number);
+    struct stat info;
 
-    if (path != NULL)
+    if (path != NULL && nm_door_look_at(parts->folder, nm_path_name(path), &info) && info.st_dev == part->device &&
+        info.st_ino == part->inode)
         nm_door_remove_at(parts->folder, nm_path_name(path));
     free(path);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -17,6 +18,8 @@ typedef struct nm_trace_part {
     uint64_t number;
     uint64_t bytes;
     uint64_t step_count; /* steps that had begun before it */
+    dev_t device;        /* with `inode`: which file it is, whatever has its name by now */
+    ino_t inode;
 } nm_trace_part;
 
 typedef struct nm_parts { /* a zeroed one: the recording is one file */
@@ -29,8 +32,9 @@ typedef struct nm_parts { /* a zeroed one: the recording is one file */
     uint64_t keyframe_bytes; /* that the last part began with */
 } nm_parts;
 
-/* Makes the list with its first part, NAME.000, which the caller has opened. */
-nm_status nm_parts_init(nm_parts *parts, const char *name, uint64_t bytes_max, uint64_t steps_max, nm_error *err);
+/* Makes the list with its first part, NAME.000, which the caller has opened as `first_fd`. */
+nm_status nm_parts_init(nm_parts *parts, const char *name, int first_fd, uint64_t bytes_max, uint64_t steps_max,
+                        nm_error *err);
 void nm_parts_fini(nm_parts *parts);
 
 /* "NAME.007"; to be freed; NULL: no memory. */

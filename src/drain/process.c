@@ -365,8 +365,10 @@ static bool is_dead_for_sure(const nm_processes *processes, const nm_tracked *tr
 
 static bool has_died(nm_processes *processes, nm_tracked *tracked)
 {
-    if (tracked->is_replaced || (processes->ends_when_said && said_end(tracked) != 0))
-        return true;
+    uint64_t said = said_end(tracked);
+
+    if (tracked->is_replaced || said == NM_PROCESS_RUNNING + 1 || (processes->ends_when_said && said != 0))
+        return true; /* npumem_stop says that it runs on, and records no more */
     if (!nm_process_is_alive(tracked->pid, tracked->start_time))
         return is_dead_for_sure(processes, tracked);
     tracked->was_alive = true;

@@ -14,21 +14,24 @@ static nm_recorded_thread *attach_blocked(void)
 {
     nm_state *state = &nm_process_state;
     nm_recorded_thread *thread;
+    uint64_t generation;
 
     if (nm_state_generation() == 0 && !nm_session_join_after_fork())
         return NULL;
-    if (nm_thread_local.generation == nm_state_generation())
+    generation = nm_state_generation();
+    if (nm_thread_local.generation == generation)
         return nm_thread_local.thread; /* a signal handler was faster */
     /* relaxed: a look in time is enough. */
     if (atomic_load_explicit(&state->session->is_closed, memory_order_relaxed) != 0) {
         nm_state_leave();
         return NULL;
     }
+    nm_thread_detach_from_earlier();
     thread = nm_thread_take();
     if (thread == NULL)
         return NULL;
     nm_thread_local.thread = thread;
-    nm_thread_local.generation = nm_state_generation();
+    nm_thread_local.generation = generation; /* of before: a ring of a recording that has ended is no other's */
     nm_writer_announce(thread);
     if (state->is_key_usable)
         nm_libc_setspecific(state->thread_key, thread);

@@ -6,6 +6,7 @@
 #include "npumem.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,18 +40,41 @@ static bool name_folder(char *path)
     return false;
 }
 
+static void leave(void)
+{
+    nm_state_leave();
+    nm_session_note_end(NM_PROCESS_RUNNING, 0);
+}
+
+/* A drain that was killed never removes its folder. */
+static bool is_drain_there(void)
+{
+    return kill((pid_t)nm_process_state.session->drain_pid, 0) == 0 || errno != ESRCH;
+}
+
 /* ---- Starting the drain -------------------------------------------------------------------------------------------- */
+
+/* Not before the trace says where the rings are: what is recorded earlier would be lost with the drain. */
+static bool is_drained(void)
+{
+    /* acquire: pairs with the release of the drain that has written its first block */
+    return atomic_load_explicit(&nm_process_state.session->heartbeat, memory_order_acquire) != 0;
+}
 
 static bool join_when_ready(const char *folder)
 {
     int64_t end_ns = nm_system_now_ns() + START_WAIT_NS;
+    bool is_joined = false;
 
     nm_process_state.is_late = 1; /* nobody has seen what it has allocated before */
     do {
-        if (nm_session_join(folder))
+        is_joined = is_joined || nm_session_join(folder);
+        if (is_joined && is_drained())
             return true;
         nm_system_sleep_us(POLL_US);
     } while (nm_system_now_ns() < end_ns);
+    if (is_joined)
+        leave();
     return false;
 }
 
@@ -126,10 +150,9 @@ int npumem_stop(void)
     if (state->started_number != state->process_number || nm_state_generation() == 0)
         return 0; /* npumem-record is around, or a parent began it */
     state->started_number = 0;
-    nm_state_leave();
-    nm_session_note_end(NM_PROCESS_RUNNING, 0);
+    leave();
     unsetenv(NM_RING_ENVIRONMENT);
-    while (access(state->folder, F_OK) == 0 && nm_system_now_ns() < end_ns)
+    while (access(state->folder, F_OK) == 0 && is_drain_there() && nm_system_now_ns() < end_ns)
         nm_system_sleep_us(POLL_US);
     end_ns = access(state->folder, F_OK);
     errno = saved_errno;

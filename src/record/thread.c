@@ -118,6 +118,14 @@ static nm_recorded_thread *make_thread(uint64_t number)
 
 /* ---- A ring for the calling thread --------------------------------------------------------------------------------- */
 
+/* Their memory goes back to the machine until they are used again. */
+static void forget_stacks(nm_recorded_thread *thread)
+{
+    nm_intern_clear(&thread->intern);
+    nm_intern_clear(&thread->python_intern);
+    nm_memo_clear(&thread->memo);
+}
+
 static nm_recorded_thread *take_free_thread(uint64_t number)
 {
     nm_recorded_thread *thread = nm_thread_first();
@@ -134,9 +142,7 @@ static nm_recorded_thread *take_free_thread(uint64_t number)
                                                     memory_order_relaxed)) {
             atomic_fetch_sub_explicit(&free_count, 1, memory_order_relaxed);
             atomic_store_explicit(&thread->ring->owner_tid, nm_system_tid(), memory_order_relaxed);
-            nm_intern_clear(&thread->intern);
-            nm_intern_clear(&thread->python_intern);
-            nm_memo_clear(&thread->memo);
+            forget_stacks(thread);
             return thread;
         }
     }
@@ -245,14 +251,31 @@ void nm_thread_end(void *value)
     nm_system_restore_signals(mask);
 }
 
+/* Memory of this process alone over the old mapping: a record that a signal's handler has cut in two is finished in it. */
+static void detach(nm_recorded_thread *thread)
+{
+    nm_call(SYS_mmap, (long)thread->ring, (long)thread->map_bytes, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    thread->ring->slot_count = thread->slot_count;
+}
+
 void nm_thread_detach_after_fork(void)
 {
     nm_recorded_thread *thread = nm_thread_local.thread;
 
-    if (thread == NULL || nm_thread_local.generation != nm_process_state.last_generation)
+    if (thread != NULL && nm_thread_local.generation == nm_process_state.last_generation)
+        detach(thread);
+}
+
+/* In a child after fork the thread has another number, and is detached already. */
+void nm_thread_detach_from_earlier(void)
+{
+    nm_recorded_thread *thread = nm_thread_local.thread;
+
+    if (thread == NULL || thread->tid != nm_system_tid())
         return;
-    /* Over the old mapping: a record that a signal handler's fork cut in two is finished in memory of the child's own. */
-    nm_call(SYS_mmap, (long)thread->ring, (long)thread->map_bytes, PROT_READ | PROT_WRITE,
-            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-    thread->ring->slot_count = thread->slot_count;
+    nm_thread_local.thread = NULL;
+    detach(thread);
+    if (thread->interning.frame == 0) /* no call that was interrupted is at them */
+        forget_stacks(thread);
 }

@@ -34,4 +34,8 @@ void nm_thread_forget_all(void);
  * memory. */
 void nm_thread_detach_after_fork(void);
 
+/* At the first event of a thread in another recording of its process: the ring of the earlier one, which nobody reads any more, is
+ * given back to the machine. With signals blocked. */
+void nm_thread_detach_from_earlier(void);
+
 #endif

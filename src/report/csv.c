@@ -359,7 +359,9 @@ nm_status nm_csv_publish(nm_csv *csv, nm_error *err)
 
     if (status == NM_OK)
         status = make_folder(csv, err);
-    return status == NM_OK ? nm_draft_publish_files(&csv->draft, csv->names.items, csv->names.count, err) : status;
+    return status == NM_OK
+               ? nm_draft_publish_files(&csv->draft, csv->names.items, csv->names.count, csv->options.is_forced, err)
+               : status;
 }
 
 nm_status nm_csv_settle(const nm_csv *csv, nm_error *err)

@@ -83,7 +83,8 @@ static nm_status make_views(nm_foreign *foreign, nm_error *err)
 
 /* ---- What SQLite may do ------------------------------------------------------------------------------------------- */
 
-/* Statistics for the planner that lie in the file are not among them: they are no table of ours. */
+/* Statistics for the planner that lie in the file are not among them; SQLite itself reads them when it opens it, which no
+ * authorizer sees: they choose how it works, within its bounds. */
 static bool may_read(const nm_foreign *foreign, const char *table, const char *schema)
 {
     size_t length = strlen(table);

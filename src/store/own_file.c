@@ -25,9 +25,10 @@ static bool is_expecting;
 static int open_expected(const char *path, int flags, int mode)
 {
     struct stat info;
-    int fd = plain_open(path, flags, mode);
+    bool is_own = is_expecting && (flags & O_EXCL) == 0;
+    int fd = plain_open(path, is_own ? flags & ~O_CREAT : flags, mode); /* it is there, or the path leads elsewhere */
 
-    if (fd < 0 || !is_expecting || (flags & O_EXCL) != 0)
+    if (fd < 0 || !is_own)
         return fd;
     if (fstat(fd, &info) == 0 && info.st_dev == expected.st_dev && info.st_ino == expected.st_ino)
         return fd;

@@ -299,17 +299,17 @@ nm_status nm_draft_publish(nm_draft *draft, bool is_forced, nm_error *err)
     return check_same(draft, name, err);
 }
 
-nm_status nm_draft_publish_files(nm_draft *draft, char *const *names, size_t count, nm_error *err)
+nm_status nm_draft_publish_files(nm_draft *draft, char *const *names, size_t count, bool is_forced, nm_error *err)
 {
     const char *name = nm_path_name(draft->path);
+    bool is_link;
     int to = -1;
 
     if (nm_door_make_folder_at(draft->folder, name, 0777) != 0 && errno != EEXIST)
         return nm_name_written(nm_fail_write(err, errno), draft->path, err);
-    nm_status status =
-        nm_io_open_at(draft->folder, name, O_PATH | O_DIRECTORY, 0, &to, err); /* the user's may be a link */
+    nm_status status = nm_door_open_named(draft->folder, name, O_PATH | O_DIRECTORY, 0, &is_link, &to, err);
     for (size_t i = 0; i < count && status == NM_OK; i++)
-        status = nm_door_move(draft->fd, names[i], to, names[i], true, err);
+        status = nm_door_move(draft->fd, names[i], to, names[i], is_forced, err);
     nm_io_close(to);
     return nm_name_written(status, draft->path, err);
 }

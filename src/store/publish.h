@@ -45,8 +45,9 @@ nm_status nm_output_scratch(const char *temporary, int *fd, nm_error *err);
  * there meanwhile stays: NM_ERR_EXISTS. */
 nm_status nm_draft_publish(nm_draft *draft, bool is_forced, nm_error *err);
 
-/* Moves files of the folder to the folder PATH, which is made where it is not there. */
-nm_status nm_draft_publish_files(nm_draft *draft, char *const *names, size_t count, nm_error *err);
+/* Moves files of the folder to the folder PATH, which is made where it is not there. Without `is_forced` what has come to stand
+ * there meanwhile stays: NM_ERR_EXISTS. */
+nm_status nm_draft_publish_files(nm_draft *draft, char *const *names, size_t count, bool is_forced, nm_error *err);
 
 /* Removes what has not got its place. */
 void nm_draft_end(nm_draft *draft);

@@ -4,16 +4,20 @@
  * go past it alike, so that what is preloaded can be tested too: a filter of system calls stops the program at each call
  * of that number, and its tracer lets it through or puts an error number in its place.
  *
- *     fail_calls CALL|any N[+] ERRNO|kill COUNT_FILE [-p NAME] PROGRAM [ARG...]
+ *     fail_calls CALL|any|names N[+] ERRNO|kill|THIS=OTHER COUNT_FILE [-p NAME] PROGRAM [ARG...]
  *
  * N+: that call and all after it. -p NAME: of the first process that runs a program of that file name, instead of PROGRAM.
  * any: every call after which something is another than before: a file, its name or its length, memory, a process.
+ * names: every call that takes the name of a file.
  * kill: in place of the call the process is ended by SIGKILL, all others go on.
+ * THIS=OTHER: before the call somebody exchanges the two, or where there is one of them gives it the name of the other;
+ * %d is the number of the process. The call itself goes on.
  * Ends as PROGRAM does, once all that it started have; COUNT_FILE then holds how many calls have failed. 77: this machine
  * does not allow it.
  */
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -31,6 +35,7 @@
 #include <unistd.h>
 
 #define EXIT_LEFT_OUT 77
+#define NAME_BYTES    4096
 #define EVENT_OF(s)   ((s) >> 16)
 
 static const struct call {
@@ -82,11 +87,25 @@ static const struct call {
 static const long looking[] = {SYS_getdents64, SYS_read,    SYS_newfstatat, SYS_getrandom,
                                SYS_statfs,     SYS_fstatfs, SYS_lseek};
 
-static long chosen[sizeof calls / sizeof *calls];
+/* Of `names`. */
+static const long naming[] = {
+    SYS_openat,     SYS_newfstatat, SYS_unlinkat, SYS_renameat2, SYS_mkdirat,  SYS_linkat, SYS_symlinkat,
+    SYS_readlinkat, SYS_faccessat,  SYS_statx,    SYS_statfs,    SYS_truncate, SYS_execve, SYS_bind,
+#ifdef SYS_open
+    SYS_open,       SYS_stat,       SYS_lstat,    SYS_unlink,    SYS_rename,   SYS_mkdir,  SYS_rmdir,
+    SYS_access,     SYS_readlink,   SYS_chmod,
+#endif
+};
+
+#define CALLS_MAX (sizeof calls / sizeof *calls)
+_Static_assert(sizeof naming / sizeof *naming <= CALLS_MAX, "chosen has room for either");
+
+static long chosen[CALLS_MAX];
 static unsigned chosen_count;
 static unsigned long first_failure, seen_count, failed_count;
 static int is_sticky, is_killing, error_number;
 static const char *wanted_name; /* NULL: PROGRAM itself */
+static char *exchanged, *other; /* NULL: calls fail */
 static pid_t root, target;
 
 static int is_looking(long number)
@@ -99,6 +118,10 @@ static int is_looking(long number)
 
 static int choose_calls(const char *name)
 {
+    if (strcmp(name, "names") == 0) {
+        memcpy(chosen, naming, sizeof naming);
+        chosen_count = sizeof naming / sizeof *naming;
+    }
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (strcmp(name, "any") == 0 ? !is_looking(calls[i].number)
                                      : calls[i].name != NULL && strcmp(calls[i].name, name) == 0)
@@ -155,6 +178,27 @@ static void refuse(pid_t pid)
     failed_count++;
 }
 
+/* A name with the number of the process in the place of its %d. */
+static const char *name_for(pid_t pid, const char *pattern, char name[NAME_BYTES])
+{
+    const char *number = strstr(pattern, "%d");
+
+    if (number == NULL)
+        return pattern;
+    snprintf(name, NAME_BYTES, "%.*s%d%s", (int)(number - pattern), pattern, (int)pid, number + 2);
+    return name;
+}
+
+static void exchange(pid_t pid)
+{
+    char names[2][NAME_BYTES];
+    const char *this = name_for(pid, exchanged, names[0]), *that = name_for(pid, other, names[1]);
+
+    if (renameat2(AT_FDCWD, this, AT_FDCWD, that, RENAME_EXCHANGE) == 0 || rename(that, this) == 0 ||
+        rename(this, that) == 0)
+        failed_count++;
+}
+
 static void take_call(pid_t pid)
 {
     if (pid != target)
@@ -162,7 +206,9 @@ static void take_call(pid_t pid)
     seen_count++;
     if (seen_count != first_failure && !(is_sticky && seen_count > first_failure))
         return;
-    if (is_killing)
+    if (exchanged != NULL)
+        exchange(pid);
+    else if (is_killing)
         failed_count += kill(pid, SIGKILL) == 0;
     else
         refuse(pid);
@@ -245,6 +291,10 @@ int main(int argc, char **argv)
     is_sticky = *end == '+';
     is_killing = strcmp(argv[3], "kill") == 0;
     error_number = atoi(argv[3]);
+    if ((other = strchr(argv[3], '=')) != NULL) {
+        *other++ = 0;
+        exchanged = argv[3];
+    }
 
     root = fork();
     if (root == 0) {

@@ -25,7 +25,18 @@
 #define LIMIT_MEMORY "limit() { ulimit -v 300000; }\n"
 #endif
 
-/* ask NAME: what each program says of NAME.db, but for sites that are compared: those of an older one go by other rules.
+/* As JSON of one line: an assistant opens NAME.db. */
+#define OPEN_BY_ASSISTANT                                                                                              \
+    "{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"method\\\":\\\"tools/"                                              \
+    "call\\\",\\\"params\\\":{\\\"name\\\":\\\"open\\\",\\\"arguments\\\":"                                            \
+    "{\\\"path\\\":\\\"$1.db\\\"}}}"
+
+/* Programs with a database in their synopsis: those that ask and refuse below, by name. */
+static const char asked[] = "bundle check diff export ingest mcp report stack whatif";
+
+/* make NAME: checksums of all that is made of NAME.db for others: exports, a page, a bundle. But for view health, whose rows have
+ * no order: SQLite reads statistics of the file for its plans.
+ * ask NAME: what each program says of NAME.db, but for sites that are compared: those of an older one go by other rules.
  * refuse NAME TEXT: each refuses it in one line that holds TEXT. */
 static const char words[] = LIMIT_MEMORY
     "once() { (limit; timeout 60 \"$@\" 2>&1); echo \"status $?\"; }\n"
@@ -38,10 +49,22 @@ static const char words[] = LIMIT_MEMORY
     " sqlite3 all.db 'SELECT * FROM peak_by_site; SELECT * FROM leak_by_site'; } | sed \"s/<module>/main/; "
     "s/$1\\.db/DB/g; "
     "s/run\\.db/DB/g\"; }\n"
-    "refuse() { rm -f all.db; for words in \"$C $1.db --complete\" \"$C run.db --baseline $1.db\" \"$D $1.db run.db\""
+    "make() { cp $1.db same.db; for words in 'export pprof' 'export folded' 'export perfetto' 'export snapshot' "
+    "'export svg' report"
+    " bundle 'export --job-name j --run-name r parquet'; do rm -rf made; once ${C%check}$words same.db -o made; find "
+    "made -type f ! -path '*/health/*' | sort |"
+    " xargs -r cksum; done; }\n"
+    "refuse_open() { echo \"" OPEN_BY_ASSISTANT
+    "\" | (limit; timeout 60 ${C%check}mcp $1.db) >out 2>err; [ $? = 0 ] && ! [ -s err ] &&"
+    " [ $(wc -l <out) = 1 ] && grep -q '\"isError\":true\\|\"state\":\"failed\"' out && grep -q -- \"$2\" out || { cat "
+    "out err; return 9; }; "
+    "}\n"
+    "refuse() { rm -rf all.db made; refuse_open $1 \"$2\" || return 9; for words in \"${C%check}report $1.db -o made\""
+    " \"${C%check}export svg $1.db -o made\" \"${C%check}export --job-name j parquet $1.db -o made\" "
+    "\"${C%check}bundle $1.db -o made\" \"$C $1.db --complete\" \"$C run.db --baseline $1.db\" \"$D $1.db run.db\""
     " \"$D run.db $1.db\" \"$W $1.db\" \"${C%check}stack $1.db\" \"$I $1.db -o all.db\"; do (limit; timeout 60 $words) "
     ">out 2>err; s=$?;"
-    " [ $s = 1 -o $s = 4 ] && [ $(wc -l <err) = 1 ] && grep -q -- \"$2\" err && ! [ -e all.db ] ||"
+    " [ $s = 1 -o $s = 4 ] && [ $(wc -l <err) = 1 ] && grep -q -- \"$2\" err && ! [ -e all.db ] && ! [ -e made ] ||"
     " { echo \"$words: status $s\"; cat err; return 9; }; done; }\n";
 
 static void expect(const char *line)
@@ -58,13 +81,32 @@ static void set_up(void)
     expect(
         "$X $T/diff/trace.txt run.zst && $I --quiet run.zst && ask run >sound && grep -c status sound | grep -qx 7 &&"
         " ! grep -q 'status \\(2\\|4\\|124\\)' sound");
+    expect("make run >sound.made && [ $(grep -c 'status 0' sound.made) = 8 ]");
 }
+
+START_TEST(every_program_that_takes_a_database_is_asked)
+{
+    char line[512];
+
+    snprintf(line, sizeof line,
+             "for p in ${C%%check}*; do $p --help | sed '/^$/q' | grep -qE '( |\\[)(DB|A[.]db|INPUT)' && echo "
+             "${p##*-}; done |"
+             " sort | tr '\\n' ' ' >found; [ \"$(cat found)\" = '%s ' ] || { cat found; false; }",
+             asked);
+    expect(line);
+}
+END_TEST
 
 static void expect_same(const char *make)
 {
     expect("cp run.db bad.db");
     expect(make);
     expect("ask bad >got; cmp sound got || { diff sound got; false; }");
+}
+
+static void expect_same_made(void)
+{
+    expect("make bad >got; cmp sound.made got || { diff sound.made got; false; }");
 }
 
 static void expect_refusal(const char *make, const char *text)
@@ -90,6 +132,7 @@ START_TEST(views_of_the_file_are_not_asked)
     expect_same(EVERY_VIEW("WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x FROM c)", "max(x)", "FROM c"));
     expect_same(EVERY_VIEW("", "hex(zeroblob(499999999))", ""));
     expect_same(EVERY_VIEW("", "1", "FROM no_such_table"));
+    expect_same_made();
     expect_same("sqlite3 bad.db 'DROP VIEW peak; DROP VIEW z_heap_place; DROP VIEW leak_by_site'");
 }
 END_TEST
@@ -104,6 +147,7 @@ START_TEST(what_a_user_adds_is_not_touched)
         " CREATE INDEX my_index ON heap (name, abs(heap_id) + 1); CREATE INDEX my_part ON allocation (size_bytes)"
         " WHERE length(hex(zeroblob(400000000))) > 0 OR size_bytes > 0;"
         " ANALYZE; UPDATE sqlite_stat1 SET stat = \"1 1 1 1\"'");
+    expect_same_made();
     expect_same("sqlite3 bad.db 'PRAGMA journal_mode = WAL' >words");
 }
 END_TEST
@@ -355,6 +399,7 @@ int main(int argc, char **argv)
     shell_before(words, 120);
     tcase_set_timeout(tcase, 240);
     tcase_add_unchecked_fixture(tcase, set_up, shell_remove_folder);
+    tcase_add_test(tcase, every_program_that_takes_a_database_is_asked);
     tcase_add_test(tcase, views_of_the_file_are_not_asked);
     tcase_add_test(tcase, what_a_user_adds_is_not_touched);
     tcase_add_test(tcase, what_has_the_name_of_our_table_must_be_it);

@@ -7,6 +7,7 @@
 #include "tool/export/fleet.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -231,16 +232,15 @@ static nm_status make_top(const fleet *all, int *top, nm_error *err)
 {
     const char *name;
     int above = nm_door_folder_of(all->folder, &name);
+    nm_status status = NM_OK;
+    bool is_link;
 
-    if (above >= 0 && nm_door_make_folder_at(above, name, 0777) != 0 && errno != EEXIST) {
-        nm_status status = nm_fail_write(err, errno);
-
-        nm_io_close(above);
-        return status;
-    }
+    if (above < 0 || (nm_door_make_folder_at(above, name, 0777) != 0 && errno != EEXIST))
+        status = nm_fail_write(err, errno);
+    if (status == NM_OK)
+        status = nm_door_open_named(above, name, O_PATH | O_DIRECTORY, 0, &is_link, top, err);
     nm_io_close(above);
-    *top = nm_door_folder(all->folder);
-    return *top >= 0 ? NM_OK : nm_fail_write(err, errno);
+    return status;
 }
 
 static nm_status write_tables(fleet *all, source *from, int top, nm_error *err)

@@ -93,6 +93,26 @@ typedef struct draft {
     char temporary[NAME_MAX + 1]; /* its name until it is whole; empty: it is written to as it stands there */
 } draft;
 
+/* To what stands there, at once: a FIFO needs its reader now. What has become a file meanwhile is somebody else's; behind a link
+ * of the user's it is theirs. */
+static nm_status open_standing(int folder, const char *name, int *fd, nm_error *err)
+{
+    struct stat info;
+    bool is_link;
+    nm_status status =
+        nm_door_open_named(folder, name, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY, 0666, &is_link, fd, err);
+
+    if (status != NM_OK)
+        return status;
+    bool is_file = fstat(*fd, &info) != 0 || S_ISREG(info.st_mode);
+    if (is_file && !is_link)
+        status = nm_fail(err, NM_ERR_EXISTS, NM_NO_OFFSET, "has become another file");
+    else if (is_file && ftruncate(*fd, 0) != 0)
+        status = nm_fail_write(err, errno);
+    fcntl(*fd, F_SETFL, 0);
+    return status;
+}
+
 /* Is it a file, or nothing yet? A pipe, a device and a link stay where they are. */
 static bool is_replaced(int folder, const char *name)
 {
@@ -103,18 +123,12 @@ static bool is_replaced(int folder, const char *name)
 
 static nm_status begin_draft(const char *file, draft *out, nm_error *err)
 {
-    nm_status status;
-
     *out = (draft){.fd = -1};
     out->folder = nm_door_folder_of(file, &out->name);
     if (out->folder < 0)
         return nm_fail_errno(err, errno, "cannot open");
-    if (!is_replaced(out->folder, out->name)) { /* a FIFO needs its reader now */
-        status = nm_io_open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0666, &out->fd, err);
-        if (status == NM_OK)
-            fcntl(out->fd, F_SETFL, 0);
-        return status;
-    }
+    if (!is_replaced(out->folder, out->name))
+        return open_standing(out->folder, out->name, &out->fd, err);
     if (snprintf(out->temporary, sizeof out->temporary, "%s.%ld.tmp", out->name, (long)getpid()) >=
         (int)sizeof out->temporary)
         return nm_fail_errno(err, ENAMETOOLONG, "cannot open");

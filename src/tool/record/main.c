@@ -246,7 +246,7 @@ static nm_status append_recovered(const nm_trace_files *files, const trace_map *
     if (status == NM_OK && nm_io.fsync(fd) != 0)
         status = nm_fail_errno(err, errno, "cannot sync");
     if (status == NM_OK && is_torn)
-        nm_door_remove(last->path);
+        nm_door_take_back(last->path, last->fd);
     return status;
 }
 

@@ -21,6 +21,7 @@
 #include "base/spoken.h"
 #include "drain/output.h"
 #include "drain/parts.h"
+#include "drain/state.h"
 #include "trace/files.h"
 
 #define SUFFIXES_MAX   100000
@@ -50,12 +51,15 @@ static bool is_special_file(const char *name, bool *is_fifo)
 static nm_status open_special(const char *name, bool is_fifo, int *fd, nm_error *err)
 {
     struct stat info;
-    int reader = -1;
+    const char *base;
+    bool is_link;
+    int reader = -1, folder = nm_door_folder_of(name, &base);
 
     if (is_fifo)
-        nm_io_open(name, O_RDONLY | O_NONBLOCK, 0, &reader, NULL);
-    nm_status status = nm_io_open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0, fd, err);
+        nm_door_open_named(folder, base, O_RDONLY | O_NONBLOCK, 0, &is_link, &reader, NULL);
+    nm_status status = nm_door_open_named(folder, base, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0, &is_link, fd, err);
     nm_io_close(reader);
+    nm_io_close(folder);
     if (status == NM_OK && (fstat(*fd, &info) != 0 || !is_special(info.st_mode))) {
         nm_io_close(*fd);
         *fd = -1;
@@ -76,6 +80,19 @@ static nm_status claim_patiently(int fd, nm_error *err)
         status = nm_output_claim(fd, err);
     }
     return status;
+}
+
+/* What a killed recorder left in its rings is found by its trace alone: without that they would lie there until the machine is
+ * started again. Not those of one that lives, of whose trace this is a copy. */
+static void remove_rings_of(int fd)
+{
+    nm_session session;
+    struct stat info;
+
+    if (fd < 0 || fstat(fd, &info) != 0 || info.st_uid != geteuid() || info.st_nlink != 1)
+        return; /* whoever can read our trace can give a copy of it this name */
+    if (nm_state_find_session(fd, &session) && nm_state_look(&session, fd) == NM_STATE_KILLED)
+        nm_folder_remove(session.ring_folder);
 }
 
 /* Claims the file that is to go. *fd is -1 for a link, which is not followed. NM_END: another one is there by now. */
@@ -124,6 +141,8 @@ static nm_status replace_at(int folder, const char *name, int *fd, nm_error *err
         if (status != NM_ERR_EXISTS)
             break;
         status = claim_old(folder, name, &old, err);
+        if (status == NM_OK)
+            remove_rings_of(old);
         if (status == NM_OK && nm_door_remove_at(folder, name) != 0 && errno != ENOENT)
             status = take_over(errno, &old, fd, err);
         else if (status == NM_OK)
@@ -214,7 +233,12 @@ static void check_part(void *context, int folder, const char *part)
 
 static void remove_part(void *context, int folder, const char *part)
 {
+    int fd = -1;
+
     (void)context;
+    if (nm_door_open_at(folder, part, O_RDONLY | O_NONBLOCK, 0, &fd, NULL) == NM_OK)
+        remove_rings_of(fd);
+    nm_io_close(fd);
     nm_door_remove_at(folder, part);
 }
 

@@ -354,7 +354,7 @@ static void remove_output(const recording *work)
 {
     char *path = is_kept(work) ? nm_part_path((const char *)work->name.data, 0) : NULL;
 
-    nm_door_remove(path != NULL ? path : (const char *)work->name.data);
+    nm_door_take_back(path != NULL ? path : (const char *)work->name.data, work->fd);
     free(path);
 }
 

@@ -441,9 +441,12 @@ static void free_result(selfcheck_result *result)
 }
 
 /* Asked to end: nothing is left behind, and it ends as it was asked to. */
-static void end_by(int number, const char *file)
+static void end_by(int number, const char *file, int fd)
 {
-    nm_door_remove(file);
+    struct stat info;
+
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        nm_door_take_back(file, fd);
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -487,7 +490,7 @@ static int check_into(const record_options *options, const char *name, int fd)
     free_result(&check->result);
     free(check);
     if (ended_by != 0)
-        end_by(ended_by, name);
+        end_by(ended_by, name, fd);
     return status;
 }
 

@@ -251,11 +251,78 @@ START_TEST(a_path_is_resolved_once)
     FILE *file = nm_draft_file(&draft, "leak.csv");
     ck_assert_ptr_nonnull(file);
     ck_assert_int_eq(fclose(file) + unlink("folder") + symlink("../victim", "folder"), 0);
-    ck_assert_int_eq(nm_draft_publish_files(&draft, (char *[]){(char[]){"leak.csv"}}, 1, &err), NM_OK);
+    ck_assert_int_eq(nm_draft_publish_files(&draft, (char *[]){(char[]){"leak.csv"}}, 1, false, &err), NM_OK);
     nm_draft_end(&draft);
     ck_assert_int_eq(access("real/csv/leak.csv", F_OK), 0);
     ck_assert_uint_eq(count_files("real"), 1);
     ck_assert_uint_eq(count_files("../victim"), VICTIM_FILES);
+}
+END_TEST
+
+/* What stands in the victim's file after the name was opened to be written to, or "refused". */
+static const char *open_named(const char *name)
+{
+    static char text[32];
+    bool is_link;
+    int fd;
+
+    if (nm_door_open_named(AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC, 0600, &is_link, &fd, &err) != NM_OK)
+        return "refused";
+    snprintf(text, sizeof text, "%s %s", is_link ? "link" : "file",
+             nm_door_is_at(AT_FDCWD, "own", fd) ? "own" : "other");
+    nm_io_close(fd);
+    return text;
+}
+
+START_TEST(a_link_of_somebody_else_is_not_written_through)
+{
+    write_file("own", "own");
+    write_file("theirs", "theirs");
+    ck_assert_int_eq(symlink("own", "mine") + symlink("theirs", "foreign") + symlink("made", "loose"), 0);
+    ck_assert_str_eq(open_named("own"), "file own");
+    ck_assert_str_eq(open_named("mine"), "link own");
+    ck_assert_str_eq(open_named("loose"), "link other");
+    ck_assert_int_eq(access("made", F_OK), 0);
+    ck_assert_str_eq(open_named("/dev/fd/2"), "link other"); /* a link of the kernel's, which leads to no path */
+    if (geteuid() != 0 || lchown("foreign", NOBODY, NOBODY) != 0)
+        return;
+    ck_assert_str_eq(open_named("foreign"), "refused");
+    ck_assert_str_eq(err.text, "is a link of another user, which is not followed");
+}
+END_TEST
+
+START_TEST(what_is_taken_back_is_what_is_open)
+{
+    int fd = -1;
+
+    write_file("own", "own");
+    write_file("other", "other");
+    ck_assert_int_eq(nm_io_open("own", O_RDONLY, 0, &fd, &err), NM_OK);
+    ck_assert_int_eq(rename("own", "moved") + rename("other", "own"), 0);
+    nm_door_take_back("own", fd);
+    ck_assert_int_eq(access("own", F_OK), 0);
+    nm_door_take_back("moved", fd);
+    ck_assert_int_eq(access("moved", F_OK), -1);
+    nm_io_close(fd);
+}
+END_TEST
+
+START_TEST(files_that_have_come_meanwhile_stay)
+{
+    nm_draft draft;
+    struct stat info;
+
+    ck_assert_int_eq(nm_draft_begin_folder("csv", &draft, &err), NM_OK);
+    FILE *file = nm_draft_file(&draft, "leak.csv");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fclose(file) + mkdir("csv", 0755), 0);
+    write_file("csv/leak.csv", "theirs");
+    ck_assert_int_eq(nm_draft_publish_files(&draft, (char *[]){(char[]){"leak.csv"}}, 1, false, &err), NM_ERR_EXISTS);
+    ck_assert_int_eq(stat("csv/leak.csv", &info), 0);
+    ck_assert_int_eq(info.st_size, 6);
+    ck_assert_int_eq(nm_draft_publish_files(&draft, (char *[]){(char[]){"leak.csv"}}, 1, true, &err), NM_OK);
+    ck_assert_int_eq(stat("csv/leak.csv", &info) + (int)info.st_size, 0);
+    nm_draft_end(&draft);
 }
 END_TEST
 
@@ -356,6 +423,9 @@ TEST_SUITE(test_door)
     tcase_add_test(tests, what_is_swept_is_ours_and_marked);
     tcase_add_test(tests, a_draft_that_was_exchanged_is_not_published);
     tcase_add_test(tests, a_path_is_resolved_once);
+    tcase_add_test(tests, a_link_of_somebody_else_is_not_written_through);
+    tcase_add_test(tests, what_is_taken_back_is_what_is_open);
+    tcase_add_test(tests, files_that_have_come_meanwhile_stay);
     tcase_add_test(tests, no_name_below_a_folder_is_followed);
     tcase_add_test(tests, what_is_handed_over_is_what_was_held);
     suite_add_tcase(suite, tests);
