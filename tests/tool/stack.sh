@@ -181,4 +181,11 @@ done
 "$stack" loop.db 3 | grep -qx '    ??' || fail "a frame that is not there is not shown as one"
 [ "$(timeout 60 sqlite3 loop.db 'SELECT stack_id, depth, length(text) > 0 FROM stack_text WHERE stack_id < 5' | tr '\n' ' ')" = \
     '1|4096|1 2|1|1 3|4096|1 4|4096|1 ' ] || fail "view stack_text has no end, or another"
+
+# Wrong usage; and no limit to the rows.
+expect 2 <<<'npumem-stack: no database (--help says more)'
+expect 2 '' <<<'npumem-stack: no database (--help says more)'
+expect 2 run.db '' <<<'npumem-stack: the site has no name (--help says more)'
+"$stack" run.db peak --top 100 >out 2>&1
+expect 0 run.db peak --top 0 <<<"$(cat out)"
 [ $failures = 0 ] || exit 1
