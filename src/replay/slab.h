@@ -16,9 +16,9 @@ typedef struct nm_slab {
     struct nm_slab_chunk *chunks; /* owned */
 } nm_slab;
 
-void *nm_slab_take(nm_slab *slab, nm_error *err); /* zeroed; NULL and *err filled when memory is out */
+void *nm_slab_take(nm_slab *slab, nm_error *err);       /* zeroed; NULL and *err filled when memory is out */
 void *nm_slab_take_as_is(nm_slab *slab, nm_error *err); /* the same, not zeroed: for who fills all of it */
-void nm_slab_give(nm_slab *slab, void *item);     /* NULL is fine */
-void nm_slab_free(nm_slab *slab);                 /* all items have been given back */
+void nm_slab_give(nm_slab *slab, void *item);           /* NULL is fine */
+void nm_slab_free(nm_slab *slab);                       /* all items have been given back */
 
 #endif

@@ -31,7 +31,7 @@ typedef struct nm_waiting_row {
 
 typedef struct nm_waiting_rows { /* of one heap; a zeroed one is empty */
     uint64_t heap_id;
-    nm_buffer packed; /* some 80 bytes a row (rows/packed.h) */
+    nm_buffer packed; /* 60 to 80 bytes a row (rows/packed.h) */
     size_t count;
     size_t count_kept; /* after the last look through them */
 } nm_waiting_rows;
