@@ -403,7 +403,7 @@ END_TEST
 START_TEST(less_detail_is_named_above_five_million_events)
 {
     static const char line[] =
-        "npumem-ingest: m.db: all rows of 5.0 M events; --detail live has the same answers in a few "
+        "npumem-ingest: m.db: all rows of 5,000,001 events; --detail live has the same answers in a few "
         "megabytes, --window A..B all rows of a stretch\n";
 
     expect("$T $C/leak/trace.txt one.zst && $I one.zst -o x.db >text 2>said && ! grep detail said", 0, "");
