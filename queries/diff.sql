@@ -92,17 +92,17 @@ WITH
         UNION ALL
         SELECT
             4,
-            allocation.heap_id,
-            allocation.stack_id,
-            allocation.alloc_seq IS NULL AND allocation.stack_id IS NULL,
-            sum(allocation.size_bytes)
-        FROM main.allocation
-        JOIN run_heap ON run_heap.heap_id = allocation.heap_id
+            z_allocation.heap_id,
+            z_allocation.stack_id,
+            z_allocation.alloc_seq IS NULL AND z_allocation.stack_id IS NULL,
+            sum(z_allocation.size_bytes)
+        FROM main.z_allocation
+        JOIN run_heap ON run_heap.heap_id = z_allocation.heap_id
         JOIN run_mark ON run_mark.process_id = run_heap.process_id
         WHERE :at IS NOT NULL
-            AND coalesce(allocation.alloc_seq, -1) <= run_mark.seq
-            AND (allocation.free_seq IS NULL OR allocation.free_seq > run_mark.seq)
-        GROUP BY allocation.heap_id, allocation.stack_id, allocation.alloc_seq IS NULL AND allocation.stack_id IS NULL
+            AND coalesce(z_allocation.alloc_seq, -1) <= run_mark.seq
+            AND (z_allocation.free_seq IS NULL OR z_allocation.free_seq > run_mark.seq)
+        GROUP BY z_allocation.heap_id, z_allocation.stack_id, z_allocation.alloc_seq IS NULL AND z_allocation.stack_id IS NULL
     ),
     run_row (moment, rank, level, size_basis, path, function, line, bytes) AS (
         SELECT
@@ -201,17 +201,17 @@ WITH
         UNION ALL
         SELECT
             4,
-            allocation.heap_id,
-            allocation.stack_id,
-            allocation.alloc_seq IS NULL AND allocation.stack_id IS NULL,
-            sum(allocation.size_bytes)
-        FROM base.allocation
-        JOIN base_heap ON base_heap.heap_id = allocation.heap_id
+            z_allocation.heap_id,
+            z_allocation.stack_id,
+            z_allocation.alloc_seq IS NULL AND z_allocation.stack_id IS NULL,
+            sum(z_allocation.size_bytes)
+        FROM base.z_allocation
+        JOIN base_heap ON base_heap.heap_id = z_allocation.heap_id
         JOIN base_mark ON base_mark.process_id = base_heap.process_id
         WHERE :at IS NOT NULL
-            AND coalesce(allocation.alloc_seq, -1) <= base_mark.seq
-            AND (allocation.free_seq IS NULL OR allocation.free_seq > base_mark.seq)
-        GROUP BY allocation.heap_id, allocation.stack_id, allocation.alloc_seq IS NULL AND allocation.stack_id IS NULL
+            AND coalesce(z_allocation.alloc_seq, -1) <= base_mark.seq
+            AND (z_allocation.free_seq IS NULL OR z_allocation.free_seq > base_mark.seq)
+        GROUP BY z_allocation.heap_id, z_allocation.stack_id, z_allocation.alloc_seq IS NULL AND z_allocation.stack_id IS NULL
     ),
     base_row (moment, rank, level, size_basis, path, function, line, bytes) AS (
         SELECT

@@ -2,7 +2,7 @@
 
 -- catalog: large, not in csv
 CREATE VIEW allocation_detail (
-    -- Every single allocation in words: when, where, by whom and how; segments are left out. As long as table allocation: ask
+    -- Every single allocation in words: when, where, by whom and how; segments are left out. As long as view allocation: ask
     -- with a WHERE.
     -- A list of allocations: empty where input.detail is 'none', and of those that were live at moments where it is 'live'.
     --
@@ -67,7 +67,7 @@ CREATE VIEW allocation_detail (
     cost_ns,
     -- Number of the whole stack. NULL: none was recorded.
     stack_id,
-    -- Number of the driver allocation that carries it, in table allocation. NULL: none, or not known.
+    -- Number of the driver allocation that carries it, in view allocation. NULL: none, or not known.
     segment_id
 ) AS
 SELECT

@@ -1,4 +1,4 @@
--- Where in table allocation the rows of a time stand.
+-- Where in view allocation the rows of a time stand.
 
 CREATE TABLE z_birth_part (
     -- Allocations of each heap by parts of 4,096 numbers of rows: between which places and times they were born and ended. What
@@ -10,9 +10,9 @@ CREATE TABLE z_birth_part (
     -- 1: one allocation that lived long, by the number of events; 0: a part.
     is_long INTEGER NOT NULL,
     -- Its first row.
-    first_id INTEGER NOT NULL REFERENCES allocation (allocation_id),
+    first_id INTEGER NOT NULL REFERENCES z_allocation (allocation_id),
     -- Its last one.
-    last_id INTEGER NOT NULL REFERENCES allocation (allocation_id),
+    last_id INTEGER NOT NULL REFERENCES z_allocation (allocation_id),
     -- Place of the first birth in the order of events. NULL: something was there before the recording began.
     first_seq INTEGER,
     -- Place of the last birth. NULL: all of it was there before.

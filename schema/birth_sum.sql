@@ -1,7 +1,7 @@
--- What each stack allocated, as table allocation has it.
+-- What each stack allocated, as view allocation has it.
 
 CREATE TABLE z_birth_sum (
-    -- Rows of table allocation that were born in the recording, by heap and stack: with what cuts of mappings left over, without
+    -- Rows of view allocation that were born in the recording, by heap and stack: with what cuts of mappings left over, without
     -- segments. Read by the query allocated_between.
     --
     -- The heap.

@@ -34,7 +34,7 @@ CREATE TABLE z_blocker_sample (
     -- When that was. Unit: nanoseconds since the recording began. NULL: not known.
     oldest_ns INTEGER,
     -- The block that holds most free bytes. NULL: not known, or of the rest.
-    worst_allocation_id INTEGER REFERENCES allocation (allocation_id),
+    worst_allocation_id INTEGER REFERENCES z_allocation (allocation_id),
     -- Its first address; views show it as hexadecimal text. NULL: of the rest.
     worst_address INTEGER,
     -- Its size. Unit: bytes. NULL: of the rest.

@@ -7,7 +7,7 @@ CREATE TABLE z_left_out (
     -- The input.
     input_id INTEGER PRIMARY KEY REFERENCES input (input_id),
     -- Number of its last allocation, here or not. NULL: it has none.
-    last_allocation_id INTEGER REFERENCES allocation (allocation_id),
+    last_allocation_id INTEGER REFERENCES z_allocation (allocation_id),
     -- Number of its last copy, here or not. NULL: it has none.
     last_copy_id INTEGER REFERENCES copy (copy_id),
     -- Number of its last operation, here or not. NULL: it has none.

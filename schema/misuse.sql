@@ -38,7 +38,7 @@ CREATE TABLE anomaly (
     -- NULL: no size is part of it.
     size_bytes INTEGER,
     -- The allocation that it is about. NULL: none.
-    allocation_id INTEGER REFERENCES allocation (allocation_id),
+    allocation_id INTEGER REFERENCES z_allocation (allocation_id),
     -- The copy that it is about. NULL: none.
     copy_id INTEGER REFERENCES copy (copy_id),
     -- Where it happened. NULL: no stack was recorded.

@@ -20,7 +20,7 @@ INSERT INTO z_miss_cause VALUES
     (1, 'cold'), (2, 'growth'), (3, 'after_flush'), (4, 'pending_free'), (5, 'fragmentation');
 
 CREATE TABLE z_pool_miss (
-    -- Each request for which a pool had to grow, in order. The row of table allocation with this alloc_seq has the rest.
+    -- Each request for which a pool had to grow, in order. The row of view allocation with this alloc_seq has the rest.
     --
     -- Place in the order of events.
     seq INTEGER NOT NULL,

@@ -13,7 +13,7 @@ CREATE TABLE z_largest_cache (
 -- catalog: large, not counted
 CREATE VIEW serving_moment (
     -- As view serving_budget, but of two moments of each process with a KV cache, by what was live then: the first mark behind the
-    -- last of the largest blocks of its KV cache, and its first failed request. Summed up of table allocation;
+    -- last of the largest blocks of its KV cache, and its first failed request. Summed up of view allocation;
     -- not of inputs that do not have what was live then.
     --
     -- begin process

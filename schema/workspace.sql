@@ -10,7 +10,7 @@ CREATE TABLE workspace (
     operation_id INTEGER REFERENCES operation (operation_id),
     -- The block that the workspace lay in, whole. NULL: no recorded block held it, or another thread ran the operator
     -- than allocated the block and it is not certain that this is still the one.
-    allocation_id INTEGER REFERENCES allocation (allocation_id),
+    allocation_id INTEGER REFERENCES z_allocation (allocation_id),
     -- The thread that ran the operator. NULL: not known.
     thread_id INTEGER REFERENCES thread (thread_id),
     -- Stream that it ran on. NULL: not known.

@@ -66,17 +66,17 @@ $1_part (moment, heap_id, stack_id, is_baseline, bytes) AS (
     UNION ALL
     SELECT
         4,
-        allocation.heap_id,
-        allocation.stack_id,
-        allocation.alloc_seq IS NULL AND allocation.stack_id IS NULL,
-        sum(allocation.size_bytes)
-    FROM $2.allocation
-    JOIN $1_heap ON $1_heap.heap_id = allocation.heap_id
+        z_allocation.heap_id,
+        z_allocation.stack_id,
+        z_allocation.alloc_seq IS NULL AND z_allocation.stack_id IS NULL,
+        sum(z_allocation.size_bytes)
+    FROM $2.z_allocation
+    JOIN $1_heap ON $1_heap.heap_id = z_allocation.heap_id
     JOIN $1_mark ON $1_mark.process_id = $1_heap.process_id
     WHERE :at IS NOT NULL
-        AND coalesce(allocation.alloc_seq, -1) <= $1_mark.seq
-        AND (allocation.free_seq IS NULL OR allocation.free_seq > $1_mark.seq)
-    GROUP BY allocation.heap_id, allocation.stack_id, allocation.alloc_seq IS NULL AND allocation.stack_id IS NULL
+        AND coalesce(z_allocation.alloc_seq, -1) <= $1_mark.seq
+        AND (z_allocation.free_seq IS NULL OR z_allocation.free_seq > $1_mark.seq)
+    GROUP BY z_allocation.heap_id, z_allocation.stack_id, z_allocation.alloc_seq IS NULL AND z_allocation.stack_id IS NULL
 ),
 $1_row (moment, rank, level, size_basis, path, function, line, bytes) AS (
     SELECT

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows of table allocation as a page has them: blocks, by column, with the names that go with them. They are read in the order in which
+ * Rows of view allocation as a page has them: blocks, by column, with the names that go with them. They are read in the order in which
  * they lie in the file, without joins and without sorting, for there are millions of them; what is joined to them is small, and is
  * looked up here.
  *

@@ -18,13 +18,13 @@
 /* What carries them. */
 static const char carriers_sql[] =
     "INSERT OR IGNORE INTO less_kept WITH RECURSIVE carrier (id) AS (SELECT a.segment_id FROM less_kept AS k"
-    " JOIN source.allocation AS a ON a.allocation_id = k.allocation_id UNION SELECT a.segment_id FROM carrier"
-    " JOIN source.allocation AS a ON a.allocation_id = carrier.id)"
-    " SELECT a.allocation_id FROM carrier JOIN source.allocation AS a ON a.allocation_id = carrier.id";
+    " JOIN source.z_allocation AS a ON a.allocation_id = k.allocation_id UNION SELECT a.segment_id FROM carrier"
+    " JOIN source.z_allocation AS a ON a.allocation_id = carrier.id)"
+    " SELECT a.allocation_id FROM carrier JOIN source.z_allocation AS a ON a.allocation_id = carrier.id";
 
 /* Inputs with less have no rows in the others: of those go all, or, where all inputs stay as they are, none. */
 static const char conditions_sql[] =
-    "INSERT INTO less_condition SELECT owner, condition FROM (SELECT 'allocation' AS owner,"
+    "INSERT INTO less_condition SELECT owner, condition FROM (SELECT 'z_allocation' AS owner,"
     " 'allocation_id IN (SELECT allocation_id FROM temp.less_kept)' AS condition UNION ALL SELECT 'copy', '0'"
     " UNION ALL SELECT 'workspace', '0' UNION ALL SELECT 'z_stream_call', '0') WHERE EXISTS (SELECT 1 FROM less_input)";
 
@@ -34,7 +34,7 @@ static const char conditions_sql[] =
     "), " left_out_count " FROM less_input AS i;"
 
 static const char only_last_sql[] = ONLY_LAST_OF(
-    "allocation", "allocation_id", "(SELECT count(*) FROM source.allocation) - (SELECT count(*) FROM less_kept)")
+    "z_allocation", "allocation_id", "(SELECT count(*) FROM source.z_allocation) - (SELECT count(*) FROM less_kept)")
     ONLY_LAST_OF("copy", "copy_id", "0") ONLY_LAST_OF("operation", "operation_id", "0")
         ONLY_LAST_OF("z_stream_call", "stream_call_id", "0") ONLY_LAST_OF("workspace", "workspace_id", "0");
 
@@ -45,14 +45,15 @@ static const char only_last_sql[] = ONLY_LAST_OF(
     " AS id, " LEFT_OUT(table) " AS is_left_out FROM source." table " AS a" joins                                      \
                                ") AS i WHERE i.input_id IN (SELECT input_id FROM less_input)"                          \
                                " GROUP BY i.input_id;"
-#define LEFT_OUT(table) "('" table "' = 'allocation' AND a.rowid NOT IN (SELECT allocation_id FROM less_kept))"
+#define LEFT_OUT(table) "('" table "' = 'z_allocation' AND a.rowid NOT IN (SELECT allocation_id FROM less_kept))"
 #define OF_ITS_PROCESS  " LEFT JOIN source.process AS p ON p.process_id = a.process_id"
 
-static const char last_sql[] = LAST_OF("allocation", "allocation_id", PLACES) LAST_OF("copy", "copy_id", OF_ITS_PROCESS)
-    LAST_OF("operation", "operation_id", OF_ITS_PROCESS) LAST_OF("z_stream_call", "stream_call_id", OF_ITS_PROCESS)
-        LAST_OF("workspace", "workspace_id",
-                " LEFT JOIN source.operation AS o ON o.operation_id = a.operation_id"
-                " LEFT JOIN source.process AS p ON p.process_id = o.process_id");
+static const char last_sql[] =
+    LAST_OF("z_allocation", "allocation_id", PLACES) LAST_OF("copy", "copy_id", OF_ITS_PROCESS)
+        LAST_OF("operation", "operation_id", OF_ITS_PROCESS) LAST_OF("z_stream_call", "stream_call_id", OF_ITS_PROCESS)
+            LAST_OF("workspace", "workspace_id",
+                    " LEFT JOIN source.operation AS o ON o.operation_id = a.operation_id"
+                    " LEFT JOIN source.process AS p ON p.process_id = o.process_id");
 
 /* The larger of what was known and what was seen, moved up as the rows were; NULL: there is none. */
 #define LAST(column, table)                                                                                            \
@@ -62,14 +63,14 @@ static const char last_sql[] = LAST_OF("allocation", "allocation_id", PLACES) LA
 
 static const char note_sql[] =
     "INSERT OR REPLACE INTO main.z_left_out SELECT " NEW_INPUT
-    ", " LAST("last_allocation_id", "allocation") ", " LAST("last_copy_id", "copy") ", " LAST(
+    ", " LAST("last_allocation_id", "z_allocation") ", " LAST("last_copy_id", "copy") ", " LAST(
         "last_operation_id",
         "operation") ", " LAST("last_workspace_id",
                                "workspace") ", " LAST("last_stream_call_id",
                                                       "z_stream_call") ","
                                                                        " coalesce(l.allocation_count, 0) + "
                                                                        "coalesce((SELECT left_out_count FROM less_last "
-                                                                       "AS s WHERE s.owner = 'allocation'"
+                                                                       "AS s WHERE s.owner = 'z_allocation'"
                                                                        " AND s.input_id = i.input_id), 0) FROM "
                                                                        "less_input AS i LEFT JOIN source.z_left_out AS "
                                                                        "l ON l.input_id = i.input_id";

@@ -5,5 +5,5 @@ SELECT
     end_kind AS end_code,
     alloc_seq,
     free_seq
-FROM source.allocation
+FROM source.z_allocation
 ORDER BY allocation_id;

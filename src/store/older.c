@@ -22,6 +22,9 @@
     " coalesce(o.process_id, (SELECT h.process_id FROM older.heap AS h WHERE h.heap_id = o.heap_id),"                  \
     " (SELECT d.process_id FROM older.device AS d WHERE d.device_id = o.device_id))),"                                 \
     " (SELECT min(i.input_id) FROM older.input AS i))'"                                                                \
+    " WHEN 'z_allocation.lived_ns' THEN 'o.free_ns - coalesce(o.alloc_ns, 0)'"                                         \
+    " WHEN 'z_allocation.stream_number' THEN printf('(SELECT s.stream_number FROM \"%%w\".z_stream_number AS s WHERE"  \
+    " s.heap_id IS o.heap_id AND s.stream = o.stream)', :to)"                                                          \
     " ELSE CASE WHEN n.name = 'input' AND c.name GLOB '*_basis' THEN '''exact''' WHEN c.\"notnull\" THEN '0' ELSE "    \
     "'NULL' END END"
 
@@ -38,21 +41,30 @@ static const char copies_sql[] =
     " WHERE n.type = 'table' AND n.name <> 'meta' GROUP BY n.name ORDER BY n.rowid";
 
 static const char missing_sql[] =
-    "SELECT n.name FROM \"%w\".sqlite_master AS n WHERE n.type = 'table' AND n.name NOT GLOB 'z_*'"
+    "SELECT CASE n.name WHEN 'z_allocation' THEN 'allocation' ELSE n.name END AS name FROM \"%w\".sqlite_master AS n "
+    "WHERE n.type = 'table' AND (n.name NOT GLOB 'z_*' OR n.name = "
+    "'z_allocation')"
     " AND n.name NOT IN ('finding', 'finding_group', 'evidence', 'minimum') AND NOT EXISTS "
     "(SELECT 1"
-    " FROM older.sqlite_master AS o WHERE o.name = n.name AND o.type = 'table' AND o.rootpage > 0"
+    " FROM older.sqlite_master AS o WHERE o.name = CASE n.name WHEN 'z_allocation' THEN 'allocation' ELSE n.name END "
+    "AND o.type = 'table' AND o.rootpage > 0"
     " AND o.sql LIKE 'CREATE TABLE %%') ORDER BY n.rowid LIMIT 1";
 
 /* What a user may have changed is the old one's. */
 static const char facts_sql[] = "DELETE FROM \"%w\".plumbing; DELETE FROM \"%w\".z_threshold;"
                                 "INSERT OR IGNORE INTO \"%w\".meta SELECT key, value FROM older.meta";
 
+/* What rows of allocations name by a number. Nothing is asked but columns that are stored. */
+static const char streams_sql[] =
+    "SELECT printf('INSERT INTO \"%%w\".z_stream_number (heap_id, stream) SELECT DISTINCT heap_id, stream FROM"
+    " older.allocation WHERE typeof(stream) = ''integer''', %Q) WHERE (SELECT count(*) FROM"
+    " pragma_table_info('allocation', 'older') AS c WHERE c.name IN ('heap_id', 'stream')) = 2";
+
 /* Nothing is known of where rows stand: they may be anywhere, and what is asked of them reads all. The last of the largest blocks of a KV
  * cache is found among them. */
 static const char births_sql[] =
     "INSERT INTO \"%w\".z_birth_part SELECT h.heap_id, 0, 1, a.last_id, NULL, 9223372036854775807, NULL, NULL, NULL, 1"
-    " FROM \"%w\".heap AS h CROSS JOIN (SELECT max(l.allocation_id) AS last_id FROM \"%w\".allocation AS l) AS a"
+    " FROM \"%w\".heap AS h CROSS JOIN (SELECT max(l.allocation_id) AS last_id FROM \"%w\".z_allocation AS l) AS a"
     " WHERE a.last_id IS NOT NULL; INSERT INTO \"%w\".z_block_size SELECT h.heap_id, NULL, 0, 0, 0, 0, 0, 0"
     " FROM \"%w\".heap AS h; INSERT INTO \"%w\".z_largest_cache SELECT process_id, seq FROM (SELECT h.process_id AS "
     "process_id,"
@@ -114,6 +126,7 @@ static nm_status find_missing(sqlite3 *db, const char *to, nm_error *err)
 
 nm_status nm_older_copy(sqlite3 *db, const char *to, bool has_large, nm_error *err)
 {
+    char *streams = sqlite3_mprintf(streams_sql, to);
     char *facts = sqlite3_mprintf(facts_sql, to, to, to),
          *births = sqlite3_mprintf(births_sql, to, to, to, to, to, to, to, to, to);
     nm_status status = nm_schema_create_in(db, to, err);
@@ -122,11 +135,14 @@ nm_status nm_older_copy(sqlite3 *db, const char *to, bool has_large, nm_error *e
         status = find_missing(db, to, err);
     if (status == NM_OK)
         status = nm_db_exec(db, facts, err);
+    if (status == NM_OK && has_large)
+        status = nm_db_exec_each(db, streams, err);
     if (status == NM_OK)
         status = copy_tables(db, to, has_large, err);
     if (status == NM_OK)
         status = nm_db_exec(db, births, err);
     sqlite3_free(births);
+    sqlite3_free(streams);
     sqlite3_free(facts);
     return status;
 }

@@ -54,7 +54,7 @@ nm_status nm_prune(sqlite3 *db, nm_retention retention, nm_error *err)
     if (retention == NM_RETENTION_ALL)
         return NM_OK;
     if (retention == NM_RETENTION_NONE)
-        status = nm_db_exec(db, "DELETE FROM allocation", err);
+        status = nm_db_exec(db, "DELETE FROM z_allocation", err);
     if (status == NM_OK)
         status = nm_db_exec(db, births_sql, err);
     return status == NM_OK ? prune_unnamed(db, "operation", window_sql, 0, INT64_MAX, err) : status;

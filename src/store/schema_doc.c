@@ -106,7 +106,8 @@ static void take_lines(schema_page *page, const char *sql)
 
         if (strncmp(text, "--", 2) == 0)
             take_comment(page, text + 2, length - (size_t)(text - line) - 2);
-        else if (isalpha((unsigned char)*text) && strncmp(text, "PRIMARY KEY", 11) != 0)
+        else if (isalpha((unsigned char)*text) && strncmp(text, "PRIMARY KEY", 11) != 0 &&
+                 strncmp(text, "UNIQUE", 6) != 0)
             take_column(page, text);
     }
 }

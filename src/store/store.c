@@ -158,7 +158,7 @@ static nm_status check_references(sqlite3 *db, nm_error *err)
                                       "SELECT m.name FROM sqlite_master AS m WHERE m.type = 'table' AND m.name NOT IN "
                                       "(" NM_LARGE_TABLES_SQL ", 'z_left_out') AND EXISTS"
                                       " (SELECT 1 FROM pragma_foreign_key_check(m.name) AS k WHERE k.parent NOT IN"
-                                      " ('allocation', 'copy') OR NOT EXISTS (SELECT 1 FROM z_left_out))",
+                                      " ('z_allocation', 'copy') OR NOT EXISTS (SELECT 1 FROM z_left_out))",
                                       &table, err);
 
     if (status == NM_OK && table != NULL)

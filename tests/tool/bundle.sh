@@ -38,7 +38,7 @@ unpack() {
 views() {
     sqlite3 -safe "$1" "SELECT printf('SELECT ''%w'', %s FROM %w;', v.name, group_concat(printf('\"%w\"', c.name), ', '), v.name)
         FROM sqlite_master AS v JOIN pragma_table_info(v.name) AS c WHERE v.type = 'view'
-        AND v.name NOT IN ('catalog', 'allocation_detail') AND NOT (v.name = 'completeness' AND c.name = 'detail')
+        AND v.name NOT IN ('catalog', 'allocation', 'allocation_detail') AND NOT (v.name = 'completeness' AND c.name = 'detail')
         GROUP BY v.name" >ask.sql
     sqlite3 -safe "$1" <ask.sql | sort >"$2" || fail "$1 cannot be asked"
 }

@@ -81,7 +81,7 @@ def main(database, folder, kind=""):
     names = USUAL
     if kind == "all":
         names = TOLD + [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'view'")
-                        if not name.startswith("z_") and name not in ("allocation_detail", "stack_text")]
+                        if not name.startswith("z_") and name not in ("allocation", "allocation_detail", "stack_text")]
     found = sorted(os.listdir(folder))
     if found != sorted(name + ".csv" for name in names):
         print("the files are", found)

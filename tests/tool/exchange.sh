@@ -37,7 +37,7 @@ for text in "$@"; do
             status=$?
             [ "$status" = 0 ] || [ "$status" = 3 ] || fail "$reader does not read what $writer wrote ($name): $status"
             sqlite3 "$db" "UPDATE input SET path = ''" .dump >"$db.sql" 2>&1 || fail "$db is no database"
-            grep -q 'INSERT INTO allocation ' "$db.sql" || fail "$db has no allocations"
+            grep -q 'INSERT INTO z_allocation ' "$db.sql" || fail "$db has no allocations"
             expected=${expected:-$db.sql}
             cmp "$expected" "$db.sql" || fail "$name: written by $writer, read by $reader: other rows"
         done

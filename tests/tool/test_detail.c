@@ -30,7 +30,7 @@
 static const char *const lists[] = {"outstanding", "leak", "serving_moment", "stack_sum", NULL};
 
 /* What tells of the rows that are there: not the same with another detail. */
-static const char *const of_rows[] = {"allocation_detail", "catalog", NULL};
+static const char *const of_rows[] = {"allocation", "allocation_detail", "catalog", NULL};
 
 static void expect(const char *line, int exit_code, const char *error_part)
 {

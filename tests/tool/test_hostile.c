@@ -144,7 +144,7 @@ START_TEST(what_a_user_adds_is_not_touched)
         " b DEFAULT (hex(zeroblob(400000000)))); PRAGMA ignore_check_constraints = ON; INSERT INTO mine (a, b)"
         " VALUES (1, 2), (3, 4); CREATE VIEW my_view AS WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x FROM"
         " c) SELECT x FROM c; CREATE TRIGGER my_trigger AFTER INSERT ON heap BEGIN DELETE FROM heap; END;"
-        " CREATE INDEX my_index ON heap (name, abs(heap_id) + 1); CREATE INDEX my_part ON allocation (size_bytes)"
+        " CREATE INDEX my_index ON heap (name, abs(heap_id) + 1); CREATE INDEX my_part ON z_allocation (size_bytes)"
         " WHERE length(hex(zeroblob(400000000))) > 0 OR size_bytes > 0;"
         " ANALYZE; UPDATE sqlite_stat1 SET stat = \"1 1 1 1\"'");
     expect_same_made();
@@ -271,7 +271,7 @@ static void grow_tree(const char *table)
 
 START_TEST(a_tree_that_never_ends_is_refused)
 {
-    static const char *const tables[] = {"input", "process", "z_heap_sum", "allocation"};
+    static const char *const tables[] = {"input", "process", "z_heap_sum", "z_allocation"};
 
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         expect("cp run.db bad.db");

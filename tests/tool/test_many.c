@@ -18,8 +18,8 @@
 
 #define RANK_COUNT 64
 
-/* Views and columns that are of several inputs at once, by what they are for. */
-static const char *const combining_views[] = {"catalog", "rank_imbalance", NULL};
+/* Views and columns that are of several inputs at once, by what they are for; and the rows that allocation_detail has in words. */
+static const char *const combining_views[] = {"catalog", "rank_imbalance", "allocation", NULL};
 static const struct {
     const char *view, *column;
 } combining_columns[] = {{"z_rank_summary", "process_count"},
@@ -340,9 +340,9 @@ START_TEST(a_database_is_not_believed)
         {"ALTER TABLE step ADD COLUMN more", "its table step is not the same"},
         {"DROP TABLE usage", "its table usage is not the same"},
         {"UPDATE heap_level SET name = 'x' WHERE level = 1", "its table heap_level has other words"},
-        {"UPDATE allocation SET heap_id = 99 WHERE allocation_id = 1",
-         "allocation.heap_id names rows that are not there"},
-        {"UPDATE allocation SET thread_id = -1 WHERE allocation_id = 1", "allocation.thread_id names rows"},
+        {"UPDATE z_allocation SET heap_id = 99 WHERE allocation_id = 1",
+         "z_allocation.heap_id names rows that are not there"},
+        {"UPDATE z_allocation SET thread_id = -1 WHERE allocation_id = 1", "z_allocation.thread_id names rows"},
         {"UPDATE stack SET frame_id = 'x' WHERE stack_id = 1", "stack.frame_id names rows"},
         {"UPDATE process SET process_id = 1 << 60", "table process has a row of number"},
         {"DELETE FROM input", "has no input"},

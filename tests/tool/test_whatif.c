@@ -257,7 +257,7 @@ START_TEST(a_database_answers_as_its_trace_does)
     expect("$W --csv trace.csv grow.zst", 4, "trace.csv: is already there");
     expect("$W --csv trace.csv --force grow.zst && head -1 trace.csv | grep -q '^setting,capacity_bytes,'", 0, NULL);
     expect("$W --csv /no/such/folder/x grow.zst", 4, "x: ");
-    expect("sqlite3 grow.db 'DELETE FROM allocation' && $W grow.db", 4, "no rows of allocations");
+    expect("sqlite3 grow.db 'DELETE FROM z_allocation' && $W grow.db", 4, "no rows of allocations");
     expect("sqlite3 other.db 'CREATE TABLE t (a)' && $W other.db", 4, "other.db: not a database of npumem-ingest");
     expect(
         "load shared && sqlite3 shared.db \"UPDATE meta SET value = 999 WHERE key = 'schema_version'\" && $W shared.db",

@@ -214,7 +214,7 @@ async function checkAnswers(page) {
     assert.equal(await askPanel(page, values), askShell('leak', values));
     assert.equal(await askPanel(page, 'SELECT * FROM no_such_table'), 'error: no such table: no_such_table');
     assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('#sql .broken')).color), 'rgb(196, 35, 47)');
-    assert.match(await askPanel(page, 'DELETE FROM allocation'), /^error: attempt to write a readonly database/);
+    assert.match(await askPanel(page, 'DELETE FROM z_allocation'), /^error: attempt to write a readonly database/);
     assert.match(await askPanel(page, 'SELEC 1'), /^error: near "SELEC": syntax error/);
     const many = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 120000) SELECT i FROM n';
     assert.equal((await askPanel(page, many)).split('\r\n').length, 100002, 'a head, 100,000 rows and the end');
@@ -236,17 +236,17 @@ async function checkAnswers(page) {
 async function checkUnchanged(page) {
     const all = "SELECT (SELECT count(*) FROM allocation) AS rows, (SELECT count(*) FROM sqlite_schema) AS names, (SELECT group_concat(name) FROM temp.sqlite_schema) AS own, 'A' LIKE 'a' AS folds";
     const before = await askPanel(page, all), attacks = [
-        'PRAGMA query_only = OFF; DELETE FROM allocation', 'PRAGMA query_only = OFF; DROP VIEW peak; DROP TABLE memory_sample', "PRAGMA query_only = 0; PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'allocation'",
-        'CREATE TEMP TABLE peak AS SELECT 1 AS bytes', 'PRAGMA query_only = OFF; CREATE TEMP VIEW allocation AS SELECT 1 AS n', 'PRAGMA query_only = OFF; BEGIN; DELETE FROM allocation', 'PRAGMA case_sensitive_like = ON', 'PRAGMA hard_heap_limit = 300000',
-        'PRAGMA query_only = OFF; PRAGMA user_version = 3; VACUUM', "PRAGMA query_only = OFF; ATTACH (SELECT file FROM pragma_database_list WHERE name = 'main') AS again; DELETE FROM again.allocation",
-        'PRAGMA/**/query_only = OFF; CREATE TEMP TRIGGER t AFTER INSERT ON process BEGIN DELETE FROM allocation; END; INSERT INTO process SELECT * FROM process LIMIT 0',
+        'PRAGMA query_only = OFF; DELETE FROM z_allocation', 'PRAGMA query_only = OFF; DROP VIEW peak; DROP TABLE memory_sample', "PRAGMA query_only = 0; PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'allocation'",
+        'CREATE TEMP TABLE peak AS SELECT 1 AS bytes', 'PRAGMA query_only = OFF; CREATE TEMP VIEW allocation AS SELECT 1 AS n', 'PRAGMA query_only = OFF; BEGIN; DELETE FROM z_allocation', 'PRAGMA case_sensitive_like = ON', 'PRAGMA hard_heap_limit = 300000',
+        'PRAGMA query_only = OFF; PRAGMA user_version = 3; VACUUM', "PRAGMA query_only = OFF; ATTACH (SELECT file FROM pragma_database_list WHERE name = 'main') AS again; DELETE FROM again.z_allocation",
+        'PRAGMA/**/query_only = OFF; CREATE TEMP TRIGGER t AFTER INSERT ON process BEGIN DELETE FROM z_allocation; END; INSERT INTO process SELECT * FROM process LIMIT 0',
     ];
     assert.match(before, /^rows,names,own,folds\r\n[1-9]\d*,[1-9]\d*,,1\r\n$/);
     for (const sql of attacks) {
         await askPanel(page, sql);
         assert.equal(await askPanel(page, all), before, sql);
     }
-    assert.match(await askPanel(page, 'PRAGMA query_only = OFF; DELETE FROM allocation; SELECT count(*) AS n FROM allocation'), /^n\r\n0\r\n$/, 'which have worked');
+    assert.match(await askPanel(page, 'PRAGMA query_only = OFF; DELETE FROM z_allocation; SELECT count(*) AS n FROM allocation'), /^n\r\n0\r\n$/, 'which have worked');
 }
 
 /* One page for all that changes nothing in it: to start SQLite takes longer than most questions. */

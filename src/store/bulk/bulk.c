@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "store/bulk/column_nulls.sql.h"
+#include "store/bulk/narrow.h"
 #include "store/bulk/row_order.h"
 #include "store/bulk/sql_rows.h"
 #include "store/bulk/table_check.h"
@@ -19,12 +20,14 @@ struct nm_bulk {
     char table[64];
     size_t column_count;
     uint64_t row_count;
-    int64_t root_page;                     /* NM_NULL: its rows go by INSERT */
-    uint8_t has_null[NM_CELL_COLUMNS_MAX]; /* may a column be NULL */
-    int64_t values[NM_CELL_COLUMNS_MAX];   /* of the row at hand, */
-    bool has_row;                          /* if there is one */
-    nm_row_order *order;                   /* owned */
-    nm_sql_rows *rows;                     /* owned; in place of the order, by INSERT */
+    int64_t root_page;                         /* NM_NULL: its rows go by INSERT */
+    uint8_t has_null[NM_CELL_COLUMNS_MAX];     /* may a column be NULL */
+    uint8_t is_else_zero[NM_CELL_COLUMNS_MAX]; /* is one that a row ends without 0, not NULL */
+    nm_narrow *narrow;                   /* owned; rows come as its view shows them. NULL: as the table has them */
+    int64_t values[NM_CELL_COLUMNS_MAX]; /* of the row at hand, as it comes, */
+    bool has_row;                        /* if there is one */
+    nm_row_order *order;                 /* owned */
+    nm_sql_rows *rows;                   /* owned; in place of the order, by INSERT */
 };
 
 struct nm_bulks {
@@ -57,7 +60,7 @@ static nm_status find_root(nm_bulk *bulk, int64_t *root_page, nm_error *err)
                                " AND NOT EXISTS (SELECT 1 FROM main.sqlite_master AS o WHERE o.type IN ('index', "
                                "'trigger') AND o.tbl_name = m.name)"
                                " AND NOT EXISTS (SELECT 1 FROM pragma_table_info(m.name) AS c WHERE c.type <> 'INTEGER'"
-                               " OR c.dflt_value IS NOT NULL OR c.pk <> (c.cid = 0))";
+                               " OR coalesce(c.dflt_value, '0') <> '0' OR c.pk <> (c.cid = 0))";
     char sql[1024];
 
     *root_page = NM_NULL;
@@ -73,28 +76,21 @@ static nm_status find_nulls(nm_bulk *bulk, nm_error *err)
     nm_column_nulls_row row;
     nm_status status = nm_column_nulls_ask(bulk->bulks->db, bulk->table, &rows, err);
 
-    while (status == NM_OK && nm_column_nulls_next(rows, &row))
+    while (status == NM_OK && nm_column_nulls_next(rows, &row)) {
         bulk->has_null[row.place_number] = row.is_nullable;
+        bulk->is_else_zero[row.place_number] = row.is_else_zero;
+    }
     return nm_question_end(rows, status, err);
 }
 
-nm_status nm_bulks_open(nm_bulks *bulks, const nm_columns *columns, nm_bulk **out, nm_error *err)
+static nm_status open_way(nm_bulk *bulk, const nm_columns *columns, nm_error *err)
 {
+    nm_bulks *bulks = bulk->bulks;
     int column_count = 0;
     nm_status status = nm_columns_check(bulks->db, columns, &column_count, err);
-    nm_bulk *bulk = status == NM_OK ? calloc(1, sizeof *bulk) : NULL;
 
     if (status != NM_OK)
         return status;
-    if (bulk == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    if (bulks->last != NULL)
-        bulks->last->next = bulk;
-    else
-        bulks->first = bulk;
-    bulks->last = bulk;
-    *out = bulk;
-    bulk->bulks = bulks;
     bulk->column_count = (size_t)column_count;
     snprintf(bulk->table, sizeof bulk->table, "%s", columns->table);
     status = find_root(bulk, &bulk->root_page, err);
@@ -107,19 +103,62 @@ nm_status nm_bulks_open(nm_bulks *bulks, const nm_columns *columns, nm_bulk **ou
                            : status;
 }
 
+nm_status nm_bulks_open(nm_bulks *bulks, const nm_columns *columns, nm_bulk **out, nm_error *err)
+{
+    nm_bulk *bulk = calloc(1, sizeof *bulk);
+    nm_status status = NM_OK;
+
+    if (bulk == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (bulks->last != NULL)
+        bulks->last->next = bulk;
+    else
+        bulks->first = bulk;
+    bulks->last = bulk;
+    *out = bulk;
+    bulk->bulks = bulks;
+    bulk->root_page = NM_NULL;
+    if (nm_narrow_is(columns)) {
+        status = nm_narrow_new(bulks->db, columns, &bulk->narrow, err);
+        columns = bulk->narrow == NULL ? columns : nm_narrow_kept(bulk->narrow);
+    }
+    return status == NM_OK ? open_way(bulk, columns, err) : status;
+}
+
+/* Without the last columns that are what they are where a row ends before them. */
+static size_t count_kept(const nm_bulk *bulk, const int64_t *values)
+{
+    size_t count = bulk->column_count;
+
+    while (count > 1 && values[count - 1] == (bulk->is_else_zero[count - 1] ? 0 : NM_NULL))
+        count--;
+    return count;
+}
+
 /* The row at hand is filled. */
 static nm_status keep_row(nm_bulk *bulk, nm_error *err)
 {
-    nm_status status = bulk->has_row ? nm_row_order_add(bulk->order, bulk->values, bulk->column_count, err) : NM_OK;
+    int64_t narrowed[NM_CELL_COLUMNS_MAX], *values = bulk->values;
+    nm_status status = NM_OK;
 
+    if (!bulk->has_row)
+        return NM_OK;
     bulk->has_row = false;
-    return status;
+    if (bulk->narrow != NULL && bulk->rows != NULL) {
+        status = nm_sql_rows_next(bulk->rows, &values, err);
+        return status == NM_OK ? nm_narrow_row(bulk->narrow, bulk->values, values, err) : status;
+    }
+    if (bulk->narrow != NULL) {
+        status = nm_narrow_row(bulk->narrow, bulk->values, narrowed, err);
+        values = narrowed;
+    }
+    return status == NM_OK ? nm_row_order_add(bulk->order, values, count_kept(bulk, values), err) : status;
 }
 
 nm_status nm_bulk_next(nm_bulk *bulk, int64_t **values, nm_error *err)
 {
     bulk->row_count++;
-    if (bulk->rows != NULL)
+    if (bulk->rows != NULL && bulk->narrow == NULL)
         return nm_sql_rows_next(bulk->rows, values, err);
     nm_status status = keep_row(bulk, err);
     bulk->has_row = status == NM_OK;
@@ -143,10 +182,8 @@ static nm_status write_table(nm_bulk *bulk, nm_table_file *file, nm_error *err)
 {
     if (bulk->order == NULL)
         return NM_OK;
-    nm_status status = keep_row(bulk, err);
+    nm_status status = nm_table_file_begin(file, bulk->root_page, err);
 
-    if (status == NM_OK)
-        status = nm_table_file_begin(file, bulk->root_page, err);
     if (status == NM_OK)
         status = nm_row_order_each(bulk->order, add_cell, file, err);
     if (status == NM_OK)
@@ -177,7 +214,8 @@ static nm_status check_tables(const nm_bulks *bulks, nm_error *err)
         nm_table_form form = {.root_page = (uint32_t)bulk->root_page,
                               .row_count = bulk->row_count,
                               .column_count = bulk->column_count,
-                              .has_null = bulk->has_null};
+                              .has_null = bulk->has_null,
+                              .is_else_zero = bulk->is_else_zero};
 
         if (bulk->root_page != NM_NULL)
             status = nm_table_check(bulks->options.fd, &form, err);
@@ -189,9 +227,13 @@ static nm_status flush_rows(nm_bulks *bulks, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (nm_bulk *bulk = bulks->first; bulk != NULL && status == NM_OK; bulk = bulk->next)
-        if (bulk->rows != NULL)
+    for (nm_bulk *bulk = bulks->first; bulk != NULL && status == NM_OK; bulk = bulk->next) {
+        status = keep_row(bulk, err);
+        if (status == NM_OK && bulk->rows != NULL)
             status = nm_sql_rows_flush(bulk->rows, err);
+        if (status == NM_OK && bulk->narrow != NULL)
+            status = nm_narrow_finish(bulk->narrow, err);
+    }
     return status;
 }
 
@@ -223,6 +265,7 @@ void nm_bulks_free(nm_bulks *bulks)
 
         nm_row_order_free(bulk->order);
         nm_sql_rows_close(bulk->rows);
+        nm_narrow_free(bulk->narrow);
         free(bulk);
         bulk = next;
     }

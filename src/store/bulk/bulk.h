@@ -39,7 +39,8 @@ typedef struct nm_bulk_options {
 nm_status nm_bulks_new(sqlite3 *db, const nm_bulk_options *options, nm_bulks **out, nm_error *err);
 
 /* NM_ERR_DATABASE: its columns are others. Only a rowid table of nothing but integers, with an INTEGER PRIMARY KEY as its
- * first column, without any other key, index, check or trigger, can be written as pages: others get their rows by INSERT. */
+ * first column, without any other key, index, check or trigger, or a default but 0, can be written as pages: others get their rows by
+ * INSERT. Rows of view allocation go to the table below it (narrow.h). */
 nm_status nm_bulks_open(nm_bulks *bulks, const nm_columns *columns, nm_bulk **out, nm_error *err);
 
 /* *values is the next row, to be filled by the caller before the next call: one integer a column, NM_NULL for NULL. */

@@ -21,7 +21,7 @@ typedef struct nm_cell {
     size_t len;
 } nm_cell;
 
-/* Writes a row into `room` of NM_CELL_ROOM bytes; the cell lies in there. NM_NULL becomes NULL. */
+/* Writes a row, or its first columns, into `room` of NM_CELL_ROOM bytes; the cell lies in there. NM_NULL becomes NULL. */
 nm_cell nm_cell_write(uint8_t *room, const int64_t *values, size_t column_count);
 
 /* Of what nm_cell_write wrote: the cell at `data`, of which at least NM_CELL_HEAD_BYTES or all must be there. Its length may

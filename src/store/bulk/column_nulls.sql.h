@@ -5,7 +5,8 @@
 
 #include "store/question.h"
 
-#define NM_COLUMN_NULLS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(place_number) FLAG(is_nullable)
+#define NM_COLUMN_NULLS_COLUMNS(INTEGER, FLAG, REAL, TEXT) INTEGER(place_number) FLAG(is_nullable) \
+    FLAG(is_else_zero)
 #define NM_COLUMN_NULLS_PARAMETERS(INTEGER, FLAG, REAL, TEXT) TEXT(table_name)
 NM_QUESTION(column_nulls, NM_COLUMN_NULLS_COLUMNS, NM_COLUMN_NULLS_PARAMETERS)
 

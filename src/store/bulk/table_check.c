@@ -59,16 +59,25 @@ static bool get_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
     return false;
 }
 
+/* May a row end before this column? */
+static bool may_lack(const nm_table_form *form, size_t column)
+{
+    return form->has_null[column] || form->is_else_zero[column];
+}
+
 /* A record of integers: its types, and exactly the bytes that they say. The first column is the row id's, and NULL. */
 static bool is_record(const table_walk *walk, const uint8_t *record, uint64_t record_bytes)
 {
     static const uint8_t bytes_of[10] = {0, 1, 2, 3, 4, 6, 8, 0, 0, 0};
-    size_t column_count = walk->form->column_count;
-    uint64_t bytes = 1 + column_count;
+    uint64_t bytes = record_bytes == 0 ? 0 : record[0];
+    size_t kept_count = bytes < 2 ? 0 : (size_t)bytes - 1;
 
-    if (record_bytes < bytes || record[0] != bytes || record[1] != 0)
+    if (kept_count == 0 || kept_count > walk->form->column_count || record_bytes < bytes || record[1] != 0)
         return false;
-    for (size_t column = 0; column < column_count; column++) {
+    for (size_t column = kept_count; column < walk->form->column_count; column++)
+        if (!may_lack(walk->form, column))
+            return false;
+    for (size_t column = 0; column < kept_count; column++) {
         uint8_t type = record[1 + column];
 
         if (type > 9 || type == 7 || (type == 0 && !walk->form->has_null[column]))

@@ -16,7 +16,8 @@ typedef struct nm_table_form {
     uint32_t root_page;
     uint64_t row_count;
     size_t column_count;
-    const uint8_t *has_null; /* a byte a column: may it be NULL; borrowed */
+    const uint8_t *has_null;     /* a byte a column: may it be NULL; borrowed */
+    const uint8_t *is_else_zero; /* the same: is it 0 where a row ends before it, else NULL; borrowed */
 } nm_table_form;
 
 /*

@@ -4,7 +4,7 @@
 -- Processes that ended with a reset, as frameworks do: what was there then is not forgotten.
 CREATE TEMP TABLE reset_process AS
 SELECT DISTINCT h.process_id
-FROM allocation AS a
+FROM z_allocation AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 WHERE a.is_segment = 0 AND a.generation IS NOT NULL AND a.end_kind = 3;
 

@@ -65,7 +65,7 @@ SELECT
     sum(CASE WHEN a.alloc_seq >= w.begin_seq THEN 1 ELSE -1 END) AS more_count,
     count(*) AS change_count
 FROM (SELECT begin_seq FROM temp.judged_heap ORDER BY begin_seq LIMIT 1) AS o -- if there is any
-CROSS JOIN allocation AS a
+CROSS JOIN z_allocation AS a
 CROSS JOIN temp.judged_heap AS w ON w.heap_id = a.heap_id
 LEFT JOIN stack AS s ON s.stack_id = a.stack_id
 WHERE coalesce(a.free_seq >= o.begin_seq, 1)
@@ -179,7 +179,7 @@ SELECT
     o.size_bytes,
     count(*) AS freed_count
 FROM (SELECT begin_seq FROM temp.late_heap ORDER BY begin_seq LIMIT 1) AS e -- if there is any
-CROSS JOIN allocation AS o
+CROSS JOIN z_allocation AS o
 CROSS JOIN temp.late_heap AS w ON w.heap_id = o.heap_id
 WHERE o.free_seq >= e.begin_seq AND o.free_seq >= w.begin_seq AND o.alloc_seq IS NULL AND o.is_segment = 0 AND o.end_kind = 1
 GROUP BY w.heap_id, o.size_bytes;
@@ -231,7 +231,7 @@ SELECT
     o.size_bytes,
     count(*) AS older_count
 FROM (SELECT 1 FROM temp.served_heap LIMIT 1) AS e -- if there is any
-CROSS JOIN allocation AS o
+CROSS JOIN z_allocation AS o
 CROSS JOIN temp.served_heap AS w ON w.heap_id = o.heap_id
 WHERE o.alloc_seq IS NULL AND o.free_seq IS NULL AND o.is_segment = 0
 GROUP BY w.heap_id, o.size_bytes;

@@ -195,8 +195,8 @@ fi
 reverse_rows() {
     cp "$1" reversed.db
     sqlite3 reversed.db "CREATE TEMP TABLE last AS SELECT max(allocation_id) + 1 AS id FROM allocation;
-        UPDATE allocation SET allocation_id = -allocation_id;
-        UPDATE allocation SET allocation_id = (SELECT id FROM last) + allocation_id,
+        UPDATE z_allocation SET allocation_id = -allocation_id;
+        UPDATE z_allocation SET allocation_id = (SELECT id FROM last) + allocation_id,
             segment_id = (SELECT id FROM last) - segment_id, split_from_id = (SELECT id FROM last) - split_from_id"
     "$export" snapshot "$1" -o - >forth.pickle && "$export" snapshot reversed.db -o - | cmp forth.pickle - ||
         fail "$1: a snapshot depends on where rows lie"
@@ -204,11 +204,12 @@ reverse_rows() {
 reverse_rows run.db
 cp run.db many.db
 sqlite3 many.db "WITH RECURSIVE number (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM number WHERE i < 600000)
-    INSERT INTO allocation (allocation_id, heap_id, address, size_bytes, stream, alloc_seq, alloc_ns, free_requested_seq, free_seq,
-        free_ns, end_kind, is_segment, is_doubtful, is_exported, is_mapped)
-    SELECT 1000 + i, (SELECT heap_id FROM heap WHERE level = 2), 4096 * (i + 1), 512, 1, 1000 + i, 1000 + i,
-        1300000 - i * 7 % 600001 + i % 3, 2000000 - i, 2000000 - i, 1, 0, 0, 0, 0
-    FROM number"
+    INSERT INTO z_allocation (allocation_id, heap_id, address, size_bytes, stream_number, alloc_seq, alloc_ns, free_requested_seq,
+        free_seq, lived_ns, end_kind, is_segment)
+    SELECT 1000 + i, (SELECT heap_id FROM heap WHERE level = 2), 4096 * (i + 1), 512, 99, 1000 + i, 1000 + i,
+        1300000 - i * 7 % 600001 + i % 3, 2000000 - i, 1999000 - 2 * i, 1, 0
+    FROM number;
+    INSERT INTO z_stream_number VALUES (99, NULL, 1)"
 reverse_rows many.db
 rm -f many.db reversed.db forth.pickle
 

@@ -207,9 +207,10 @@ START_TEST(each_view_becomes_a_file_of_its_name)
     char path[192];
 
     ck_assert_msg(export(false) == NM_OK, "%s", err.text);
-    ck_assert_int_eq(count_in_shell("ls %s/out/*.csv | wc -l"),
-                     view_count() - 2 +
-                         4); /* no allocation_detail and stack_text, but finding, finding_group, evidence and minimum */
+    ck_assert_int_eq(
+        count_in_shell("ls %s/out/*.csv | wc -l"),
+        view_count() - 3 +
+            4); /* no allocation, allocation_detail and stack_text, but finding, finding_group, evidence and minimum */
     ck_assert_int_eq(count_in_shell("ls %s/out/*.csv | grep -c stack_text"), 0);
     ck_assert_int_eq(count_in_shell("ls -A %s | wc -l"), 1);
     snprintf(path, sizeof path, "%s/leak.csv", out);

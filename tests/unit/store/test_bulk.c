@@ -598,7 +598,7 @@ END_TEST
 /* What the disk does not give back as it was is refused wherever SQLite would refuse it. */
 START_TEST(the_check_refuses_what_sqlite_refuses)
 {
-    static const uint8_t has_null[NARROW_COLUMNS] = {1, 1, 0};
+    static const uint8_t has_null[NARROW_COLUMNS] = {1, 1, 0}, is_else_zero[NARROW_COLUMNS] = {0};
     int64_t *ids = ids_in_order(5000);
     uint64_t state = 88172645463325252u;
     int refused = 0, refused_by_both = 0;
@@ -608,7 +608,8 @@ START_TEST(the_check_refuses_what_sqlite_refuses)
     nm_table_form form = {.root_page = (uint32_t)int_of("SELECT rootpage FROM sqlite_master WHERE name = 'narrow'"),
                           .row_count = 5000,
                           .column_count = NARROW_COLUMNS,
-                          .has_null = has_null};
+                          .has_null = has_null,
+                          .is_else_zero = is_else_zero};
     run_sql("COMMIT");
     uint32_t page_count = (uint32_t)int_of("PRAGMA page_count");
     ck_assert_int_eq(nm_table_check(fd, &form, &err), NM_OK);
@@ -637,6 +638,38 @@ START_TEST(the_check_refuses_what_sqlite_refuses)
 }
 END_TEST
 
+/* A third of the rows end before `b`, which is 0 there: where it has no such default, that is no row. */
+START_TEST(rows_end_where_the_rest_says_nothing)
+{
+    static const char sql[] =
+        "CREATE TABLE narrow (narrow_id INTEGER PRIMARY KEY, a INTEGER, b INTEGER NOT NULL DEFAULT 0)";
+    static const uint8_t has_null[NARROW_COLUMNS] = {1, 1, 0}, is_else_zero[NARROW_COLUMNS] = {0, 0, 1}, none[3] = {0};
+    int64_t *ids = ids_in_order(5000);
+
+    open_database(2048, narrow_sql);
+    ck_assert_int_eq(write_rows(ids, 5000, 0, false), NM_OK);
+    int64_t whole_bytes = int_of("SELECT sum(payload) FROM dbstat WHERE name = 'narrow' AND pagetype = 'leaf'");
+    close_database();
+    open_database(2048, sql);
+    ck_assert_msg(write_rows(ids, 5000, 0, false) == NM_OK, "%s", err.text);
+    check_rows(5000);
+    int64_t bytes = int_of("SELECT sum(payload) FROM dbstat WHERE name = 'narrow' AND pagetype = 'leaf'");
+    ck_assert_int_eq(whole_bytes - bytes,
+                     5000 / 3); /* a byte for each multiple of 3, of which none has a NULL in `a` */
+    nm_table_form form = {.root_page = (uint32_t)int_of("SELECT rootpage FROM sqlite_master WHERE name = 'narrow'"),
+                          .row_count = 5000,
+                          .column_count = NARROW_COLUMNS,
+                          .has_null = has_null,
+                          .is_else_zero = is_else_zero};
+    run_sql("COMMIT");
+    ck_assert_int_eq(nm_table_check(fd, &form, &err), NM_OK);
+    form.is_else_zero = none;
+    ck_assert_int_eq(nm_table_check(fd, &form, &err), NM_ERR_DATABASE);
+    ck_assert(is_sound("PRAGMA integrity_check"));
+    free(ids);
+}
+END_TEST
+
 TEST_SUITE(test_bulk)
 {
     Suite *suite = suite_create("bulk");
@@ -657,6 +690,7 @@ TEST_SUITE(test_bulk)
     tcase_add_test(cases, the_page_of_the_lock_bytes_is_passed_over);
     tcase_add_test(cases, a_full_disk_is_said);
     tcase_add_test(cases, the_check_refuses_what_sqlite_refuses);
+    tcase_add_test(cases, rows_end_where_the_rest_says_nothing);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -269,6 +269,7 @@ static void check_trace(const char *path)
     give_others();
     loader.sink = nm_sink_of_all(NULL, take_twice);
     ck_assert_msg(nm_loader_finish(&loader, &input, &err) == NM_OK, "%s: %s", path, err.text);
+    ck_assert_msg(nm_schema_apply(db, NM_SCHEMA_VIEWS, &err) == NM_OK, "%s", err.text); /* allocation is one */
     for (nm_row_kind kind = 0; kind < NM_ROW_KINDS; kind++)
         if (nm_row_tables[kind].name != NULL)
             ck_assert_msg(nm_rows_give(db, kind, NULL, "", &list, &err) == NM_OK, "%s: %s", path, err.text);

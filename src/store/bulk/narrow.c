@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The columns of the table are asked of it, and where each comes from is found once, by name; a row is then a loop over numbers.
+ * What is written here is undone by view allocation, and by nothing else.
+ */
+#include "store/bulk/narrow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/map.h"
+#include "store/bulk/stream_number.sql.h"
+#include "store/question.h"
+
+#define COLUMNS_MAX 64
+#define NAMES_BYTES 1024
+
+typedef enum narrow_way {
+    WAY_SAME,
+    WAY_EQUAL,  /* 0: as many as the column beside it, which is what is true of most; 0 itself it never is */
+    WAY_SINCE,  /* less the column beside it, or less 0 where that is NULL */
+    WAY_NUMBER, /* the number of a pair: the column beside it, and this */
+} narrow_way;
+
+static const struct {
+    const char *kept, *of, *beside;
+    narrow_way way;
+} differences[] = {
+    {"requested_bytes", "requested_bytes", "size_bytes", WAY_EQUAL},
+    {"block_bytes", "block_bytes", "size_bytes", WAY_EQUAL},
+    {"lived_ns", "free_ns", "alloc_ns", WAY_SINCE},
+    {"stream_number", "stream", "heap_id", WAY_NUMBER},
+};
+
+typedef struct stream_pair {
+    int64_t heap_id, stream; /* heap_id NM_NULL: not known */
+} stream_pair;
+
+struct nm_narrow {
+    sqlite3 *db; /* borrowed */
+    nm_columns columns;
+    char table[64], names[NAMES_BYTES]; /* of the table */
+    size_t count, other_count;
+    uint8_t of[COLUMNS_MAX]; /* which column of the row is kept in each */
+    struct {
+        uint8_t at, beside;
+        narrow_way way;
+    } others[COLUMNS_MAX];  /* of those columns that are not as they came */
+    nm_map stream_index_of; /* of a pair, in `streams` */
+    struct {
+        stream_pair *items;
+        size_t count, capacity;
+    } streams;
+};
+
+bool nm_narrow_is(const nm_columns *columns)
+{
+    return strcmp(columns->table, "allocation") == 0;
+}
+
+/* ---- Which column is which ---------------------------------------------------------------------------------------- */
+
+/* The place of a name in a list with a space after each; COLUMNS_MAX: it is not there. */
+static size_t place_of(const char *names, const char *name)
+{
+    size_t length = strlen(name), place = 0;
+
+    for (const char *at = names; *at != 0 && place < COLUMNS_MAX; at += strcspn(at, " ") + 1, place++)
+        if (strcspn(at, " ") == length && memcmp(at, name, length) == 0)
+            return place;
+    return COLUMNS_MAX;
+}
+
+static nm_status add_column(nm_narrow *narrow, const char *whole_names, const char *name, nm_error *err)
+{
+    const char *of = name, *beside = NULL;
+    narrow_way way = WAY_SAME;
+
+    for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
+        if (strcmp(differences[i].kept, name) == 0) {
+            of = differences[i].of;
+            beside = differences[i].beside;
+            way = differences[i].way;
+        }
+    size_t place = place_of(whole_names, of), other = beside == NULL ? 0 : place_of(whole_names, beside);
+    size_t length = strlen(narrow->names);
+    if (narrow->count == COLUMNS_MAX || place == COLUMNS_MAX || other == COLUMNS_MAX ||
+        length + strlen(name) + 2 > sizeof narrow->names)
+        return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "column %.40s of table %s is of no column of rows", name,
+                       narrow->table);
+    snprintf(narrow->names + length, sizeof narrow->names - length, "%s ", name);
+    if (way != WAY_SAME) {
+        narrow->others[narrow->other_count].at = (uint8_t)narrow->count;
+        narrow->others[narrow->other_count].beside = (uint8_t)other;
+        narrow->others[narrow->other_count++].way = way;
+    }
+    narrow->of[narrow->count++] = (uint8_t)place;
+    return NM_OK;
+}
+
+/* All that comes is kept, once. */
+static nm_status check_all(const nm_narrow *narrow, const nm_columns *columns, nm_error *err)
+{
+    uint64_t kept = 0;
+    size_t place = 0;
+
+    for (size_t i = 0; i < narrow->count; i++)
+        kept |= UINT64_C(1) << narrow->of[i];
+    for (const char *at = columns->names; *at != 0; at += strcspn(at, " ") + 1, place++)
+        if (place >= COLUMNS_MAX || (kept >> place & 1) == 0)
+            return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s has no column for %.*s", narrow->table,
+                           (int)strcspn(at, " "), at);
+    return NM_OK;
+}
+
+static nm_status find_columns(nm_narrow *narrow, const nm_columns *columns, nm_error *err)
+{
+    char sql[128];
+    sqlite3_stmt *rows = NULL;
+
+    snprintf(sql, sizeof sql, "SELECT * FROM %s", narrow->table);
+    nm_status status = nm_db_prepare(narrow->db, sql, &rows, err);
+    for (int i = 0; status == NM_OK && i < sqlite3_column_count(rows); i++) {
+        const char *name = sqlite3_column_name(rows, i);
+
+        status = name == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                              : add_column(narrow, columns->names, name, err);
+    }
+    sqlite3_finalize(rows);
+    return status == NM_OK ? check_all(narrow, columns, err) : status;
+}
+
+nm_status nm_narrow_new(sqlite3 *db, const nm_columns *columns, nm_narrow **out, nm_error *err)
+{
+    nm_narrow *narrow = calloc(1, sizeof *narrow);
+
+    *out = narrow;
+    if (narrow == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    narrow->db = db;
+    snprintf(narrow->table, sizeof narrow->table, "z_%s", columns->table);
+    narrow->columns = (nm_columns){narrow->table, narrow->names};
+    return find_columns(narrow, columns, err);
+}
+
+const nm_columns *nm_narrow_kept(const nm_narrow *narrow)
+{
+    return &narrow->columns;
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------------------------------- */
+
+static nm_status number_stream(nm_narrow *narrow, int64_t heap_id, int64_t *value, nm_error *err)
+{
+    const nm_key key = {(uint64_t)heap_id, (uint64_t)*value};
+    uint64_t index = 0;
+    nm_status status = nm_map_number(&narrow->stream_index_of, key, &index, err);
+
+    if (status == NM_OK && index == narrow->streams.count) {
+        status = nm_array_grow(&narrow->streams.items, &narrow->streams.capacity, index + 1, sizeof(stream_pair), err);
+        if (status == NM_OK)
+            narrow->streams.items[narrow->streams.count++] = (stream_pair){heap_id, *value};
+    }
+    *value = (int64_t)index + 1;
+    return status;
+}
+
+nm_status nm_narrow_row(nm_narrow *narrow, const int64_t *values, int64_t *kept, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t i = 0; i < narrow->count; i++)
+        kept[i] = values[narrow->of[i]];
+    for (size_t i = 0; i < narrow->other_count && status == NM_OK; i++) {
+        int64_t *value = &kept[narrow->others[i].at], beside = values[narrow->others[i].beside];
+
+        if (*value == NM_NULL)
+            continue;
+        if (narrow->others[i].way == WAY_EQUAL)
+            *value = *value == beside ? 0 : *value;
+        else if (narrow->others[i].way == WAY_NUMBER)
+            status = number_stream(narrow, beside, value, err);
+        else if (__builtin_sub_overflow(*value, beside == NM_NULL ? 0 : beside, value))
+            *value = NM_NULL;
+    }
+    return status;
+}
+
+nm_status nm_narrow_finish(nm_narrow *narrow, nm_error *err)
+{
+    sqlite3_stmt *insert = NULL;
+    nm_status status =
+        narrow->streams.count == 0 ? NM_OK : nm_db_prepare(narrow->db, nm_stream_number_sql, &insert, err);
+
+    for (size_t i = 0; i < narrow->streams.count && status == NM_OK; i++) {
+        const stream_pair *pair = &narrow->streams.items[i];
+
+        nm_stream_number_bind(insert, (int64_t)i + 1, pair->heap_id, pair->stream);
+        status = nm_question_step(insert, err);
+    }
+    sqlite3_finalize(insert);
+    return status;
+}
+
+void nm_narrow_free(nm_narrow *narrow)
+{
+    if (narrow == NULL)
+        return;
+    nm_map_free(&narrow->stream_index_of);
+    free(narrow->streams.items);
+    free(narrow);
+}
