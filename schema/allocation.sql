@@ -112,7 +112,7 @@ CREATE TABLE z_allocation (
 
 -- catalog: large, not in csv
 CREATE VIEW allocation (
-    -- One allocation, from its birth to its end. The largest of all: integers only, as table z_allocation keeps them.
+    -- One allocation, from its birth to its end. The largest of all: integers only.
     --
     -- Number of the allocation.
     allocation_id,
