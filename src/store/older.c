@@ -70,7 +70,7 @@ static const char births_sql[] =
     "process_id,"
     " a.alloc_seq AS seq, row_number() OVER (PARTITION BY h.process_id ORDER BY a.size_bytes DESC, a.alloc_seq DESC) "
     "AS place"
-    " FROM \"%w\".allocation AS a JOIN \"%w\".heap AS h ON h.heap_id = a.heap_id JOIN \"%w\".z_category AS c ON "
+    " FROM \"%w\".z_allocation AS a JOIN \"%w\".heap AS h ON h.heap_id = a.heap_id JOIN \"%w\".z_category AS c ON "
     "c.category_id ="
     " a.category_id WHERE c.name = 'KV cache' AND a.is_segment = 0 AND h.device_id IS NOT NULL AND h.process_id IS NOT"
     " NULL) WHERE place = 1";
