@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 BIN, TEXT2TRACE, CASES, SCRATCH = sys.argv[1:]
-OF_ROWS = {"allocation_detail", "catalog"}  # tell of the rows that are there
+OF_ROWS = {"allocation", "allocation_detail", "catalog"}  # tell of the rows that are there
 OF_THE_LOAD = {"detail", "window_begin_seq", "window_end_seq", "window_begin_ns", "window_end_ns"}
 LATE = 1 << 62
 failures = []
