@@ -117,7 +117,7 @@ diff -r kept tables || fail '--force writes other files'
 mv tables/leak tables/leak.was && ln -s "$scratch/kept/leak" tables/leak
 expect 1 parquet rank0.db -o tables --force <<<'npumem-export: tables: cannot write: Not a directory'
 rm tables/leak && mv tables/leak.was tables/leak
-expect 1 parquet rank0.db -o rank0.db <<<'npumem-export: rank0.db: cannot write: Not a directory'
+expect 1 parquet rank0.db -o rank0.db <<<'npumem-export: rank0.db: cannot open: Not a directory'
 expect 1 parquet rank0.db -o none/of/these <<<'npumem-export: none/of/these: cannot write: No such file or directory'
 expect 1 parquet none.db -o none <<<'npumem-export: none.db: cannot open: no such file'
 [ ! -e none ] || fail 'a folder was made for nothing'
