@@ -208,9 +208,8 @@ static const option_row rows[] = {
     {.name = "window",
      .kind = OPTION_TEXT,
      .argument = "A..B",
-     .help =
-         "keep all rows of what was live or happened from A to B, beside those of --detail live: step:N (B: with that "
-         "step), seq:N, a time as 10s, mark:TEXT, begin, end",
+     .help = "keep those of --detail live, and all rows of what was live or happened from A to B: step:N (B: with that "
+             "step), seq:N, a time as 10s, mark:TEXT, begin, end",
      .take = take_window},
     OPTIONS_THRESHOLDS(
         ingest_options, thresholds,
