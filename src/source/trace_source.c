@@ -389,7 +389,7 @@ static nm_status next_block(trace_source *source, nm_error *err)
 
 /* ---- Records ---- */
 
-static __attribute__((noinline)) bool look_up(trace_source *source, nm_definition_kind kind, uint64_t id)
+static bool look_up(trace_source *source, nm_definition_kind kind, uint64_t id)
 {
     if (nm_map_get(&source->known[kind], (nm_key){0, id}) == NULL)
         return false;

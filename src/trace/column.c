@@ -317,9 +317,10 @@ static bool is_trusted(const nm_column_habit *habit, const survey *found)
 
 static void learn(nm_column_habit *habit, nm_encoding encoding, const survey *found)
 {
-    bool is_right = habit->encoding == encoding && habit->left == 0;
-
-    habit->trust = is_right && habit->trust < TRUST_MAX ? (uint8_t)(2 * habit->trust + 1) : is_right ? TRUST_MAX : 0;
+    if (habit->encoding != encoding || habit->left > 0)
+        habit->trust = 0;
+    else if (habit->trust < TRUST_MAX)
+        habit->trust = (uint8_t)(2 * habit->trust + 1);
     habit->left = habit->trust;
     habit->encoding = (uint8_t)encoding;
     habit->value_width = (uint8_t)width_of(found->value_bits);

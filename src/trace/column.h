@@ -43,9 +43,8 @@ typedef struct nm_column_events {
 typedef struct nm_column_habit {
     uint8_t encoding;                 /* nm_encoding, in planes */
     uint8_t value_width, delta_width; /* of the column that it was found for, in bytes */
-    uint8_t
-        trust;    /* so many columns are written so before the others are tried again; doubles each time it was right */
-    uint8_t left; /* of these */
+    uint8_t trust; /* so many columns are written so before the others are tried again; doubles when it was right */
+    uint8_t left;  /* of these */
 } nm_column_habit;
 
 /* Appends encoding, length and data; count > 0. `habit` is the field's own, and moves on. */

@@ -13,7 +13,7 @@ from trial import IS_WHOLE, begin, check_recorded, clear, expect, fail, finish, 
 SECONDS = int(os.environ.get("NPUMEM_SOAK_S", 3600 if IS_WHOLE else 60))
 EVERY_S = 10  # the recorder is stopped so often
 STOPPED_S = 0.4
-GROWTH = 0.01 if SECONDS >= 600 else 0.12  # in a minute what is filled once is not yet full, and arrays double
+GROWTH = 0.01 if SECONDS >= 600 else 0.08  # in a minute what is filled once is not yet full, and arrays double
 
 
 def without_huge_pages():

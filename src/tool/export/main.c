@@ -186,7 +186,8 @@ static int run_list(const export_options *options)
     if (options->is_quiet)
         return EXIT_DONE;
     status = make_list(options, &text, &err);
-    if (status == NM_OK && (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout) != 0))
+    if (status == NM_OK &&
+        ((text.len > 0 && fwrite(text.data, 1, text.len, stdout) != text.len) || fflush(stdout) != 0))
         status = nm_fail_write(&err, errno);
     nm_buffer_free(&text);
     if (status != NM_OK)
