@@ -370,9 +370,8 @@ START_TEST(stacks_stay_deep_after_jumps_out_of_new_ones)
     expect_nothing_open();
     ck_assert_uint_gt(jump_count, 5);
     ck_assert_uint_gt(stack_count, 40);
-    ck_assert_uint_lt(
-        20 * shallow_count,
-        stack_count); /* a deeper call above a frame that was left unchanged is taken for one of a handler's, and describes its caller alone */
+    /* A deeper call, with a frame that was left unchanged above it, is taken for a handler's and describes its caller alone. */
+    ck_assert_uint_lt(20 * shallow_count, stack_count);
 }
 END_TEST
 
