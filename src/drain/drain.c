@@ -22,6 +22,7 @@
 #include "drain/process.h"
 #include "drain/ring_merge.h"
 #include "drain/sampler.h"
+#include "drain/share.h"
 #include "drain/state.h"
 #include "drain/syncer.h"
 
@@ -81,6 +82,7 @@ struct nm_drain {
     uint64_t noted_events; /* what the note says that is missing */
     int64_t warned_at_ns;  /* of the output; 0: never */
     nm_syncer *syncer;     /* NULL: none */
+    nm_share share;
     int64_t reader_ns_max;
     int64_t (*patience_ns)(void *context);
     void *patience_context;
@@ -234,6 +236,7 @@ void nm_drain_free(nm_drain *drain)
 {
     if (drain == NULL)
         return;
+    nm_share_set(&drain->share, false);
     nm_sampler_fini(&drain->sampler);
     nm_objects_fini(&drain->objects);
     free(drain->posts);
@@ -847,6 +850,17 @@ static nm_status check_processes(nm_drain *drain, bool is_forced, nm_error *err)
     return status;
 }
 
+/* More of the processors from when rings fill up until they are empty again. */
+static void set_share(nm_drain *drain, bool is_behind)
+{
+    unsigned pressure = nm_ring_merge_pressure(&drain->merge);
+
+    if (is_behind || pressure >= PRESSURE_SEAL)
+        nm_share_set(&drain->share, true);
+    else if (pressure < PRESSURE_HASTE)
+        nm_share_set(&drain->share, false);
+}
+
 /* How long one thread is waited for: less when the others' rings fill up meanwhile. */
 static void set_patience(nm_drain *drain)
 {
@@ -941,7 +955,9 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     if (nm_ring_merge_pressure(&drain->merge) >= PRESSURE_HASTE)
         drain->pause_ns = PAUSE_NS_PRESSED;
     *pause_ns = drain->pause_ns;
-    if (nm_ring_merge_is_behind(&drain->merge)) /* who sleeps while a machine is busy is woken in time */
+    bool is_behind = nm_ring_merge_is_behind(&drain->merge);
+    set_share(drain, is_behind);
+    if (is_behind) /* who sleeps while a machine is busy is woken in time */
         *pause_ns = drain->is_put_off ? PAUSE_NS_PRESSED : 0;
     return status;
 }
@@ -1066,6 +1082,7 @@ static void end_output(nm_drain *drain)
 nm_status nm_drain_finish(nm_drain *drain, nm_error *err)
 {
     nm_drain_close(drain);
+    nm_share_set(&drain->share, false); /* nobody fills rings any more */
     drain->is_finishing = true;
     nm_status status = look_at_descendants(drain, true, err);
     if (status == NM_OK)
