@@ -33,7 +33,7 @@ struct nm_module {
     uintptr_t base;                   /* where offset 0 of the file is */
     uintptr_t image_begin, image_end; /* what can be read of the same file around it, without a gap */
     uint64_t device, inode;
-    const char *path; /* in the table's text */
+    const char *path; /* in the table, behind the modules */
     size_t path_bytes;
     /* Of .eh_frame_hdr, at first sight: its address, which is stored last, INDEX_NONE, or 0; and how it begins. */
     _Atomic uintptr_t index;
@@ -43,8 +43,6 @@ struct nm_module {
 
 struct nm_module_table {
     size_t mapped_bytes;
-    char *text; /* /proc/self/maps as it was; the paths lie in it */
-    size_t text_bytes;
     nm_module_table *next_retired;
     uint64_t generation;
     size_t count;
@@ -89,6 +87,19 @@ void nm_modules_forget_all(void)
 
 /* ---- Tables -------------------------------------------------------------------------------------------------------- */
 
+/* What a table of this text takes, with the paths; not the text itself, most of which is no code and grows with the program. */
+static size_t bytes_of_table(const char *text)
+{
+    size_t bytes = sizeof(nm_module_table);
+    nm_mapping mapping;
+
+    for (const char *line = text; (line = nm_maps_next(line, &mapping)) != NULL;)
+        if (mapping.is_executable)
+            bytes += sizeof(nm_module) +
+                     (mapping.path_bytes < NM_RING_TEXT_BYTES_MAX ? mapping.path_bytes : NM_RING_TEXT_BYTES_MAX);
+    return bytes;
+}
+
 static size_t count_code(const char *text)
 {
     size_t count = 0;
@@ -97,15 +108,6 @@ static size_t count_code(const char *text)
     for (const char *line = text; (line = nm_maps_next(line, &mapping)) != NULL;)
         count += mapping.is_executable;
     return count;
-}
-
-/* In place: the text is the table's own. */
-static void cut_path(nm_module_table *table, nm_mapping *mapping)
-{
-    size_t kept = nm_text_kept(mapping->path, mapping->path_bytes, NM_RING_TEXT_BYTES_MAX);
-
-    memcpy(table->text + (mapping->path - table->text) + kept, NM_TEXT_CUT_MARK, NM_TEXT_CUT_MARK_BYTES);
-    mapping->path_bytes = kept + NM_TEXT_CUT_MARK_BYTES;
 }
 
 /* `run`: what can be read of one file without a gap, up to this mapping, which is of it if the file is the same. Modules that
@@ -126,16 +128,15 @@ static void extend_run(nm_module_table *table, nm_mapping *run, const nm_mapping
         table->modules[i - 1].image_end = run->end;
 }
 
-static void fill_table(nm_module_table *table)
+static void fill_table(nm_module_table *table, const char *text)
 {
+    char *path = (char *)&table->modules[count_code(text)];
     nm_mapping mapping, zero = {0}, run = {0};
 
-    for (const char *line = table->text; (line = nm_maps_next(line, &mapping)) != NULL;) {
+    for (const char *line = text; (line = nm_maps_next(line, &mapping)) != NULL;) {
         bool is_file = mapping.path_bytes > 0;
 
         extend_run(table, &run, &mapping);
-        if (mapping.path_bytes > NM_RING_TEXT_BYTES_MAX)
-            cut_path(table, &mapping);
         if (is_file && mapping.offset == 0)
             zero = mapping;
         if (!mapping.is_executable)
@@ -150,36 +151,32 @@ static void fill_table(nm_module_table *table)
             .image_end = run.end,
             .device = mapping.device,
             .inode = mapping.inode,
-            .path = mapping.path,
-            .path_bytes = mapping.path_bytes,
+            .path = path,
+            .path_bytes = nm_text_cut(mapping.path, mapping.path_bytes, NM_RING_TEXT_BYTES_MAX, path),
         };
+        path += table->modules[table->count - 1].path_bytes;
     }
 }
 
 static void free_table(nm_module_table *table)
 {
-    nm_system_unmap(table->text, table->text_bytes);
     nm_system_unmap(table, table->mapped_bytes);
 }
 
 static nm_module_table *make_table(void)
 {
-    size_t text_bytes, mapped_bytes, table_bytes;
+    size_t text_bytes, mapped_bytes;
     char *text = nm_maps_read(&text_bytes, &mapped_bytes);
-    nm_module_table *table;
 
     if (text == NULL)
         return NULL;
-    table_bytes = sizeof *table + count_code(text) * sizeof(nm_module);
-    table = nm_system_memory(table_bytes);
-    if (table == NULL) {
-        nm_system_unmap(text, mapped_bytes);
-        return NULL;
+    size_t table_bytes = bytes_of_table(text);
+    nm_module_table *table = nm_system_memory(table_bytes);
+    if (table != NULL) {
+        table->mapped_bytes = table_bytes;
+        fill_table(table, text);
     }
-    table->mapped_bytes = table_bytes;
-    table->text = text;
-    table->text_bytes = mapped_bytes;
-    fill_table(table);
+    nm_system_unmap(text, mapped_bytes);
     return table;
 }
 

@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@
 #include "npumem.h"
 
 #define WORKERS_MAX 16
+#define MAPPINGS    4000 /* what is kept of each of them by each recording would soon be seen */
 #define LINE_BYTES  4096
 
 typedef struct ack { /* as in spin_events.c */
@@ -41,6 +43,17 @@ static useconds_t pace_us;
 static ack *acks;
 static sem_t begin[WORKERS_MAX], done;
 static pid_t processes[WORKERS_MAX];
+
+/* As a large program has: neighbours differ, so that none of them are one. */
+static bool map_much(void)
+{
+    char *pages = mmap(NULL, (size_t)MAPPINGS * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    for (int i = 0; pages != MAP_FAILED && i < MAPPINGS; i += 2)
+        if (mprotect(pages + (size_t)i * 4096, 4096, PROT_NONE) != 0)
+            return false;
+    return pages != MAP_FAILED;
+}
 
 static void record_events(int worker)
 {
@@ -149,6 +162,8 @@ int main(int argc, char **argv)
     pace_us = (useconds_t)atoi(argv[4]);
     if (thread_count + process_count > WORKERS_MAX)
         return 2;
+    if (!map_much())
+        return 1;
     sem_init(&done, 0, 0);
     for (int i = 0; i < thread_count; i++) {
         sem_init(&begin[i], 0, 0);
