@@ -362,7 +362,7 @@ bool nm_ring_merge_is_behind(const nm_ring_merge *merge)
 
 nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is_busy, nm_error *err)
 {
-    uint64_t bound = now_ticks(merge);
+    uint64_t now = now_ticks(merge), bound = now;
     nm_status status = NM_OK;
 
     for (size_t i = 0; i < merge->ring_count && status == NM_OK; i++) {
@@ -375,7 +375,7 @@ nm_status nm_ring_merge_look(nm_ring_merge *merge, uint64_t *watermark, bool *is
             bound = ring->open_ticks;
     }
     for (size_t i = 0; i < merge->missing_count; i++)
-        if (bound - merge->missing[i].since_ticks < merge->patience_ticks && merge->missing[i].since_ticks < bound)
+        if (now - merge->missing[i].since_ticks < merge->patience_ticks && merge->missing[i].since_ticks < bound)
             bound = merge->missing[i].since_ticks;
     /* A ring that nobody has heard of was made after the last search for rings. */
     if (merge->numbers_ticks != 0 && merge->numbers_ticks < bound)

@@ -246,6 +246,21 @@ START_TEST(the_ring_keeps_its_room_while_what_was_spilled_is_written)
 }
 END_TEST
 
+/* A thread was killed when it had a number, and no ring yet. */
+START_TEST(a_ring_that_never_comes_does_not_hold_what_was_spilled)
+{
+    open_rings(SLOTS);
+    atomic_fetch_add(&bench.folder.session->ring_count, 1);
+    for (int i = 0; i < 12; i++) /* more than is read before any of it is written */
+        fill_and_spill();
+    drain_bench_run_ms(&bench, 1500); /* longer than one that is missing is waited for */
+    for (int i = 0; i < RINGS; i++)
+        ck_assert_uint_eq(atomic_load(&spill_of(i)->tail), atomic_load(&spill_of(i)->end));
+    finish_and_check();
+    close_rings();
+}
+END_TEST
+
 START_TEST(rings_that_are_read_in_time_are_not_spilled)
 {
     open_rings(SLOTS);
@@ -658,6 +673,7 @@ TEST_SUITE(test_spill)
     tcase_add_test(tests, what_was_spilled_comes_in_the_order_of_stamps);
     tcase_add_test(tests, memory_of_what_is_written_is_given_back_and_the_file_is_used_again);
     tcase_add_test(tests, the_ring_keeps_its_room_while_what_was_spilled_is_written);
+    tcase_add_test(tests, a_ring_that_never_comes_does_not_hold_what_was_spilled);
     tcase_add_test(tests, rings_that_are_read_in_time_are_not_spilled);
     tcase_add_test(tests, an_open_slot_is_not_copied);
     tcase_add_test(tests, a_process_that_dies_while_rings_fill_up_ends_behind_its_events);
