@@ -241,6 +241,41 @@ START_TEST(a_draft_that_was_exchanged_is_not_published)
 }
 END_TEST
 
+static int (*system_rename)(int from_folder, const char *from, int to_folder, const char *to, unsigned flags);
+static bool is_by_link;
+
+/* What another run does right behind ours; or one who is none of us. */
+static int rename_and_be_replaced(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
+{
+    int result = system_rename(from_folder, from, to_folder, to, flags), fd = creat("another", 0644);
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    if (is_by_link)
+        ck_assert_int_eq(link("another", "beside"), 0);
+    ck_assert_int_eq(rename("another", to), 0);
+    return result;
+}
+
+START_TEST(who_is_replaced_by_another_run_has_published)
+{
+    nm_draft draft;
+
+    for (int i = 0; i < 3; i++) {
+        bool is_forced = i > 0;
+
+        is_by_link = i == 2;
+        ck_assert_int_eq(nm_draft_begin(is_forced ? "forced" : "new", &draft, &err), NM_OK);
+        system_rename = nm_io.renameat2;
+        nm_io.renameat2 = rename_and_be_replaced;
+        nm_status status = nm_draft_publish(&draft, is_forced, &err);
+        nm_io.renameat2 = system_rename;
+        ck_assert_int_eq(status, i == 1 ? NM_OK : NM_ERR_IO);
+        nm_draft_end(&draft);
+    }
+}
+END_TEST
+
 /* The folder of the user's path leads elsewhere by now: the draft is where it was begun, and gets its place there. */
 START_TEST(a_path_is_resolved_once)
 {
@@ -422,6 +457,7 @@ TEST_SUITE(test_door)
     tcase_add_test(tests, a_sweep_in_a_folder_of_everybody_never_leaves_it);
     tcase_add_test(tests, what_is_swept_is_ours_and_marked);
     tcase_add_test(tests, a_draft_that_was_exchanged_is_not_published);
+    tcase_add_test(tests, who_is_replaced_by_another_run_has_published);
     tcase_add_test(tests, a_path_is_resolved_once);
     tcase_add_test(tests, a_link_of_somebody_else_is_not_written_through);
     tcase_add_test(tests, what_is_taken_back_is_what_is_open);
