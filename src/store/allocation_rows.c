@@ -36,7 +36,7 @@ typedef struct reader {
     sqlite3 *db;
     sqlite3_stmt *rows; /* owned: what the pages do not give */
     int64_t *into[COLUMNS_MAX];
-    nm_allocation_values kept, shown; /* as the table has the row at hand, and as the view shows it */
+    nm_allocation_values row; /* at hand: as the table has it, then as the view shows it */
     struct {
         stream_name *items; /* owned; by number */
         size_t count, capacity;
@@ -81,15 +81,17 @@ static int64_t end_of(int64_t alloc_ns, int64_t lived_ns)
 static nm_status take_row(void *context, nm_error *err)
 {
     reader *r = context;
-    nm_allocation_values *shown = &r->shown;
+    nm_allocation_values *row = &r->row;
 
-    *shown = r->kept;
-    r->last_id = shown->allocation_id;
-    shown->free_ns = end_of(shown->alloc_ns, shown->free_ns);
-    shown->stream = shown->stream == NM_NULL ? NM_NULL : stream_of(r, shown->stream);
-    shown->requested_bytes = shown->requested_bytes == 0 ? shown->size_bytes : shown->requested_bytes;
-    shown->block_bytes = shown->block_bytes == 0 ? shown->size_bytes : shown->block_bytes;
-    nm_status status = r->take(r->context, shown, err);
+    r->last_id = row->allocation_id;
+    row->free_ns = end_of(row->alloc_ns, row->free_ns);
+    if (row->stream != NM_NULL)
+        row->stream = stream_of(r, row->stream);
+    if (row->requested_bytes == 0)
+        row->requested_bytes = row->size_bytes;
+    if (row->block_bytes == 0)
+        row->block_bytes = row->size_bytes;
+    nm_status status = r->take(r->context, row, err);
     r->is_ended = status == NM_END;
     return status;
 }
@@ -122,7 +124,7 @@ static nm_status find_columns(reader *r, nm_error *err)
     for (int i = 0; status == NM_OK && i < sqlite3_column_count(r->rows) && i < COLUMNS_MAX; i++)
         for (size_t j = 0; j < sizeof columns / sizeof *columns; j++)
             if (strcmp(columns[j].kept, sqlite3_column_name(r->rows, i)) == 0) {
-                r->into[i] = (int64_t *)(void *)((char *)&r->kept + columns[j].offset);
+                r->into[i] = (int64_t *)(void *)((char *)&r->row + columns[j].offset);
                 found++;
             }
     if (status == NM_OK && found != sizeof columns / sizeof *columns)

@@ -173,8 +173,8 @@ static nm_status vet(sqlite3 *db, const nm_merge_options *options, nm_error *err
 
     if (status == NM_OK)
         status = nm_validate_tables(db, SOURCE, err);
-    if (status == NM_OK)
-        status = nm_validate_pages(db, SOURCE, !options->is_vetted, err);
+    if (status == NM_OK && !options->is_vetted)
+        status = nm_validate_pages(db, SOURCE, true, err);
     if (status == NM_OK && options->adopts_thresholds)
         status = nm_db_exec(db, thresholds_sql, err);
     if (status == NM_OK)

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@
 #include "store/merge.h"
 #include "store/merge_numbers.sql.h"
 #include "store/schema.h"
+
+#define KNOWN_MAX 64 /* tables that others name: more of them are asked again */
 
 /* The failure at hand; a file that SQLite takes for no database is said to be none of ours. */
 static nm_status fail_to_read(sqlite3 *db, nm_error *err)
@@ -344,16 +347,42 @@ static nm_status last_number(sqlite3 *db, const char *schema, const char *target
     return status;
 }
 
+/* What is known of a table that columns name: many name the same. */
+typedef struct last_numbers {
+    sqlite3 *db; /* borrowed */
+    const char *schema;
+    struct {
+        char target[64];
+        int64_t last;
+    } known[KNOWN_MAX];
+    size_t count;
+} last_numbers;
+
+static nm_status know_last(last_numbers *numbers, const char *target, int64_t *last, nm_error *err)
+{
+    for (size_t i = 0; i < numbers->count; i++)
+        if (strcmp(numbers->known[i].target, target) == 0) {
+            *last = numbers->known[i].last;
+            return NM_OK;
+        }
+    nm_status status = last_number(numbers->db, numbers->schema, target, last, err);
+    if (status == NM_OK && numbers->count < KNOWN_MAX && strlen(target) < sizeof numbers->known[0].target) {
+        snprintf(numbers->known[numbers->count].target, sizeof numbers->known[0].target, "%s", target);
+        numbers->known[numbers->count++].last = *last;
+    }
+    return status;
+}
+
 /* `row` has the least and greatest value of each column of `table` that numbers rows, in their order. */
-static nm_status check_ranges(sqlite3 *db, const char *schema, const char *table, sqlite3_stmt *row, nm_error *err)
+static nm_status check_ranges(last_numbers *numbers, const char *table, sqlite3_stmt *row, nm_error *err)
 {
     sqlite3_stmt *columns = NULL;
     int64_t last = 0;
     nm_merge_numbers_row column;
-    nm_status status = nm_merge_numbers_ask(db, table, &columns, err);
+    nm_status status = nm_merge_numbers_ask(numbers->db, table, &columns, err);
 
     for (int at = 0; status == NM_OK && nm_merge_numbers_next(columns, &column); at += 2) {
-        status = last_number(db, schema, column.target, &last, err);
+        status = know_last(numbers, column.target, &last, err);
         if (status == NM_OK && !(is_number(row, at, last) && is_number(row, at + 1, last)))
             status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%.40s.%.40s names rows that are not there", table,
                              column.name);
@@ -361,16 +390,17 @@ static nm_status check_ranges(sqlite3 *db, const char *schema, const char *table
     return nm_question_end(columns, status, err);
 }
 
-static nm_status check_numbers(sqlite3 *db, const char *schema, const char *table, nm_error *err)
+static nm_status check_numbers(last_numbers *numbers, const char *table, nm_error *err)
 {
+    sqlite3 *db = numbers->db;
     char *sql = NULL;
     sqlite3_stmt *row = NULL;
-    nm_status status = range_sql(db, schema, table, &sql, err);
+    nm_status status = range_sql(db, numbers->schema, table, &sql, err);
 
     if (status == NM_OK && sql != NULL)
         status = nm_db_prepare(db, sql, &row, err);
     if (status == NM_OK && row != NULL)
-        status = sqlite3_step(row) == SQLITE_ROW ? check_ranges(db, schema, table, row, err) : nm_db_fail(db, err);
+        status = sqlite3_step(row) == SQLITE_ROW ? check_ranges(numbers, table, row, err) : nm_db_fail(db, err);
     sqlite3_finalize(row);
     sqlite3_free(sql);
     return status;
@@ -384,6 +414,7 @@ static nm_status check_numbers(sqlite3 *db, const char *schema, const char *tabl
 
 nm_status nm_validate_rows(sqlite3 *db, const char *schema, bool has_large, nm_error *err)
 {
+    last_numbers numbers = {.db = db, .schema = schema};
     sqlite3_stmt *tables = NULL;
     int64_t input_count = 0;
     nm_status status = ask(db, "SELECT count(*) FROM \"%w\".input", schema, &input_count, err);
@@ -395,7 +426,7 @@ nm_status nm_validate_rows(sqlite3 *db, const char *schema, bool has_large, nm_e
     while (status == NM_OK && sqlite3_step(tables) == SQLITE_ROW) {
         const char *table = nm_named_text(tables, "name");
 
-        status = nm_named_integer(tables, "has_numbers") != 0 ? check_numbers(db, schema, table, err)
+        status = nm_named_integer(tables, "has_numbers") != 0 ? check_numbers(&numbers, table, err)
                                                               : check_words(db, schema, table, err);
     }
     return nm_question_end(tables, status, err);

@@ -9,12 +9,14 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/io.h"
 #include "store/database.h"
 #include "store/read_limit.h"
 
-#define DEPTH_MAX 20 /* SQLite's own */
+#define DEPTH_MAX   20 /* SQLite's own */
+#define READ_BEYOND 8  /* bytes behind the pages */
 
 enum { PAGE_INTERIOR = 5, PAGE_LEAF = 13, LEAF_HEAD_BYTES = 8, INTERIOR_HEAD_BYTES = 12 };
 
@@ -95,6 +97,18 @@ static bool is_record(const table_walk *walk, const uint8_t *record, uint64_t re
     return bytes == record_bytes;
 }
 
+/* The number of `bytes` bytes at `at`, the first of them the most significant; what lies behind it up to 8 is there (READ_BEYOND). */
+static int64_t get_integer(const uint8_t *at, unsigned bytes)
+{
+    uint64_t value;
+
+    memcpy(&value, at, sizeof value);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    return (int64_t)value >> (64 - 8 * bytes);
+}
+
 /* What has no column in the row, or stands in it as NULL: NM_NULL; columns that nobody wants are passed over. */
 static void read_record(const nm_table_form *form, const uint8_t *record, int64_t *const *into)
 {
@@ -104,13 +118,8 @@ static void read_record(const nm_table_form *form, const uint8_t *record, int64_
     for (; column < kept_count; column++) {
         uint8_t type = record[1 + column], bytes = bytes_of_type[type];
 
-        if (into[column] != NULL) {
-            uint64_t value = bytes > 0 && at[0] >= 0x80 ? UINT64_MAX : 0;
-
-            for (uint8_t i = 0; i < bytes; i++)
-                value = value << 8 | at[i];
-            *into[column] = type == 0 ? NM_NULL : type >= 8 ? type - 8 : (int64_t)value;
-        }
+        if (into[column] != NULL)
+            *into[column] = bytes > 0 ? get_integer(at, bytes) : type == 0 ? NM_NULL : type - 8;
         at += bytes;
     }
     for (; column < form->column_count; column++)
@@ -263,7 +272,7 @@ static nm_status walk_table(table_walk *walk, nm_error *err)
 
     if (status != NM_OK)
         return status;
-    walk->pages = malloc((size_t)DEPTH_MAX * walk->page_bytes);
+    walk->pages = malloc((size_t)DEPTH_MAX * walk->page_bytes + READ_BEYOND);
     if (walk->pages == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     status = check_page(walk, walk->form->root_page, 0, err);
