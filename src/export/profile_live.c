@@ -111,11 +111,13 @@ static nm_status take_row(void *context, const nm_allocation_values *row, nm_err
 
 nm_status nm_profile_live_read(nm_profile_live *live, sqlite3 *db, nm_error *err)
 {
+    static const nm_allocation_request all = {
+        NM_ALLOCATIONS_ALL, "heap_id stack_id size_bytes alloc_seq alloc_ns end_kind free_seq free_ns "};
     nm_status status = find_heaps(live, err);
 
     if (status != NM_OK || live->spans.count == 0)
         return status;
-    status = nm_allocation_rows_each(db, INT64_MIN + 1, INT64_MAX, take_row, live, err);
+    status = nm_allocation_rows_each(db, &all, take_row, live, err);
     if (live->sums.count > 1)
         qsort(live->sums.items, live->sums.count, sizeof *live->sums.items, by_moment);
     return status;

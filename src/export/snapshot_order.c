@@ -263,12 +263,17 @@ static nm_status take_row(void *context, const nm_allocation_values *at, nm_erro
 /* The entries of a device. *is_full: too much waits, and what is not given begins at s->from_seq. */
 static nm_status give_device(stream *s, bool has_rows, bool *is_full, nm_error *err)
 {
+    static const nm_allocation_request all = {
+        NM_ALLOCATIONS_ALL,
+        "allocation_id heap_id alloc_seq alloc_ns address size_bytes requested_bytes stream segment_id stack_id "
+        "private_pool "
+        "is_segment is_mapped split_from_id free_requested_seq end_kind free_seq free_stack_id free_ns "};
     nm_status status = nm_snapshot_others_ask(s->db, s->device, &s->others, err);
 
     s->from_seq = INT64_MIN;
     if (status == NM_OK) {
         step_other(s);
-        status = has_rows ? nm_allocation_rows_each(s->db, INT64_MIN + 1, INT64_MAX, take_row, s, err) : NM_OK;
+        status = has_rows ? nm_allocation_rows_each(s->db, &all, take_row, s, err) : NM_OK;
     }
     *is_full = s->waiting.count >= WAITING_MAX;
     if (status == NM_OK && !*is_full)
@@ -332,8 +337,9 @@ static nm_status look_at_row(void *context, const nm_allocation_values *row, nm_
 /* *is_ordered: the rows of each device lie in order, and few devices have any. */
 static nm_status look_at_order(const stream *s, seen *devices, int64_t device_count, bool *is_ordered, nm_error *err)
 {
+    static const nm_allocation_request all = {NM_ALLOCATIONS_ALL, "heap_id alloc_seq free_seq free_requested_seq "};
     look at = {.s = s, .devices = devices, .device_count = device_count, .is_ordered = true};
-    nm_status status = nm_allocation_rows_each(s->db, INT64_MIN + 1, INT64_MAX, look_at_row, &at, err);
+    nm_status status = nm_allocation_rows_each(s->db, &all, look_at_row, &at, err);
 
     *is_ordered = at.is_ordered;
     return status;

@@ -575,13 +575,14 @@ static nm_status count_block(void *context, const nm_allocation_values *row, nm_
 static nm_status look_at_count(map *m, nm_error *err)
 {
     nm_block_spans_row span;
+    const nm_allocation_request all = {NM_ALLOCATIONS_ALL, "is_segment "};
     int64_t left_count = BLOCKS_MAX(m);
     nm_status status = nm_block_spans_get(m->page->db, &span, err);
 
     m->has_all = !span.has.half_count || span.half_count < BLOCKS_MAX(m) / 2 - 1;
     if (status != NM_OK || m->has_all)
         return status;
-    status = nm_allocation_rows_each(m->page->db, INT64_MIN + 1, INT64_MAX, count_block, &left_count, err);
+    status = nm_allocation_rows_each(m->page->db, &all, count_block, &left_count, err);
     m->has_all = left_count >= 0;
     return status;
 }

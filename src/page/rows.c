@@ -145,6 +145,10 @@ static nm_status name_operation(nm_page_rows *rows, int64_t operation_id, int64_
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------------- */
 
+#define PLACES "heap_id alloc_seq free_seq address size_bytes stack_id allocation_id segment_id end_kind is_segment "
+#define NAMES                                                                                                          \
+    "stream category_id private_pool requested_bytes block_bytes free_requested_seq operation_id operation_source "
+
 typedef struct asked_rows {
     nm_page_rows *rows;
     bool is_whole;
@@ -221,8 +225,9 @@ nm_status nm_page_rows_each(nm_page_rows *rows, nm_page_rows_part part, int64_t 
                             nm_page_rows_take *take, void *context, nm_error *err)
 {
     asked_rows asked = {rows, part == NM_PAGE_ROWS_WHOLE, take, context};
+    const nm_allocation_request request = {first_id, last_id, asked.is_whole ? PLACES NAMES : PLACES};
 
-    return nm_allocation_rows_each(rows->db, first_id, last_id, take_values, &asked, err);
+    return nm_allocation_rows_each(rows->db, &request, take_values, &asked, err);
 }
 
 int64_t nm_page_rows_freed(int64_t born, int64_t life)

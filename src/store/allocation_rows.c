@@ -18,15 +18,18 @@
 #define COLUMNS_MAX NM_CELL_COLUMNS_MAX
 
 static const struct {
-    const char *kept; /* of the table */
-    size_t offset;    /* of what becomes of it */
+    const char *kept;          /* of the table */
+    const char *name, *beside; /* of what becomes of it, and what else that needs */
+    size_t offset;
 } columns[] = {
-#define KEPT(name)     {#name, offsetof(nm_allocation_values, name)},
-#define MADE(name, of) {#of, offsetof(nm_allocation_values, name)},
+#define KEPT(name)             {#name, #name, #name, offsetof(nm_allocation_values, name)},
+#define MADE(name, of, beside) {#of, #name, #beside, offsetof(nm_allocation_values, name)},
     NM_ALLOCATION_COLUMNS(KEPT, MADE)
 #undef KEPT
 #undef MADE
 };
+
+#define COLUMN_COUNT (sizeof columns / sizeof *columns)
 
 typedef struct stream_name {
     int64_t number, stream;
@@ -41,6 +44,7 @@ typedef struct reader {
         stream_name *items; /* owned; by number */
         size_t count, capacity;
     } streams;
+    const nm_allocation_request *request;
     int64_t last_id; /* that was given */
     bool is_ended;   /* no other row is wanted */
     nm_allocation_take *take;
@@ -85,7 +89,7 @@ static nm_status take_row(void *context, nm_error *err)
 
     r->last_id = row->allocation_id;
     row->free_ns = end_of(row->alloc_ns, row->free_ns);
-    if (row->stream != NM_NULL)
+    if (r->streams.count > 0 && row->stream != NM_NULL)
         row->stream = stream_of(r, row->stream);
     if (row->requested_bytes == 0)
         row->requested_bytes = row->size_bytes;
@@ -112,29 +116,56 @@ static nm_status read_streams(reader *r, nm_error *err)
     return nm_question_end(rows, status, err);
 }
 
+static bool is_in(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = names; *at != 0; at += strcspn(at, " ") + 1)
+        if (strcspn(at, " ") == length && memcmp(at, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* It is asked for, or one that is made with it. */
+static bool is_wanted(const char *names, size_t column)
+{
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        if ((i == column || strcmp(columns[i].beside, columns[column].name) == 0) && is_in(names, columns[i].name))
+            return true;
+    return false;
+}
+
+static size_t find_column(const char *kept)
+{
+    size_t column = 0;
+
+    while (column < COLUMN_COUNT && strcmp(columns[column].kept, kept) != 0)
+        column++;
+    return column;
+}
+
 /* The columns of the table, by their names. */
 static nm_status find_columns(reader *r, nm_error *err)
 {
     static const char sql[] =
         "SELECT * FROM main.z_allocation WHERE allocation_id >= :first_id AND allocation_id <= :last_id"
         " ORDER BY allocation_id";
-    size_t found = 0;
     nm_status status = nm_db_prepare(r->db, sql, &r->rows, err);
 
-    for (int i = 0; status == NM_OK && i < sqlite3_column_count(r->rows) && i < COLUMNS_MAX; i++)
-        for (size_t j = 0; j < sizeof columns / sizeof *columns; j++)
-            if (strcmp(columns[j].kept, sqlite3_column_name(r->rows, i)) == 0) {
-                r->into[i] = (int64_t *)(void *)((char *)&r->row + columns[j].offset);
-                found++;
-            }
-    if (status == NM_OK && found != sizeof columns / sizeof *columns)
-        status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "the rows of allocations have other columns");
+    for (int i = 0; status == NM_OK && i < sqlite3_column_count(r->rows); i++) {
+        size_t column = find_column(sqlite3_column_name(r->rows, i));
+
+        if (column == COLUMN_COUNT || i == COLUMNS_MAX)
+            status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "the rows of allocations have other columns");
+        else if (i == 0 || is_wanted(r->request->names, column))
+            r->into[i] = (int64_t *)(void *)((char *)&r->row + columns[column].offset);
+    }
     return status;
 }
 
-static nm_status give_pages(reader *r, int64_t first_id, int64_t last_id, bool *is_rest, nm_error *err)
+static nm_status give_pages(reader *r, bool *is_rest, nm_error *err)
 {
-    const nm_table_rows wanted = {first_id, last_id, r->into, take_row, r};
+    const nm_table_rows wanted = {r->request->first_id, r->request->last_id, r->into, take_row, r};
     nm_table_pages pages;
     sqlite3_stmt *held = NULL;
     nm_status status = nm_validate_hold(r->db, "main", &held, err);
@@ -147,13 +178,13 @@ static nm_status give_pages(reader *r, int64_t first_id, int64_t last_id, bool *
     return status;
 }
 
-static nm_status give_rest(reader *r, int64_t first_id, int64_t last_id, nm_error *err)
+static nm_status give_rest(reader *r, nm_error *err)
 {
     int column_count = sqlite3_column_count(r->rows);
     nm_status status = NM_OK;
 
-    nm_question_bind_integer(r->rows, ":first_id", first_id);
-    nm_question_bind_integer(r->rows, ":last_id", last_id);
+    nm_question_bind_integer(r->rows, ":first_id", r->last_id == NM_NULL ? r->request->first_id : r->last_id + 1);
+    nm_question_bind_integer(r->rows, ":last_id", r->request->last_id);
     while (status == NM_OK && sqlite3_step(r->rows) == SQLITE_ROW) {
         for (int i = 0; i < column_count; i++)
             if (r->into[i] != NULL)
@@ -163,19 +194,19 @@ static nm_status give_rest(reader *r, int64_t first_id, int64_t last_id, nm_erro
     return nm_question_pause(r->rows, status, err);
 }
 
-nm_status nm_allocation_rows_each(sqlite3 *db, int64_t first_id, int64_t last_id, nm_allocation_take *take,
+nm_status nm_allocation_rows_each(sqlite3 *db, const nm_allocation_request *request, nm_allocation_take *take,
                                   void *context, nm_error *err)
 {
-    reader r = {.db = db, .last_id = NM_NULL, .take = take, .context = context};
+    reader r = {.db = db, .request = request, .last_id = NM_NULL, .take = take, .context = context};
     bool is_rest = false;
     nm_status status = find_columns(&r, err);
 
-    if (status == NM_OK)
+    if (status == NM_OK && is_in(request->names, "stream"))
         status = read_streams(&r, err);
     if (status == NM_OK)
-        status = give_pages(&r, first_id, last_id, &is_rest, err);
-    if (status == NM_OK && is_rest && !r.is_ended && r.last_id < last_id)
-        status = give_rest(&r, r.last_id == NM_NULL ? first_id : r.last_id + 1, last_id, err);
+        status = give_pages(&r, &is_rest, err);
+    if (status == NM_OK && is_rest && !r.is_ended && r.last_id < request->last_id)
+        status = give_rest(&r, err);
     sqlite3_finalize(r.rows);
     free(r.streams.items);
     return status == NM_END ? NM_OK : status;

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-/* KEPT(name): a column of the table that the view shows as it is; MADE(name, of): of another one of the table (schema/allocation.sql). */
+/* KEPT(name): a column of the table that the view shows as it is; MADE(name, of, beside): of two of the table (schema/allocation.sql). */
 #define NM_ALLOCATION_COLUMNS(KEPT, MADE)                                                                              \
     KEPT(allocation_id)                                                                                                \
     KEPT(heap_id)                                                                                                      \
@@ -24,11 +24,11 @@
     KEPT(live_bytes)                                                                                                   \
     KEPT(address)                                                                                                      \
     KEPT(alloc_ns)                                                                                                     \
-    MADE(free_ns, lived_ns)                                                                                            \
+    MADE(free_ns, lived_ns, alloc_ns)                                                                                  \
     KEPT(segment_id)                                                                                                   \
-    MADE(stream, stream_number)                                                                                        \
-    MADE(requested_bytes, requested_bytes)                                                                             \
-    MADE(block_bytes, block_bytes)                                                                                     \
+    MADE(stream, stream_number, heap_id)                                                                               \
+    MADE(requested_bytes, requested_bytes, size_bytes)                                                                 \
+    MADE(block_bytes, block_bytes, size_bytes)                                                                         \
     KEPT(is_miss)                                                                                                      \
     KEPT(category_id)                                                                                                  \
     KEPT(free_stack_id)                                                                                                \
@@ -47,8 +47,8 @@
     KEPT(is_doubtful)                                                                                                  \
     KEPT(is_exported)
 
-#define NM_ALLOCATION_KEPT(name)     int64_t name;
-#define NM_ALLOCATION_MADE(name, of) int64_t name;
+#define NM_ALLOCATION_KEPT(name)             int64_t name;
+#define NM_ALLOCATION_MADE(name, of, beside) int64_t name;
 
 /* A row as the view shows it; NM_NULL for NULL. */
 typedef struct nm_allocation_values {
@@ -60,8 +60,15 @@ typedef struct nm_allocation_values {
 
 typedef nm_status nm_allocation_take(void *context, const nm_allocation_values *row, nm_error *err);
 
-/* Gives the rows of `main` from one id to another, in the order of their ids. NM_END from `take` ends it, and is no error. */
-nm_status nm_allocation_rows_each(sqlite3 *db, int64_t first_id, int64_t last_id, nm_allocation_take *take,
+typedef struct nm_allocation_request {
+    int64_t first_id, last_id; /* of rows: NM_ALLOCATIONS_ALL for all */
+    const char *names;         /* of the columns that are wanted, a space after each: what others have is not said */
+} nm_allocation_request;
+
+#define NM_ALLOCATIONS_ALL INT64_MIN + 1, INT64_MAX
+
+/* Gives the rows of `main` in the order of their ids. NM_END from `take` ends it, and is no error. */
+nm_status nm_allocation_rows_each(sqlite3 *db, const nm_allocation_request *request, nm_allocation_take *take,
                                   void *context, nm_error *err);
 
 #endif

@@ -26,7 +26,9 @@ typedef struct table_walk {
     const nm_table_form *form;   /* borrowed */
     const nm_table_rows *wanted; /* borrowed; NULL: it is only checked */
     uint32_t page_bytes, page_count;
-    uint8_t *pages; /* owned; DEPTH_MAX of them */
+    size_t least_count;  /* of columns in a row */
+    size_t wanted_count; /* columns up to the last one that is wanted */
+    uint8_t *pages;      /* owned; DEPTH_MAX of them */
     int64_t last_row_id;
     bool has_last;
     bool is_wrong; /* the form is another, and nobody else has failed */
@@ -34,7 +36,10 @@ typedef struct table_walk {
     uint64_t offset; /* of the page at hand */
 } table_walk;
 
-static const uint8_t bytes_of_type[10] = {0, 1, 2, 3, 4, 6, 8, 0, 0, 0};
+#define NO_TYPE 16 /* in place of bytes: a real, or a text */
+
+/* Of an integer; NULL, 0 and 1 have none. */
+static const uint8_t bytes_of_type[256] = {0, 1, 2, 3, 4, 6, 8, NO_TYPE, 0, 0, [10 ... 255] = NO_TYPE};
 
 static uint32_t get_u16(const uint8_t *at)
 {
@@ -70,31 +75,32 @@ static bool get_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
     return false;
 }
 
-/* May a row end before this column? */
-static bool may_lack(const nm_table_form *form, size_t column)
+/* How many columns a row has at least: what may be NULL, or has a default, may be left out at its end. */
+static size_t count_least(const nm_table_form *form)
 {
-    return form->has_null[column] || form->is_else_zero[column];
+    size_t count = form->column_count;
+
+    while (count > 1 && (form->has_null[count - 1] || form->is_else_zero[count - 1]))
+        count--;
+    return count;
 }
 
 /* A record of integers: its types, and exactly the bytes that they say. The first column is the row id's, and NULL. */
 static bool is_record(const table_walk *walk, const uint8_t *record, uint64_t record_bytes)
 {
     uint64_t bytes = record_bytes == 0 ? 0 : record[0];
-    size_t kept_count = bytes < 2 ? 0 : (size_t)bytes - 1;
+    size_t kept_count = bytes < 2 ? 0 : (size_t)bytes - 1, wrong_count = 0;
 
-    if (kept_count == 0 || kept_count > walk->form->column_count || record_bytes < bytes || record[1] != 0)
+    if (kept_count < walk->least_count || kept_count > walk->form->column_count || record_bytes < bytes ||
+        record[1] != 0)
         return false;
-    for (size_t column = kept_count; column < walk->form->column_count; column++)
-        if (!may_lack(walk->form, column))
-            return false;
     for (size_t column = 0; column < kept_count; column++) {
         uint8_t type = record[1 + column];
 
-        if (type > 9 || type == 7 || (type == 0 && !walk->form->has_null[column]))
-            return false;
+        wrong_count += bytes_of_type[type] == NO_TYPE || (type == 0 && !walk->form->has_null[column]);
         bytes += bytes_of_type[type];
     }
-    return bytes == record_bytes;
+    return wrong_count == 0 && bytes == record_bytes;
 }
 
 /* The number of `bytes` bytes at `at`, the first of them the most significant; what lies behind it up to 8 is there (READ_BEYOND). */
@@ -110,21 +116,21 @@ static int64_t get_integer(const uint8_t *at, unsigned bytes)
 }
 
 /* What has no column in the row, or stands in it as NULL: NM_NULL; columns that nobody wants are passed over. */
-static void read_record(const nm_table_form *form, const uint8_t *record, int64_t *const *into)
+static void read_record(const table_walk *walk, const uint8_t *record, int64_t *const *into)
 {
     size_t kept_count = (size_t)record[0] - 1, column = 1;
     const uint8_t *at = record + record[0];
 
-    for (; column < kept_count; column++) {
+    for (; column < kept_count && column < walk->wanted_count; column++) {
         uint8_t type = record[1 + column], bytes = bytes_of_type[type];
 
         if (into[column] != NULL)
             *into[column] = bytes > 0 ? get_integer(at, bytes) : type == 0 ? NM_NULL : type - 8;
         at += bytes;
     }
-    for (; column < form->column_count; column++)
+    for (; column < walk->wanted_count; column++)
         if (into[column] != NULL)
-            *into[column] = form->is_else_zero[column] ? 0 : NM_NULL;
+            *into[column] = walk->form->is_else_zero[column] ? 0 : NM_NULL;
 }
 
 /* NM_END: it and those behind it are not wanted. */
@@ -138,7 +144,7 @@ static nm_status give_row(const table_walk *walk, int64_t row_id, const uint8_t 
         return NM_END;
     if (wanted->into[0] != NULL)
         *wanted->into[0] = row_id;
-    read_record(walk->form, record, wanted->into);
+    read_record(walk, record, wanted->into);
     return wanted->take(wanted->context, err);
 }
 
@@ -272,6 +278,10 @@ static nm_status walk_table(table_walk *walk, nm_error *err)
 
     if (status != NM_OK)
         return status;
+    walk->least_count = count_least(walk->form);
+    walk->wanted_count = walk->wanted == NULL ? 0 : walk->form->column_count;
+    while (walk->wanted_count > 1 && walk->wanted->into[walk->wanted_count - 1] == NULL)
+        walk->wanted_count--;
     walk->pages = malloc((size_t)DEPTH_MAX * walk->page_bytes + READ_BEYOND);
     if (walk->pages == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");

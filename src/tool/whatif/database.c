@@ -196,7 +196,12 @@ static nm_status take_allocation(void *context, const nm_allocation_values *from
 
 static nm_status read_allocations(database *base, nm_error *err)
 {
-    return nm_allocation_rows_each(base->db, INT64_MIN + 1, INT64_MAX, take_allocation, base, err);
+    static const nm_allocation_request all = {
+        NM_ALLOCATIONS_ALL,
+        "allocation_id heap_id segment_id stream address requested_bytes block_bytes alloc_seq free_requested_seq "
+        "free_seq stack_id free_stack_id split_from_id is_segment private_pool is_exported is_mapped "};
+
+    return nm_allocation_rows_each(base->db, &all, take_allocation, base, err);
 }
 
 /* In this order: what is named comes before what names it. */
