@@ -406,28 +406,42 @@ static nm_status check_numbers(last_numbers *numbers, const char *table, nm_erro
     return status;
 }
 
-#define NOT_LARGE_SQL " AND name NOT IN (" NM_LARGE_TABLES_SQL ")"
 #define ROWS_SQL                                                                                                       \
     "SELECT name, name IN (SELECT t.name FROM merge_table AS t) AS has_numbers FROM main.sqlite_master WHERE type = "  \
     "'table'"                                                                                                          \
     " AND name NOT LIKE 'sqlite_%' AND name NOT IN ('meta', 'plumbing', 'finding', 'finding_group', 'evidence')"
 
-nm_status nm_validate_rows(sqlite3 *db, const char *schema, bool has_large, nm_error *err)
+static nm_status check_rows(last_numbers *numbers, bool has_numbers, nm_error *err)
 {
-    last_numbers numbers = {.db = db, .schema = schema};
     sqlite3_stmt *tables = NULL;
     int64_t input_count = 0;
-    nm_status status = ask(db, "SELECT count(*) FROM \"%w\".input", schema, &input_count, err);
+    nm_status status = ask(numbers->db, "SELECT count(*) FROM \"%w\".input", numbers->schema, &input_count, err);
 
     if (status == NM_OK && input_count == 0)
         status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "has no input");
     if (status == NM_OK)
-        status = nm_db_prepare(db, has_large ? ROWS_SQL : ROWS_SQL NOT_LARGE_SQL, &tables, err);
+        status = nm_db_prepare(numbers->db, ROWS_SQL, &tables, err);
     while (status == NM_OK && sqlite3_step(tables) == SQLITE_ROW) {
         const char *table = nm_named_text(tables, "name");
 
-        status = nm_named_integer(tables, "has_numbers") != 0 ? check_numbers(&numbers, table, err)
-                                                              : check_words(db, schema, table, err);
+        if (nm_named_integer(tables, "has_numbers") == 0)
+            status = check_words(numbers->db, numbers->schema, table, err);
+        else if (has_numbers)
+            status = check_numbers(numbers, table, err);
     }
     return nm_question_end(tables, status, err);
+}
+
+nm_status nm_validate_rows(sqlite3 *db, const char *schema, nm_error *err)
+{
+    last_numbers numbers = {.db = db, .schema = schema};
+
+    return check_rows(&numbers, true, err);
+}
+
+nm_status nm_validate_words(sqlite3 *db, const char *schema, nm_error *err)
+{
+    last_numbers numbers = {.db = db, .schema = schema};
+
+    return check_rows(&numbers, false, err);
 }
