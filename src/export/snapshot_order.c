@@ -13,11 +13,11 @@
 #include "base/buffer.h"
 #include "export/snapshot_entries.sql.h"
 #include "export/snapshot_others.sql.h"
-#include "rows/rows.h"
 #include "store/allocation_rows.h"
 
 #define DEVICES_IN_ORDER_MAX 4 /* each is a pass; SQLite's are seven in all */
 #define WAITING_MAX          ((size_t)1 << 19)
+#define END_REPLACED         4 /* a code of table end_kind */
 
 typedef struct waiting {
     int64_t seq;
@@ -144,7 +144,7 @@ typedef struct known_row {
 /* What replaced it is no end that its program asked for. */
 static int64_t free_seq_of(const nm_allocation_values *at)
 {
-    return at->end_kind == NM_END_REPLACED ? NM_NULL : at->free_seq;
+    return at->end_kind == END_REPLACED ? NM_NULL : at->free_seq;
 }
 
 static known_row know_row(const stream *s, const nm_allocation_values *at, const nm_snapshot_heap *heap)

@@ -251,7 +251,7 @@ nm_status whatif_database_read(const char *path, nm_gather *gather, const nm_sin
         status = check_rows(&base, err);
     }
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && status == NM_OK; i++)
-        status = tables[i].read == NULL ? nm_rows_give(base.db, tables[i].kind, NULL, tables[i].clause, base.sink, err)
+        status = tables[i].read == NULL ? nm_rows_give(base.db, tables[i].kind, tables[i].clause, base.sink, err)
                                         : tables[i].read(&base, err);
     nm_foreign_close(foreign);
     return status;
