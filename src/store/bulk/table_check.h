@@ -39,9 +39,9 @@ typedef struct nm_table_rows {
 
 /*
  * Rows in the order of their ids, of a file that a connection holds (nm_validate_hold, or a statement that has begun to read) and
- * does not write. Each page is checked as nm_table_check does, but for how many rows there are, before its rows are given. `wanted` NULL: it is only
- * checked. *is_wrong: from behind the last row that was given on it is not of its form (NM_OK: SQLite may have written it). A status but NM_OK is
- * that of take, but for NM_END, which ends it; or there is no memory.
+ * does not write. Each row is checked before it is given, and each page behind its rows, as nm_table_check does, but for how many
+ * there are. `wanted` NULL: that is all. *is_wrong: from behind the last row that was given on it is not of its form (NM_OK: SQLite
+ * may have written it). A status but NM_OK is that of take, but for NM_END, which ends it; or there is no memory.
  */
 nm_status nm_table_read(sqlite3_file *file, const nm_table_form *form, const nm_table_rows *wanted, bool *is_wrong,
                         nm_error *err);

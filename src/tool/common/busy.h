@@ -19,8 +19,9 @@ typedef struct nm_busy {
 /* `busy` is the caller's and stays in its place until nm_busy_end. One at a time. */
 void nm_busy_begin(nm_busy *busy, const char *what, FILE *out);
 
-/* For a program that prints what it finds, with a line that is safe to print and borrowed. Nothing has been printed before. What is printed to
- * standard output is held back while a line may come, for both may be one terminal: the caller flushes it behind nm_busy_end. */
+/* For a program that prints what it finds, with a line that is safe to print and borrowed. Nothing has been printed before. What
+ * is printed to standard output is held back while a line may come, for both may be one terminal: the caller flushes it behind
+ * nm_busy_end. */
 void nm_busy_begin_answer(nm_busy *busy, const char *line);
 
 void nm_busy_end(nm_busy *busy); /* wipes the line */
