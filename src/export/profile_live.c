@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "export/profile_rows.sql.h"
 #include "export/profile_spans.sql.h"
+#include "store/allocation_rows.h"
 
 nm_status nm_profile_live_add(nm_profile_live *live, sqlite3 *db, const char *word, uint32_t moment, nm_error *err)
 {
@@ -63,23 +63,23 @@ static nm_status find_heaps(nm_profile_live *live, nm_error *err)
     return status;
 }
 
-static bool was_live(const nm_profile_span *span, const nm_profile_rows_row *row)
+static bool was_live(const nm_profile_span *span, const nm_allocation_values *row)
 {
     bool is_by_time = span->seq == NM_NULL;
-    bool has_begun = !row->has.alloc_seq ||
-                     (is_by_time ? row->has.alloc_ns && row->alloc_ns <= span->ns : row->alloc_seq <= span->seq);
+    bool has_begun = row->alloc_seq == NM_NULL ||
+                     (is_by_time ? row->alloc_ns != NM_NULL && row->alloc_ns <= span->ns : row->alloc_seq <= span->seq);
 
-    return has_begun && (row->is_live || (is_by_time ? row->has.free_ns && row->free_ns > span->ns
-                                                     : row->has.free_seq && row->free_seq > span->seq));
+    return has_begun && (row->end_kind == 0 || (is_by_time ? row->free_ns != NM_NULL && row->free_ns > span->ns
+                                                           : row->free_seq != NM_NULL && row->free_seq > span->seq));
 }
 
-static nm_status add_up(nm_profile_live *live, size_t span, const nm_profile_rows_row *row, nm_error *err)
+static nm_status add_up(nm_profile_live *live, size_t span, const nm_allocation_values *row, nm_error *err)
 {
     nm_profile_sum sum = {.heap_id = row->heap_id,
-                          .stack_id = NM_NUMBER_OF(row, stack_id),
+                          .stack_id = row->stack_id,
                           .shown_ns = live->spans.items[span].shown_ns,
                           .moment = live->spans.items[span].moment,
-                          .is_baseline = !row->has.alloc_seq && !row->has.stack_id};
+                          .is_baseline = row->alloc_seq == NM_NULL && row->stack_id == NM_NULL};
     uint64_t at = 0;
     nm_status status =
         nm_map_number(&live->sum_of, (nm_key){span << 1 | sum.is_baseline, (uint64_t)sum.stack_id}, &at, err);
@@ -96,8 +96,9 @@ static nm_status add_up(nm_profile_live *live, size_t span, const nm_profile_row
     return NM_OK;
 }
 
-static nm_status take_row(nm_profile_live *live, const nm_profile_rows_row *row, nm_error *err)
+static nm_status take_row(void *context, const nm_allocation_values *row, nm_error *err)
 {
+    nm_profile_live *live = context;
     const uint64_t *first = nm_map_get(&live->span_of, (nm_key){0, (uint64_t)row->heap_id});
     nm_status status = NM_OK;
 
@@ -110,16 +111,13 @@ static nm_status take_row(nm_profile_live *live, const nm_profile_rows_row *row,
 
 nm_status nm_profile_live_read(nm_profile_live *live, sqlite3 *db, nm_error *err)
 {
-    sqlite3_stmt *rows = NULL;
-    nm_profile_rows_row row;
+    static const nm_allocation_request all = {
+        NM_ALLOCATIONS_ALL, "heap_id stack_id size_bytes alloc_seq alloc_ns end_kind free_seq free_ns "};
     nm_status status = find_heaps(live, err);
 
     if (status != NM_OK || live->spans.count == 0)
         return status;
-    status = nm_profile_rows_ask(db, &rows, err);
-    while (status == NM_OK && nm_profile_rows_next(rows, &row))
-        status = take_row(live, &row, err);
-    status = nm_question_end(rows, status, err);
+    status = nm_allocation_rows_each(db, &all, take_row, live, err);
     if (live->sums.count > 1)
         qsort(live->sums.items, live->sums.count, sizeof *live->sums.items, by_moment);
     return status;

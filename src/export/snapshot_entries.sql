@@ -2,7 +2,7 @@
 -- export_snapshot.c. Remainders of what was unmapped in part are no events: the part is what they leave. What was
 -- replaced, or went with a reset, has no event of its own; after a reset it is freed all the same, or viewers would
 -- show it for ever. CROSS keeps SQLite from an index of its own over all allocations: one pass over them is enough.
--- From :device and :from_seq on. What snapshot_rows.sql says of allocations is the same in one pass; this sorts.
+-- From :device and :from_seq on. What snapshot_order.c makes of allocations is the same in one pass; this sorts.
 -- With: snapshot_devices.part.sql
 -- With: snapshot_streams.part.sql
 -- With: snapshot_cuts.part.sql

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "page/block_counts.sql.h"
 #include "page/block_spans.sql.h"
 #include "page/cells.h"
 #include "page/columns.h"
@@ -22,6 +21,7 @@
 #include "page/segment_blocks.sql.h"
 #include "page/tables.h"
 #include "page/windows.h"
+#include "store/allocation_rows.h"
 
 #define LANES_SHARE  0.65 /* of the room for data, at most: they, and what is before them */
 #define CELLS_SHARE  0.85 /* the same */
@@ -561,18 +561,29 @@ void nm_page_map_free(nm_page_map *m)
     free(m);
 }
 
+/* NM_END: they are more. */
+static nm_status count_block(void *context, const nm_allocation_values *row, nm_error *err)
+{
+    int64_t *left_count = context;
+
+    (void)err;
+    *left_count -= row->is_segment == 0;
+    return *left_count < 0 ? NM_END : NM_OK;
+}
+
 /* Are they few enough to try? Numbers of rows say that mostly, without a look at the rows. */
 static nm_status look_at_count(map *m, nm_error *err)
 {
     nm_block_spans_row span;
-    nm_block_counts_row blocks;
+    const nm_allocation_request all = {NM_ALLOCATIONS_ALL, "is_segment "};
+    int64_t left_count = BLOCKS_MAX(m);
     nm_status status = nm_block_spans_get(m->page->db, &span, err);
 
     m->has_all = !span.has.half_count || span.half_count < BLOCKS_MAX(m) / 2 - 1;
     if (status != NM_OK || m->has_all)
         return status;
-    status = nm_block_counts_get(m->page->db, &blocks, err);
-    m->has_all = blocks.block_count <= BLOCKS_MAX(m);
+    status = nm_allocation_rows_each(m->page->db, &all, count_block, &left_count, err);
+    m->has_all = left_count >= 0;
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A row costs what SQLite takes to hand out its values: so no more are asked for than are needed. Rows lie in the order of births nearly always, heaps among each other: so they are put together by heap first, and a heap is
+ * Rows lie in the order of births nearly always, heaps among each other: so they are put together by heap first, and a heap is
  * sorted only where that is not its order.
  */
 #include "page/rows.h"
@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "page/block_rows.sql.h"
 #include "page/operation_names.sql.h"
 #include "page/own_categories.sql.h"
 #include "page/thread_sources.sql.h"
+#include "store/allocation_rows.h"
 #include "store/verdicts/sites_of_stacks.sql.h"
 
 /* What is close to what stands above it, or the same, takes next to no room. Times are those of the page's clock. */
@@ -145,38 +145,61 @@ static nm_status name_operation(nm_page_rows *rows, int64_t operation_id, int64_
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------------- */
 
-static int64_t events_between(int64_t born, bool is_known, int64_t seq)
+#define PLACES "heap_id alloc_seq free_seq address size_bytes stack_id allocation_id segment_id end_kind is_segment "
+#define NAMES                                                                                                          \
+    "stream category_id private_pool requested_bytes block_bytes free_requested_seq operation_id operation_source "
+
+typedef struct asked_rows {
+    nm_page_rows *rows;
+    bool is_whole;
+    nm_page_rows_take *take;
+    void *context;
+} asked_rows;
+
+static int64_t events_between(int64_t born, int64_t seq)
 {
-    return is_known ? (int64_t)((uint64_t)seq - (uint64_t)born) : NM_NULL;
+    return seq == NM_NULL ? NM_NULL : (int64_t)((uint64_t)seq - (uint64_t)born);
 }
 
-static void read_places(const nm_block_rows_row *from, nm_page_row *row)
+/* What was handed out beyond what was asked for. */
+static int64_t spare_of(const nm_allocation_values *from)
+{
+    int64_t spare;
+
+    if (from->block_bytes == NM_NULL || from->requested_bytes == NM_NULL)
+        return NM_NULL;
+    if (__builtin_sub_overflow(from->block_bytes, from->requested_bytes, &spare))
+        spare = from->block_bytes < 0 ? 0 : INT64_MAX;
+    return spare < 0 ? 0 : spare;
+}
+
+static void read_places(const nm_allocation_values *from, nm_page_row *row)
 {
     int64_t *values = row->values;
 
-    values[NM_PAGE_ROW_HEAP] = NM_NUMBER_OF(from, heap_id);
-    values[NM_PAGE_ROW_BORN] = from->has.alloc_seq ? from->alloc_seq : -1;
-    values[NM_PAGE_ROW_LIFE] = events_between(values[NM_PAGE_ROW_BORN], from->has.free_seq, from->free_seq);
-    values[NM_PAGE_ROW_ADDRESS] = NM_NUMBER_OF(from, address);
-    values[NM_PAGE_ROW_SIZE] = NM_NUMBER_OF(from, size_bytes);
-    values[NM_PAGE_ROW_STACK] = NM_NUMBER_OF(from, stack_id);
-    values[NM_PAGE_ROW_ID] = NM_NUMBER_OF(from, allocation_id);
-    row->segment_id = NM_NUMBER_OF(from, segment_id);
-    row->end_kind = from->end_code;
-    row->is_segment = from->is_segment;
+    values[NM_PAGE_ROW_HEAP] = from->heap_id;
+    values[NM_PAGE_ROW_BORN] = from->alloc_seq == NM_NULL ? -1 : from->alloc_seq;
+    values[NM_PAGE_ROW_LIFE] = events_between(values[NM_PAGE_ROW_BORN], from->free_seq);
+    values[NM_PAGE_ROW_ADDRESS] = from->address;
+    values[NM_PAGE_ROW_SIZE] = from->size_bytes;
+    values[NM_PAGE_ROW_STACK] = from->stack_id;
+    values[NM_PAGE_ROW_ID] = from->allocation_id;
+    row->segment_id = from->segment_id;
+    row->end_kind = from->end_kind == NM_NULL ? 0 : from->end_kind;
+    row->is_segment = from->is_segment != 0 && from->is_segment != NM_NULL;
 }
 
-static nm_status read_names(nm_page_rows *rows, const nm_block_rows_row *from, nm_page_row *row, nm_error *err)
+static nm_status read_names(nm_page_rows *rows, const nm_allocation_values *from, nm_page_row *row, nm_error *err)
 {
-    int64_t *values = row->values, operation_id = NM_NUMBER_OF(from, operation_id);
+    int64_t *values = row->values, operation_id = from->operation_id;
     nm_page_range around = {0};
 
-    values[NM_PAGE_ROW_STREAM] = NM_NUMBER_OF(from, stream);
-    values[NM_PAGE_ROW_CATEGORY] = NM_NUMBER_OF(from, category_id);
-    values[NM_PAGE_ROW_PRIVATE_POOL] = NM_NUMBER_OF(from, private_pool_id);
-    values[NM_PAGE_ROW_ROUNDING] = NM_NUMBER_OF(from, spare_bytes);
-    values[NM_PAGE_ROW_GIVEN_UP] = events_between(values[NM_PAGE_ROW_BORN], from->has.given_up_seq, from->given_up_seq);
-    if (rows->ranges.count > 0 && NM_NUMBER_OF(from, source_code) == rows->thread_source)
+    values[NM_PAGE_ROW_STREAM] = from->stream;
+    values[NM_PAGE_ROW_CATEGORY] = from->category_id;
+    values[NM_PAGE_ROW_PRIVATE_POOL] = from->private_pool;
+    values[NM_PAGE_ROW_ROUNDING] = spare_of(from);
+    values[NM_PAGE_ROW_GIVEN_UP] = events_between(values[NM_PAGE_ROW_BORN], from->free_requested_seq);
+    if (rows->ranges.count > 0 && from->operation_source == rows->thread_source)
         around = nm_page_ranges_find(&rows->ranges, operation_id);
     values[NM_PAGE_ROW_OWN_CATEGORY] = 0;
     if (around.category != 0 &&
@@ -186,23 +209,25 @@ static nm_status read_names(nm_page_rows *rows, const nm_block_rows_row *from, n
     return name_operation(rows, operation_id, &values[NM_PAGE_ROW_OPERATION], err);
 }
 
+static nm_status take_values(void *context, const nm_allocation_values *from, nm_error *err)
+{
+    const asked_rows *asked = context;
+    nm_page_row row;
+    nm_status status = NM_OK;
+
+    read_places(from, &row);
+    if (asked->is_whole)
+        status = read_names(asked->rows, from, &row, err);
+    return status == NM_OK ? asked->take(asked->context, &row, err) : status;
+}
+
 nm_status nm_page_rows_each(nm_page_rows *rows, nm_page_rows_part part, int64_t first_id, int64_t last_id,
                             nm_page_rows_take *take, void *context, nm_error *err)
 {
-    bool is_whole = part == NM_PAGE_ROWS_WHOLE;
-    sqlite3_stmt *all = NULL;
-    nm_block_rows_row from;
-    nm_page_row row;
-    nm_status status = nm_block_rows_ask(rows->db, is_whole, first_id, last_id, &all, err);
+    asked_rows asked = {rows, part == NM_PAGE_ROWS_WHOLE, take, context};
+    const nm_allocation_request request = {first_id, last_id, asked.is_whole ? PLACES NAMES : PLACES};
 
-    while (status == NM_OK && nm_block_rows_next(all, &from)) {
-        read_places(&from, &row);
-        if (is_whole)
-            status = read_names(rows, &from, &row, err);
-        if (status == NM_OK)
-            status = take(context, &row, err);
-    }
-    return nm_question_end(all, status, err);
+    return nm_allocation_rows_each(rows->db, &request, take_values, &asked, err);
 }
 
 int64_t nm_page_rows_freed(int64_t born, int64_t life)

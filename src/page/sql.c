@@ -313,6 +313,14 @@ static nm_status close_text(packing *work, nm_status status, nm_error *err)
     return status;
 }
 
+/* One of an older version lies in no file: it was read into memory. */
+static bool has_file(sqlite3 *db)
+{
+    const char *path = sqlite3_db_filename(db, "main");
+
+    return path != NULL && path[0] != 0;
+}
+
 bool nm_page_sql_is_built(void)
 {
     return nm_page_sql_files[0].name != NULL;
@@ -335,7 +343,8 @@ nm_status nm_page_sql_make(const nm_page_sql_source *source, const char *scratch
     packing work = {.role = source->role, .strings = strings, .bytes_max = bytes_max};
     nm_status status = open_text(&work, text, len, err);
 
-    if (status == NM_OK)
+    work.is_over = !has_file(source->db);
+    if (status == NM_OK && !work.is_over)
         status = make_copy(&work, source, scratch_path, err);
     status = close_text(&work, status, err);
     nm_store_close(work.copy);

@@ -42,7 +42,8 @@ typedef struct nm_page_sql_source {
 
 /*
  * *text: all of it as it stands in a page, *len bytes, the caller's to free; at most `bytes_max`, else that it is left out. The
- * copy lies meanwhile beside `scratch_path`. Texts of rows get numbers of `strings`. *is_there: it is not left out.
+ * copy lies meanwhile beside `scratch_path`. Texts of rows get numbers of `strings`. *is_there: it is not left out, as one is that
+ * does not fit, or is of an older version, which lies in no file.
  */
 nm_status nm_page_sql_make(const nm_page_sql_source *source, const char *scratch_path, uint64_t bytes_max,
                            nm_strings *strings, char **text, size_t *len, bool *is_there, nm_error *err);

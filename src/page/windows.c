@@ -89,12 +89,10 @@ static void measure(nm_page_windows *windows, int64_t heap_id, int64_t born, int
 /* The first 32 are themselves; from there on each power of two has 16 steps. */
 static int step_of(int64_t reach)
 {
-    int power = 0;
-
-    if (reach < STEPS_A_POWER)
+    if (reach < 2 * STEPS_A_POWER)
         return (int)reach;
-    while (reach >> power >= 2 * STEPS_A_POWER)
-        power++;
+    int power = 63 - __builtin_clzll((unsigned long long)reach / STEPS_A_POWER);
+
     return STEPS_A_POWER * power + (int)(reach >> power);
 }
 

@@ -89,7 +89,8 @@ static bool may_read(const nm_foreign *foreign, const char *table, const char *s
 {
     size_t length = strlen(table);
 
-    if (schema == NULL || strcmp(schema, "temp") == 0 || strcmp(table, "sqlite_master") == 0)
+    if (schema == NULL || strcmp(schema, "temp") == 0 || strcmp(table, "sqlite_master") == 0 ||
+        strcmp(table, "pragma_table_info") == 0)
         return true;
     for (size_t i = 0; i < foreign->tables.count; i++)
         if (foreign->tables.items[i].len == length && memcmp(foreign->tables.items[i].data, table, length) == 0)
@@ -111,6 +112,8 @@ static int authorize(void *context, int action, const char *first, const char *s
     case SQLITE_FUNCTION:
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
+    case SQLITE_PRAGMA: /* which columns a table has */
+        return !foreign->is_ready || strcmp(first, "table_info") == 0 ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_ATTACH:
     case SQLITE_DETACH:
         return foreign->is_ready ? SQLITE_IGNORE : SQLITE_OK;

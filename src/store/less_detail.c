@@ -28,6 +28,25 @@ static const char conditions_sql[] =
     " 'allocation_id IN (SELECT allocation_id FROM temp.less_kept)' AS condition UNION ALL SELECT 'copy', '0'"
     " UNION ALL SELECT 'workspace', '0' UNION ALL SELECT 'z_stream_call', '0') WHERE EXISTS (SELECT 1 FROM less_input)";
 
+/* Operations that nobody names are deleted in the end (prune.c), and are most of them: these do not come at all. Where a window keeps
+ * others, all come. */
+#define FEW_OPERATIONS                                                                                                 \
+    "EXISTS (SELECT 1 FROM less_input) AND NOT EXISTS (SELECT 1 FROM source.input WHERE detail = 'window')"
+
+static const char operations_sql[] =
+    "SELECT 'INSERT INTO less_operation WITH RECURSIVE named (id) AS (SELECT NULL'"
+    " || coalesce(group_concat(CASE WHEN c.owner <> c.target THEN printf(' UNION SELECT \"%w\" FROM source.\"%w\"', "
+    "c.name,"
+    " c.owner) || coalesce((SELECT ' WHERE ' || l.condition FROM less_condition AS l WHERE l.owner = c.owner), '') END,"
+    " ''), '') || coalesce(group_concat(CASE WHEN c.owner = c.target THEN printf(' UNION SELECT \"%w\" FROM"
+    " source.operation JOIN named ON named.id = operation_id', c.name) END, ''), '')"
+    " || ') SELECT id FROM named WHERE id IS NOT NULL' FROM merge_column AS c WHERE c.target = 'operation' AND NOT"
+    " c.is_key AND c.owner <> 'z_left_out' AND " FEW_OPERATIONS " HAVING count(*) > 0";
+
+static const char operation_condition_sql[] =
+    "INSERT INTO less_condition SELECT 'operation', 'operation_id IN (SELECT operation_id FROM temp.less_operation)'"
+    " WHERE " FEW_OPERATIONS;
+
 /* Of a database of one input, where all rows are its: the last of a table is known without a look at the others. */
 #define ONLY_LAST_OF(table, id, left_out_count)                                                                        \
     "INSERT INTO less_last SELECT '" table "', i.input_id, (SELECT max(" id ") FROM source." table                     \
@@ -157,7 +176,11 @@ nm_status nm_less_detail_choose(sqlite3 *db, nm_retention retention, const nm_li
         status = nm_db_exec(db, carriers_sql, err);
     if (status == NM_OK)
         status = note_last(db, err);
-    return status == NM_OK ? nm_db_exec(db, conditions_sql, err) : status;
+    if (status == NM_OK)
+        status = nm_db_exec(db, conditions_sql, err);
+    if (status == NM_OK)
+        status = nm_db_exec_each(db, operations_sql, err);
+    return status == NM_OK ? nm_db_exec(db, operation_condition_sql, err) : status;
 }
 
 nm_status nm_less_detail_note(sqlite3 *db, nm_retention retention, nm_error *err)

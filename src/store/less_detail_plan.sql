@@ -1,10 +1,13 @@
--- less_detail_plan.sql: which inputs have more than is to be kept, which allocations of theirs stay, and what is the
--- last of each table.
+-- less_detail_plan.sql: which inputs have more than is to be kept, which allocations and operations of theirs stay,
+-- and what is the last of each table.
 CREATE TEMP TABLE IF NOT EXISTS less_input (
     input_id INTEGER PRIMARY KEY
 );
 CREATE TEMP TABLE IF NOT EXISTS less_kept (
     allocation_id INTEGER PRIMARY KEY
+);
+CREATE TEMP TABLE IF NOT EXISTS less_operation (
+    operation_id INTEGER PRIMARY KEY
 );
 CREATE TEMP TABLE IF NOT EXISTS less_last (
     owner,
@@ -19,5 +22,6 @@ CREATE TEMP TABLE IF NOT EXISTS less_condition (
 );
 DELETE FROM less_input;
 DELETE FROM less_kept;
+DELETE FROM less_operation;
 DELETE FROM less_last;
 DELETE FROM less_condition;

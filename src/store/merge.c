@@ -173,14 +173,14 @@ static nm_status vet(sqlite3 *db, const nm_merge_options *options, nm_error *err
 
     if (status == NM_OK)
         status = nm_validate_tables(db, SOURCE, err);
-    if (status == NM_OK)
-        status = nm_validate_pages(db, SOURCE, !options->is_vetted, err);
+    if (status == NM_OK && !options->is_vetted)
+        status = nm_validate_pages(db, SOURCE, true, err);
     if (status == NM_OK && options->adopts_thresholds)
         status = nm_db_exec(db, thresholds_sql, err);
     if (status == NM_OK)
         status = check_floors(db, err);
     if (status == NM_OK)
-        status = nm_validate_rows(db, SOURCE, !options->is_vetted, err);
+        status = (options->is_vetted ? nm_validate_words : nm_validate_rows)(db, SOURCE, err);
     return status;
 }
 
@@ -200,7 +200,7 @@ nm_status nm_merge_database(sqlite3 *db, const char *path, const nm_merge_option
     if (status == NM_OK)
         status = add_rows(db, options, &guard, err);
     if (status == NM_OK && options->is_vetted)
-        status = nm_validate_rows(db, "main", true, err);
+        status = nm_validate_rows(db, "main", err);
     sqlite3_finalize(held);
     nm_read_limit_end(&guard);
     if (status == NM_OK)

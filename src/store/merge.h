@@ -32,8 +32,8 @@
 nm_status nm_merge_plan(sqlite3 *db, nm_error *err);
 
 typedef struct nm_merge_options {
-    bool is_own;    /* this program has just written it, so that nothing needs to be checked */
-    bool is_vetted; /* the caller has vetted all of its pages: of large tables those rows are checked that are added */
+    bool is_own;            /* this program has just written it, so that nothing needs to be checked */
+    bool is_vetted;         /* the caller has vetted all of its pages: those rows are checked that are added */
     bool adopts_thresholds; /* its floors (z_threshold) become those of `main`; otherwise they have to be the same */
     nm_retention retention; /* what is added of its large tables: no more than that */
     const nm_live_ids *live_ids;   /* borrowed; with NM_RETENTION_LIVE: see less_detail.h */

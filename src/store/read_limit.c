@@ -49,8 +49,7 @@ static int is_spent(void *context)
 {
     nm_read_limit *guard = context;
 
-    if (tell_now != NULL)
-        tell_now(tell_context);
+    nm_read_limit_note();
     guard->steps_left -= STEPS_BETWEEN_LOOKS;
     return guard->steps_left < 0;
 }
@@ -118,6 +117,12 @@ void nm_read_limit_tell(void (*tell)(void *context), void *context)
 {
     tell_now = tell;
     tell_context = context;
+}
+
+void nm_read_limit_note(void)
+{
+    if (tell_now != NULL)
+        tell_now(tell_context);
 }
 
 void nm_read_limit_end(nm_read_limit *guard)

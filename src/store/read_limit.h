@@ -40,6 +40,9 @@ void nm_read_limit_rest(const sqlite3 *db, bool rests);
 /* Calls tell(context) now and then while a bounded connection works, of all there are; NULL: no longer. */
 void nm_read_limit_tell(void (*tell)(void *context), void *context);
 
+/* Does so once: for work on its file that is none of the connection's own. */
+void nm_read_limit_note(void);
+
 /* To be called before the connection is closed. A guard that was never begun is fine. */
 void nm_read_limit_end(nm_read_limit *guard);
 

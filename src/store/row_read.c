@@ -11,11 +11,6 @@
 #include "rows/words.h"
 #include "store/database.h"
 
-typedef struct row_reader {
-    sqlite3_stmt *from;
-    int places[NM_ROW_COLUMNS_MAX]; /* of the columns of the table in that statement; -1: not wanted */
-} row_reader;
-
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
 /* SQLite gives 0 for NULL: a second call is needed only then. */
@@ -97,66 +92,50 @@ typedef union any_row {
 #include "rows/rows.def"
 } any_row;
 
-static void take_row(const row_reader *reader, nm_row_kind kind, any_row *row)
+static void take_row(sqlite3_stmt *from, nm_row_kind kind, any_row *row)
 {
     const nm_row_column *columns = nm_row_tables[kind].list();
 
     memset(row, 0, sizeof *row);
-    for (size_t i = 0; columns[i].name != NULL; i++)
-        if (reader->places[i] >= 0)
-            take_column(reader->from, reader->places[i], &columns[i], row);
+    for (int i = 0; columns[i].name != NULL; i++)
+        take_column(from, i, &columns[i], row);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
-/* Is the name, which has `length` bytes, in the list? */
-static bool is_in(const char *columns, const char *name, size_t length)
-{
-    for (const char *at = columns; *at != 0; at += strcspn(at, " ") + 1)
-        if (strcspn(at, " ") == length && memcmp(at, name, length) == 0)
-            return true;
-    return false;
-}
-
-static nm_status prepare(row_reader *reader, sqlite3 *db, const nm_row_table *table, const char *columns,
-                         const char *clause, nm_error *err)
+static nm_status prepare(sqlite3_stmt **from, sqlite3 *db, const nm_row_table *table, const char *clause, nm_error *err)
 {
     sqlite3_str *text = sqlite3_str_new(db);
-    size_t column = 0;
-    int place = 0;
+    const char *between = "";
 
     sqlite3_str_appendall(text, "SELECT");
-    for (const char *name = table->columns; *name != 0; column++) {
+    for (const char *name = table->columns; *name != 0; between = ",") {
         int length = (int)strcspn(name, " ");
-        bool is_wanted = columns == NULL || is_in(columns, name, (size_t)length);
 
-        if (is_wanted)
-            sqlite3_str_appendf(text, "%s %.*s", place == 0 ? "" : ",", length, name);
-        reader->places[column] = is_wanted ? place++ : -1;
+        sqlite3_str_appendf(text, "%s %.*s", between, length, name);
         name += length + 1;
     }
     sqlite3_str_appendf(text, " FROM %s %s", table->name, clause);
     char *sql = sqlite3_str_finish(text);
-    nm_status status = sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                                   : nm_db_prepare(db, sql, &reader->from, err);
+    nm_status status =
+        sql == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory") : nm_db_prepare(db, sql, from, err);
     sqlite3_free(sql);
     return status;
 }
 
-nm_status nm_rows_give(sqlite3 *db, nm_row_kind kind, const char *columns, const char *clause, const nm_sink *sink,
-                       nm_error *err)
+nm_status nm_rows_give(sqlite3 *db, nm_row_kind kind, const char *clause, const nm_sink *sink, nm_error *err)
 {
-    row_reader reader = {0};
+    sqlite3_stmt *from = NULL;
     any_row row;
-    nm_status status = prepare(&reader, db, &nm_row_tables[kind], columns, clause, err);
+    nm_status status = prepare(&from, db, &nm_row_tables[kind], clause, err);
     int code = SQLITE_ROW;
 
-    while (status == NM_OK && (code = sqlite3_step(reader.from)) == SQLITE_ROW) {
-        take_row(&reader, kind, &row);
+    while (status == NM_OK && (code = sqlite3_step(from)) == SQLITE_ROW) {
+        take_row(from, kind, &row);
         status = nm_give(sink, kind, &row, err);
     }
     if (status == NM_OK && code != SQLITE_DONE)
         status = nm_db_fail(db, err);
-    sqlite3_finalize(reader.from);
+    sqlite3_finalize(from);
     return status;
 }

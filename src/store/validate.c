@@ -7,14 +7,18 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/human.h"
 #include "base/spoken.h"
+#include "store/bulk/table_pages.h"
 #include "store/merge.h"
 #include "store/merge_numbers.sql.h"
 #include "store/schema.h"
+
+#define KNOWN_MAX 64 /* tables that others name: more of them are asked again */
 
 /* The failure at hand; a file that SQLite takes for no database is said to be none of ours. */
 static nm_status fail_to_read(sqlite3 *db, nm_error *err)
@@ -244,6 +248,21 @@ static nm_status check_pages(sqlite3 *db, const char *schema, nm_bytes table, nm
     return status;
 }
 
+/* SQLite takes longer for a row of a large table than to read it does: pages as npumem-ingest writes them need not ask it. */
+static nm_status check_large(sqlite3 *db, const char *schema, nm_bytes table, nm_error *err)
+{
+    nm_table_pages pages;
+    bool is_rest = false;
+    char *name = sqlite3_mprintf("%.*s", (int)table.len, table.data);
+    nm_status status = name == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
+                                    : nm_table_pages_open(db, schema, name, &pages, err);
+
+    if (status == NM_OK)
+        status = nm_table_pages_read(&pages, NULL, &is_rest, err);
+    sqlite3_free(name);
+    return status == NM_OK && is_rest ? check_pages(db, schema, table, err) : status;
+}
+
 /* Table by table: of all tables it would run the CHECK of those that are not ours. (A SQLite before 3.33 does.) */
 nm_status nm_validate_pages(sqlite3 *db, const char *schema, bool has_large, nm_error *err)
 {
@@ -251,8 +270,10 @@ nm_status nm_validate_pages(sqlite3 *db, const char *schema, bool has_large, nm_
     nm_status status = NM_OK;
 
     for (nm_schema_place place = {0}; status == NM_OK && nm_schema_next(&place, &table);)
-        if (table.kind == NM_SCHEMA_TABLE && (has_large || !nm_schema_is_large(table.name)))
+        if (table.kind == NM_SCHEMA_TABLE && !nm_schema_is_large(table.name))
             status = check_pages(db, schema, table.name, err);
+        else if (table.kind == NM_SCHEMA_TABLE && has_large)
+            status = check_large(db, schema, table.name, err);
     return status;
 }
 
@@ -326,16 +347,42 @@ static nm_status last_number(sqlite3 *db, const char *schema, const char *target
     return status;
 }
 
+/* What is known of a table that columns name: many name the same. */
+typedef struct last_numbers {
+    sqlite3 *db; /* borrowed */
+    const char *schema;
+    struct {
+        char target[64];
+        int64_t last;
+    } known[KNOWN_MAX];
+    size_t count;
+} last_numbers;
+
+static nm_status know_last(last_numbers *numbers, const char *target, int64_t *last, nm_error *err)
+{
+    for (size_t i = 0; i < numbers->count; i++)
+        if (strcmp(numbers->known[i].target, target) == 0) {
+            *last = numbers->known[i].last;
+            return NM_OK;
+        }
+    nm_status status = last_number(numbers->db, numbers->schema, target, last, err);
+    if (status == NM_OK && numbers->count < KNOWN_MAX && strlen(target) < sizeof numbers->known[0].target) {
+        snprintf(numbers->known[numbers->count].target, sizeof numbers->known[0].target, "%s", target);
+        numbers->known[numbers->count++].last = *last;
+    }
+    return status;
+}
+
 /* `row` has the least and greatest value of each column of `table` that numbers rows, in their order. */
-static nm_status check_ranges(sqlite3 *db, const char *schema, const char *table, sqlite3_stmt *row, nm_error *err)
+static nm_status check_ranges(last_numbers *numbers, const char *table, sqlite3_stmt *row, nm_error *err)
 {
     sqlite3_stmt *columns = NULL;
     int64_t last = 0;
     nm_merge_numbers_row column;
-    nm_status status = nm_merge_numbers_ask(db, table, &columns, err);
+    nm_status status = nm_merge_numbers_ask(numbers->db, table, &columns, err);
 
     for (int at = 0; status == NM_OK && nm_merge_numbers_next(columns, &column); at += 2) {
-        status = last_number(db, schema, column.target, &last, err);
+        status = know_last(numbers, column.target, &last, err);
         if (status == NM_OK && !(is_number(row, at, last) && is_number(row, at + 1, last)))
             status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "%.40s.%.40s names rows that are not there", table,
                              column.name);
@@ -343,42 +390,58 @@ static nm_status check_ranges(sqlite3 *db, const char *schema, const char *table
     return nm_question_end(columns, status, err);
 }
 
-static nm_status check_numbers(sqlite3 *db, const char *schema, const char *table, nm_error *err)
+static nm_status check_numbers(last_numbers *numbers, const char *table, nm_error *err)
 {
+    sqlite3 *db = numbers->db;
     char *sql = NULL;
     sqlite3_stmt *row = NULL;
-    nm_status status = range_sql(db, schema, table, &sql, err);
+    nm_status status = range_sql(db, numbers->schema, table, &sql, err);
 
     if (status == NM_OK && sql != NULL)
         status = nm_db_prepare(db, sql, &row, err);
     if (status == NM_OK && row != NULL)
-        status = sqlite3_step(row) == SQLITE_ROW ? check_ranges(db, schema, table, row, err) : nm_db_fail(db, err);
+        status = sqlite3_step(row) == SQLITE_ROW ? check_ranges(numbers, table, row, err) : nm_db_fail(db, err);
     sqlite3_finalize(row);
     sqlite3_free(sql);
     return status;
 }
 
-#define NOT_LARGE_SQL " AND name NOT IN (" NM_LARGE_TABLES_SQL ")"
 #define ROWS_SQL                                                                                                       \
     "SELECT name, name IN (SELECT t.name FROM merge_table AS t) AS has_numbers FROM main.sqlite_master WHERE type = "  \
     "'table'"                                                                                                          \
     " AND name NOT LIKE 'sqlite_%' AND name NOT IN ('meta', 'plumbing', 'finding', 'finding_group', 'evidence')"
 
-nm_status nm_validate_rows(sqlite3 *db, const char *schema, bool has_large, nm_error *err)
+static nm_status check_rows(last_numbers *numbers, bool has_numbers, nm_error *err)
 {
     sqlite3_stmt *tables = NULL;
     int64_t input_count = 0;
-    nm_status status = ask(db, "SELECT count(*) FROM \"%w\".input", schema, &input_count, err);
+    nm_status status = ask(numbers->db, "SELECT count(*) FROM \"%w\".input", numbers->schema, &input_count, err);
 
     if (status == NM_OK && input_count == 0)
         status = nm_fail(err, NM_ERR_FORMAT, NM_NO_OFFSET, "has no input");
     if (status == NM_OK)
-        status = nm_db_prepare(db, has_large ? ROWS_SQL : ROWS_SQL NOT_LARGE_SQL, &tables, err);
+        status = nm_db_prepare(numbers->db, ROWS_SQL, &tables, err);
     while (status == NM_OK && sqlite3_step(tables) == SQLITE_ROW) {
         const char *table = nm_named_text(tables, "name");
 
-        status = nm_named_integer(tables, "has_numbers") != 0 ? check_numbers(db, schema, table, err)
-                                                              : check_words(db, schema, table, err);
+        if (nm_named_integer(tables, "has_numbers") == 0)
+            status = check_words(numbers->db, numbers->schema, table, err);
+        else if (has_numbers)
+            status = check_numbers(numbers, table, err);
     }
     return nm_question_end(tables, status, err);
+}
+
+nm_status nm_validate_rows(sqlite3 *db, const char *schema, nm_error *err)
+{
+    last_numbers numbers = {.db = db, .schema = schema};
+
+    return check_rows(&numbers, true, err);
+}
+
+nm_status nm_validate_words(sqlite3 *db, const char *schema, nm_error *err)
+{
+    last_numbers numbers = {.db = db, .schema = schema};
+
+    return check_rows(&numbers, false, err);
 }

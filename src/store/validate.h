@@ -43,9 +43,12 @@ nm_status nm_validate_tables(sqlite3 *db, const char *schema, nm_error *err);
 nm_status nm_validate_pages(sqlite3 *db, const char *schema, bool has_large, nm_error *err);
 
 /*
- * It has the same words for codes as `main`, and every number of a row in it names a row that may be there; without `has_large`
- * those in tables with a row an event are not looked at. Needs the plan of store/merge.h. NM_ERR_FORMAT.
+ * It has the same words for codes as `main`, and every number of a row in it names a row that may be there. Needs the plan of
+ * store/merge.h. NM_ERR_FORMAT.
  */
-nm_status nm_validate_rows(sqlite3 *db, const char *schema, bool has_large, nm_error *err);
+nm_status nm_validate_rows(sqlite3 *db, const char *schema, nm_error *err);
+
+/* The first half of that. */
+nm_status nm_validate_words(sqlite3 *db, const char *schema, nm_error *err);
 
 #endif

@@ -24,6 +24,11 @@ expect() {
     diff - out >&2 || fail "$*: prints other lines (< wanted, > has)"
 }
 
+# parts PAGE: what answers SQL in it.
+parts() {
+    grep -o 'class="sql" data-head=.{"name":"[a-z_]*"' "$1" | sed 's/.*:"//; s/"$//' | sort | tr '\n' ' '
+}
+
 load() {
     "$text2trace" "$1.txt" "$1.zst" && "$bin/npumem-ingest" --quiet "${@:2}" "$1.zst" || fail "$1 cannot be loaded"
 }
@@ -54,6 +59,13 @@ cmp -s <(head -c 15 run.db) <(printf 'SQLite format 3') || fail "run.db is no da
 grep -q 'No space left on device' out || fail "a full disk: $(cat out)"
 [ ! -e new.html ] || fail "something is left of a page that was not written"
 expect 0 none.db </dev/null
+
+# One of an older version lies in no file that answers SQL; all else of it is there.
+for version in 6 7; do
+    zstd -qdc "$third_party/../fixtures/databases/schema-$version.db.zst" >older.db || fail "there is no fixture of schema $version"
+    expect 0 older.db --force </dev/null
+    [ $has_sql = OFF ] || [ "$(parts older.html)" = 'left_out ' ] || fail "older.html answers SQL with $(parts older.html)"
+done
 
 # With what other settings would have done: the table of npumem-whatif, or a word why there is none.
 "$report" --whatif run.db -o settings.html && grep -o '"name":"whatif","rows":[0-9]*' settings.html >out || fail "there is no page with other settings"
@@ -133,9 +145,6 @@ cells() {
 [ "$(wc -c <long.html)" -lt 1270000 ] || fail "20,000 allocations take $(wc -c <long.html) bytes"
 
 # What answers SQL is in the page as far as half of it has the room, and its copy of the database is nowhere any more.
-parts() {
-    grep -o 'class="sql" data-head=.{"name":"[a-z_]*"' "$1" | sed 's/.*:"//; s/"$//' | sort | tr '\n' ' '
-}
 [ $has_sql = OFF ] || [ "$(parts run.html)" = 'database engine queries wasm ' ] || fail "run.html answers SQL with $(parts run.html)"
 [ $has_sql = OFF ] || [ "$(parts small.html)" = 'left_out ' ] || fail "a page of 1 MiB has $(parts small.html)"
 [ "$(parts without.html)" = '' ] || fail "--no-sql: $(parts without.html)"

@@ -18,6 +18,7 @@
 #include "tool/check/options.h"
 #include "tool/check/results.h"
 #include "tool/common/answer.h"
+#include "tool/common/busy.h"
 
 /* ---- The work ---- */
 
@@ -93,6 +94,9 @@ static int run_check(const void *context)
     nm_error err = {.offset = NM_NO_OFFSET};
     nm_foreign *database = NULL;
     nm_buffer json = {0};
+    nm_busy busy;
+
+    nm_busy_begin_answer(&busy, nm_spoken("checking"));
     nm_status status = results == NULL ? nm_fail(&err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
                                        : nm_foreign_open(options->database, false, &database, &err);
 
@@ -105,6 +109,7 @@ static int run_check(const void *context)
         subject = options->junit_path;
         status = check_write_junit(subject, options->is_forced, options->database, results, options->rules.count, &err);
     }
+    nm_busy_end(&busy);
     int result = status == NM_OK ? report_results(options, results, &json) : report_error(subject, &err);
     nm_buffer_free(&json);
     nm_foreign_close(database);

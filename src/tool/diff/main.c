@@ -19,6 +19,7 @@
 #include "say/spoken.h"
 #include "store/question.h"
 #include "tool/common/answer.h"
+#include "tool/common/busy.h"
 #include "tool/diff/ask.h"
 #include "tool/diff/diff_choices.sql.h"
 #include "tool/diff/diff_heads.sql.h"
@@ -354,18 +355,23 @@ static int run_diff(const void *context)
     nm_buffer text = {0};
     nm_json json = {.out = &text, .err = &err};
     diff_run run = {.options = options, .json = options->is_json ? &json : NULL};
+    nm_busy busy;
     nm_status status;
 
+    nm_busy_begin_answer(&busy, nm_spoken("comparing"));
     if (options->is_json)
         diff_json_begin(&run);
     status = options->choice.from != NULL ? diff_moments(&run, &err) : compare(&run, &err);
     if (status == NM_OK && options->is_json)
         status = diff_json_end(&run, &err);
+    nm_busy_end(&busy);
     nm_buffer_free(&text);
     nm_csv_close(run.csv);
     nm_foreign_close(run.run);
     char shown[PATH_MAX];
     const char *subject = nm_error_subject(&err, run.subject);
+    if (status != NM_OK)
+        fflush(stdout); /* what was found before */
     if (status != NM_OK)
         fprintf(stderr, "npumem-diff: %s%s%s\n", nm_shown_text(shown, sizeof shown, subject),
                 subject == NULL ? "" : ": ", err.text);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/allocation_rows.h"
 #include "store/foreign.h"
 #include "store/row_read.h"
 #include "tool/whatif/emptying_frames.sql.h"
@@ -160,28 +161,68 @@ static nm_status read_stacks(database *base, nm_error *err)
     return nm_question_end(rows, status, err);
 }
 
+static uint64_t number_of(int64_t value)
+{
+    return value == NM_NULL ? 0 : (uint64_t)value;
+}
+
+/* What a replay of requests needs. */
+static nm_status take_allocation(void *context, const nm_allocation_values *from, nm_error *err)
+{
+    const database *base = context;
+    const nm_allocation_row row = {
+        .allocation_id = from->allocation_id,
+        .heap_id = number_of(from->heap_id),
+        .segment_id = from->segment_id == NM_NULL ? 0 : from->segment_id,
+        .has_stream = from->stream != NM_NULL,
+        .stream = number_of(from->stream),
+        .address = number_of(from->address),
+        .requested_bytes = number_of(from->requested_bytes),
+        .block_bytes = number_of(from->block_bytes),
+        .alloc_seq = from->alloc_seq,
+        .free_requested_seq = from->free_requested_seq,
+        .free_seq = from->free_seq,
+        .stack_id = number_of(from->stack_id),
+        .free_stack_id = number_of(from->free_stack_id),
+        .split_from_id = from->split_from_id == NM_NULL ? 0 : from->split_from_id,
+        .is_segment = from->is_segment > 0,
+        .private_pool = number_of(from->private_pool),
+        .is_exported = from->is_exported > 0,
+        .is_mapped = from->is_mapped > 0,
+    };
+
+    return nm_give(base->sink, NM_ROW_ALLOCATION, &row, err);
+}
+
+static nm_status read_allocations(database *base, nm_error *err)
+{
+    static const nm_allocation_request all = {
+        NM_ALLOCATIONS_ALL,
+        "allocation_id heap_id segment_id stream address requested_bytes block_bytes alloc_seq free_requested_seq "
+        "free_seq stack_id free_stack_id split_from_id is_segment private_pool is_exported is_mapped "};
+
+    return nm_allocation_rows_each(base->db, &all, take_allocation, base, err);
+}
+
 /* In this order: what is named comes before what names it. */
 static const struct {
     nm_status (*read)(database *base, nm_error *err); /* NULL: rows as the replay gave them, */
     nm_row_kind kind;                                 /* of this kind, */
     const char *clause;
-    const char *columns; /* that are wanted; NULL: all */
 } tables[] = {
-    {read_processes, 0, NULL, NULL},
-    {read_settings, 0, NULL, NULL},
-    {read_devices, 0, NULL, NULL},
-    {read_heaps, 0, NULL, NULL},
-    {NULL, NM_ROW_MEMORY_SAMPLE, "ORDER BY total_bytes DESC", NULL}, /* the first one counts */
-    {NULL, NM_ROW_PAUSE, "", NULL},
-    {read_frames, 0, NULL, NULL},
-    {read_stacks, 0, NULL, NULL},
-    {NULL, NM_ROW_STEP, "", NULL},
-    {NULL, NM_ROW_FAILURE, "", NULL},
-    {NULL, NM_ROW_ALLOCATION, "",
-     "allocation_id heap_id segment_id stream address requested_bytes block_bytes alloc_seq free_requested_seq "
-     "free_seq stack_id free_stack_id split_from_id is_segment private_pool is_exported is_mapped "},
-    {NULL, NM_ROW_HEAP_TOTAL, "", NULL},
-    {NULL, NM_ROW_HIT, "", NULL},
+    {read_processes, 0, NULL},
+    {read_settings, 0, NULL},
+    {read_devices, 0, NULL},
+    {read_heaps, 0, NULL},
+    {NULL, NM_ROW_MEMORY_SAMPLE, "ORDER BY total_bytes DESC"}, /* the first one counts */
+    {NULL, NM_ROW_PAUSE, ""},
+    {read_frames, 0, NULL},
+    {read_stacks, 0, NULL},
+    {NULL, NM_ROW_STEP, ""},
+    {NULL, NM_ROW_FAILURE, ""},
+    {read_allocations, 0, NULL},
+    {NULL, NM_ROW_HEAP_TOTAL, ""},
+    {NULL, NM_ROW_HIT, ""},
 };
 
 /* A database may hold answers alone, or only the rows of what was live at some moments. */
@@ -210,9 +251,8 @@ nm_status whatif_database_read(const char *path, nm_gather *gather, const nm_sin
         status = check_rows(&base, err);
     }
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && status == NM_OK; i++)
-        status = tables[i].read == NULL
-                     ? nm_rows_give(base.db, tables[i].kind, tables[i].columns, tables[i].clause, base.sink, err)
-                     : tables[i].read(&base, err);
+        status = tables[i].read == NULL ? nm_rows_give(base.db, tables[i].kind, tables[i].clause, base.sink, err)
+                                        : tables[i].read(&base, err);
     nm_foreign_close(foreign);
     return status;
 }

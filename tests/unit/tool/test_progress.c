@@ -81,7 +81,7 @@ static void ask_much(sqlite3 *db)
 }
 
 /* What is said on `ends` while a database is asked, behind a second of it. */
-static void expect_busy(const int ends[2], const char *wanted)
+static void expect_busy(const int ends[2], bool is_answer, const char *wanted)
 {
     int kept = dup(STDERR_FILENO);
     sqlite3 *db;
@@ -93,7 +93,10 @@ static void expect_busy(const int ends[2], const char *wanted)
     ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
     nm_read_limit_begin(&guard, db, 1 << 20);
     ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
-    nm_busy_begin(&busy, "a picture", file);
+    if (is_answer)
+        nm_busy_begin_answer(&busy, "comparing");
+    else
+        nm_busy_begin(&busy, "a picture", file);
     ask_much(db); /* too soon */
     busy.progress.next_ns = 0;
     ask_much(db);
@@ -113,11 +116,13 @@ START_TEST(while_a_database_is_asked_it_says_how_much_is_written)
     int ends[2];
 
     open_terminal(ends);
-    expect_busy(ends, "\r\033[Kwriting a picture: 3.0 MiB so far\r\033[K");
+    expect_busy(ends, false, "\r\033[Kwriting a picture: 3.0 MiB so far\r\033[K");
+    expect_busy(ends, true, "\r\033[Kcomparing\r\033[K");
     close(ends[0]);
     close(ends[1]);
     ck_assert_int_eq(pipe(ends), 0);
-    expect_busy(ends, "");
+    expect_busy(ends, false, "");
+    expect_busy(ends, true, "");
     close(ends[0]);
     close(ends[1]);
 }
