@@ -94,7 +94,7 @@ static void begin_measures(const nm_sum *sum, uint8_t *item)
         for (size_t i = 0; i < sum->feeds[f].measure_count; i++) {
             const nm_sum_measure *measure = &sum->feeds[f].measures[i];
 
-            if (measure->kind == NM_SUMMED_MAX_SIGNED)
+            if (measure->kind == NM_SUMMED_MAX_SIGNED || measure->kind == NM_SUMMED_MIN_SIGNED)
                 memcpy(item + measure->to, &none, sizeof none);
             if (measure->kind == NM_SUMMED_RECORD)
                 memcpy(item + measure->to_other, &none, sizeof none);
@@ -183,6 +183,14 @@ static void keep_same(uint8_t *sum, uint16_t offset, uint64_t value)
     put(sum, offset, known == 0 || known == value ? value : NM_SUM_SEVERAL);
 }
 
+static void keep_least(uint8_t *sum, uint16_t offset, int64_t value)
+{
+    int64_t least = (int64_t)word_at(sum, offset);
+
+    if (value != INT64_MIN && (least == INT64_MIN || value < least))
+        put(sum, offset, (uint64_t)value);
+}
+
 /* *is_record: of the RECORD before it. */
 static void take_measure(const nm_sum_measure *measure, const uint8_t *row, uint8_t *sum, bool *is_record)
 {
@@ -209,6 +217,9 @@ static void take_measure(const nm_sum_measure *measure, const uint8_t *row, uint
     case NM_SUMMED_MAX_SIGNED:
         if ((int64_t)value > (int64_t)word_at(sum, measure->to))
             put(sum, measure->to, value);
+        break;
+    case NM_SUMMED_MIN_SIGNED:
+        keep_least(sum, measure->to, (int64_t)value);
         break;
     case NM_SUMMED_LAST:
         put(sum, measure->to, value);

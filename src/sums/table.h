@@ -33,6 +33,7 @@ typedef enum nm_summed_kind {
     NM_SUMMED_PRODUCT,    /* of `from` times `other`, in 128 bits; stops at the largest number */
     NM_SUMMED_MAX,        /* the largest `from` that is more than 0 */
     NM_SUMMED_MAX_SIGNED, /* the largest `from`, NM_NO_TIME where none came */
+    NM_SUMMED_MIN_SIGNED, /* the smallest `from` but NM_NO_SEQ, which is NM_NO_TIME; that where no other came */
     NM_SUMMED_LAST,       /* `from` of the last row */
     NM_SUMMED_SAME,       /* `from` if all rows agree on it (0: none came), else NM_SUM_SEVERAL */
     NM_SUMMED_RECORD,     /* as MAX, and to_other becomes the row's `other`, its place: of equal ones the first place.
