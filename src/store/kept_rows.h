@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What of the rows of a load goes to no table, and waits until stacks have their sites: how what was live of each stack changed from
- * step to step (verdicts/site_steps.h), and how long what was freed of it had lived (verdicts/site_lifetimes.h).
+ * Rows of stacks that are put in the order of their sites, once these are known (verdicts/site_steps.h, verdicts/site_lifetimes.h).
  */
 #ifndef NM_STORE_KEPT_ROWS_H
 #define NM_STORE_KEPT_ROWS_H

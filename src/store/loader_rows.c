@@ -6,6 +6,7 @@
 #include "store/loader_rows.h"
 
 #include "store/row_write.h"
+#include "store/verdicts/site_lifetimes.h"
 
 typedef nm_status note_row(nm_loader *loader, const void *row, nm_error *err);
 
@@ -50,7 +51,7 @@ static nm_status note_lifetime(nm_loader *loader, const void *given, nm_error *e
 
     row.heap_id = nm_loader_heap(loader, row.heap_id);
     row.stack_id = nm_loader_stack(loader, row.stack_id);
-    return nm_kept_rows_add(&loader->verdict_rows.lifetimes, &row, err);
+    return nm_lifetimes_keep(&loader->verdict_rows.lifetimes, &row, err);
 }
 
 /* Which stacks allocate from which heap: for sites/wrapper.c. */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/map.h"
 #include "base/number.h"
 
@@ -29,7 +28,7 @@ static uint64_t word_at(const void *base, size_t offset)
 
 static uint8_t *item_at(const nm_sum_table *table, size_t index)
 {
-    return table->items + index * table->sum->row_bytes;
+    return table->items.data + index * table->sum->row_bytes;
 }
 
 /* A key is a few words: a call of memcmp would cost more than they do. */
@@ -107,10 +106,12 @@ static nm_status append(nm_sum_table *table, const void *key, nm_error *err)
         table->count < ITEMS_MAX ? NM_OK : nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "more sums than %u", ITEMS_MAX);
 
     if (status == NM_OK)
-        status = nm_array_grow(&table->items, &table->capacity, table->count + 1, table->sum->row_bytes, err);
+        status = nm_buffer_reserve(&table->items, table->sum->row_bytes, err);
     if (status != NM_OK)
         return status;
     uint8_t *item = item_at(table, table->count++);
+    table->items.len += table->sum->row_bytes;
+    memset(item, 0, table->sum->row_bytes);
     memcpy(item, key, table->sum->key_bytes);
     begin_measures(table->sum, item);
     return NM_OK;
@@ -270,7 +271,7 @@ const void *nm_sum_table_at(const nm_sum_table *table, size_t index)
 
 void nm_sum_table_free(nm_sum_table *table)
 {
-    free(table->items);
+    nm_buffer_free(&table->items);
     free(table->slots);
     *table = (nm_sum_table){.sum = table->sum};
 }

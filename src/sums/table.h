@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "rows/rows.h"
 #include "sites/definitions.h"
@@ -79,8 +80,8 @@ typedef struct nm_sum { /* a declaration */
 
 typedef struct nm_sum_table {
     const nm_sum *sum; /* borrowed; the rest zeroed: an empty one */
-    uint8_t *items;    /* owned */
-    size_t count, capacity;
+    nm_buffer items;   /* owned; the sums */
+    size_t count;
     size_t recent, before; /* the last one used, and the last other one */
     uint32_t *slots;       /* owned; index of an item plus one, 0: none */
     size_t slot_count;     /* a power of two, or 0 */

@@ -35,7 +35,7 @@ typedef struct writer {
 
 static group *group_at(const nm_sum_table *groups, size_t index)
 {
-    return (group *)(void *)groups->items + index;
+    return (group *)(void *)groups->items.data + index;
 }
 
 /* ---- What graphs and resets did ---------------------------------------------------------------------------------------- */

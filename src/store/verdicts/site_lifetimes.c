@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
+#include "rows/packed.h"
 #include "store/database.h"
 #include "store/verdicts/exit_heaps.sql.h"
 #include "store/verdicts/sites_of_stacks.h"
@@ -33,6 +34,46 @@ static int compare(const void *left, const void *right, void *all)
     if (a->heap_id != b->heap_id)
         return a->heap_id < b->heap_id ? -1 : 1;
     return (a->stack_id > b->stack_id) - (a->stack_id < b->stack_id);
+}
+
+/* ---- Rows that wait: how many bytes, and these -------------------------------------------------------------------- */
+
+#define VALUES 7
+
+nm_status nm_lifetimes_keep(nm_buffer *lifetimes, const nm_lifetime_row *row, nm_error *err)
+{
+    const int64_t values[VALUES] = {(int64_t)row->heap_id,     (int64_t)row->stack_id, row->bucket,
+                                    (int64_t)row->freed_count, (int64_t)row->max_ns,   (int64_t)row->max_steps,
+                                    row->last_alloc_seq};
+    nm_status status = nm_buffer_reserve(lifetimes, 1 + NM_PACKED_BYTES_MAX(VALUES), err);
+
+    if (status != NM_OK)
+        return status;
+    size_t bytes = nm_packed_put(lifetimes->data + lifetimes->len + 1, values, VALUES);
+    lifetimes->data[lifetimes->len] = (uint8_t)bytes;
+    lifetimes->len += 1 + bytes;
+    return NM_OK;
+}
+
+static nm_status unpack(const nm_buffer *lifetimes, nm_kept_rows *out, nm_error *err)
+{
+    nm_status status = NM_OK;
+
+    for (size_t at = 0; at < lifetimes->len && status == NM_OK; at += 1 + (size_t)lifetimes->data[at]) {
+        int64_t values[VALUES];
+
+        nm_packed_get(lifetimes->data + at + 1, values, VALUES);
+        status = nm_kept_rows_add(out,
+                                  &(nm_lifetime_row){.heap_id = (uint64_t)values[0],
+                                                     .stack_id = (uint64_t)values[1],
+                                                     .bucket = (int)values[2],
+                                                     .freed_count = (uint64_t)values[3],
+                                                     .max_ns = (uint64_t)values[4],
+                                                     .max_steps = (uint64_t)values[5],
+                                                     .last_alloc_seq = values[6]},
+                                  err);
+    }
+    return status;
 }
 
 /* ---- Stacks ------------------------------------------------------------------------------------------------------------ */
@@ -145,9 +186,13 @@ nm_status nm_site_lifetimes_write(sqlite3 *db, const nm_verdict_settings *settin
                                      "max_steps "};
     static const nm_columns stacks = {"stack_lifetime",
                                       "heap_id stack_id bucket freed_count max_ns max_steps last_alloc_seq "};
-    writer to = {.all = &settings->rows->lifetimes};
-    nm_status status = nm_insert_open(db, &sites, false, &to.sites, err);
+    nm_kept_rows all = {.row_bytes = sizeof(nm_lifetime_row)};
+    writer to = {.all = &all};
+    nm_status status = unpack(&settings->rows->lifetimes, &all, err);
 
+    nm_buffer_free(&settings->rows->lifetimes);
+    if (status == NM_OK)
+        status = nm_insert_open(db, &sites, false, &to.sites, err);
     if (status == NM_OK)
         status = nm_insert_open(db, &stacks, false, &to.stacks, err);
     if (status == NM_OK)
@@ -155,6 +200,7 @@ nm_status nm_site_lifetimes_write(sqlite3 *db, const nm_verdict_settings *settin
     if (status == NM_OK)
         status = write_sites(&to, &settings->rows->site_of, err);
     free(to.order);
+    nm_kept_rows_free(&all);
     nm_insert_close(&to.sites);
     nm_insert_close(&to.stacks);
     return status;

@@ -49,14 +49,13 @@ static const stored_pass passes[] = {
 nm_verdict_rows nm_verdict_rows_none(void)
 {
     return (nm_verdict_rows){.step_changes.row_bytes = sizeof(nm_step_site_row),
-                             .lifetimes.row_bytes = sizeof(nm_lifetime_row),
                              .outstanding.sum = &nm_sum_of_outstanding};
 }
 
 void nm_verdict_rows_free(nm_verdict_rows *rows)
 {
     nm_kept_rows_free(&rows->step_changes);
-    nm_kept_rows_free(&rows->lifetimes);
+    nm_buffer_free(&rows->lifetimes);
     nm_sum_table_free(&rows->outstanding);
     nm_map_free(&rows->site_of);
 }

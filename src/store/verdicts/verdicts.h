@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/embedded.h"
 #include "base/error.h"
 #include "base/map.h"
@@ -18,7 +19,7 @@
 /* What of the rows of a load goes to no table, and waits until stacks have their sites; verdicts use it up. */
 typedef struct nm_verdict_rows {
     nm_kept_rows step_changes; /* nm_step_site_row: verdicts/site_steps.h */
-    nm_kept_rows lifetimes;    /* nm_lifetime_row: verdicts/site_lifetimes.h */
+    nm_buffer lifetimes;       /* nm_lifetime_row, packed: verdicts/site_lifetimes.h */
     nm_sum_table outstanding;  /* nm_outstanding_row: verdicts/outstanding.h */
     nm_map site_of;            /* stack_id -> site_frame_id, of stacks that have a site: filled by verdicts */
 } nm_verdict_rows;
