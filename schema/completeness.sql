@@ -106,7 +106,7 @@ SELECT
     input.events_without_stack,
     input.bytes_cut,
     (SELECT coalesce(sum(a.allocation_count), 0)
-     FROM z_outstanding_sum AS a
+     FROM z_outstanding_birth AS a
      JOIN heap ON heap.heap_id = a.heap_id
      JOIN process AS p ON p.process_id = heap.process_id
      WHERE a.stack_id IS NULL AND p.input_id = input.input_id),
@@ -121,7 +121,7 @@ SELECT
     input.processes_unjoined,
     input.blocks_outside_count,
     (SELECT coalesce(sum(a.allocation_count), 0)
-     FROM z_outstanding_sum AS a
+     FROM z_outstanding_birth AS a
      JOIN heap ON heap.heap_id = a.heap_id
      JOIN process AS p ON p.process_id = heap.process_id
      JOIN stack AS s ON s.stack_id = a.stack_id

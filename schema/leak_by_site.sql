@@ -47,11 +47,12 @@ CREATE TABLE z_leak_sum (
     -- End of the process or, where that was not seen, the last event of its memory. Unit: nanoseconds since the recording
     -- began. NULL: not known.
     end_ns INTEGER,
-    -- As z_outstanding_sum.outlier_count. Unit: allocations. NULL: as there.
+    -- How many of them had lived longer, by end_ns, than 99 % of the freed blocks of their site did. Unit: allocations. NULL: none was
+    -- freed, or times are unknown.
     outlier_count INTEGER
 );
 
-CREATE INDEX leaked_sum_heap ON z_leaked_sum (heap_id, stack_id, size_bytes, generation);
+CREATE INDEX leaked_sum_heap ON z_leaked_sum (heap_id, stack_id, generation, size_bytes);
 
 -- catalog: first 3, in csv
 CREATE VIEW leak_by_site (

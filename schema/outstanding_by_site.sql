@@ -2,7 +2,7 @@
 
 CREATE TABLE z_outstanding_sum (
     -- What was allocated in the recording and not freed by its end, segments and the baseline left out: allocations of one
-    -- heap, stack, size, generation and graph. Shown by the view outstanding_by_site.
+    -- heap, stack, size, generation and graph.
     --
     -- The heap.
     heap_id INTEGER REFERENCES heap (heap_id),
@@ -22,13 +22,36 @@ CREATE TABLE z_outstanding_sum (
     last_seq INTEGER,
     -- Birth of the oldest. Unit: nanoseconds since the recording began. NULL: not known.
     first_ns INTEGER,
-    -- How many of them had lived longer, at the end of the process (or, where that was not seen, at the last event of its
-    -- memory), than 99 % of the freed blocks of their site did. Unit: allocations. NULL: none was freed, or times are
-    -- unknown.
-    outlier_count INTEGER,
     -- The graph that held them at the end of the trace, or until a last reset ended both. NULL: none.
     graph_id INTEGER REFERENCES z_graph (graph_id),
     -- 1: they are in a private pool of the framework, as a snapshot says: graphs have such; 0: not known of them.
+    is_private INTEGER NOT NULL
+);
+
+CREATE TABLE z_outstanding_birth (
+    -- The same, of all sizes. Shown by the view outstanding_by_site.
+    --
+    -- The heap.
+    heap_id INTEGER REFERENCES heap (heap_id),
+    -- Where. NULL: no stack was recorded.
+    stack_id INTEGER REFERENCES stack (stack_id),
+    -- As allocation.generation.
+    generation INTEGER NOT NULL,
+    -- As allocation.is_doubtful.
+    is_doubtful INTEGER NOT NULL,
+    -- Allocations. Unit: allocations.
+    allocation_count INTEGER NOT NULL,
+    -- Their size. Unit: bytes.
+    size_bytes INTEGER NOT NULL,
+    -- Birth of the first in the order of events, of those after input.detail_begin_seq. NULL: there are none.
+    first_seq INTEGER,
+    -- Birth of the last in the order of events. NULL: before input.detail_begin_seq.
+    last_seq INTEGER,
+    -- Birth of the oldest. Unit: nanoseconds since the recording began. NULL: not known.
+    first_ns INTEGER,
+    -- As z_outstanding_sum.graph_id. NULL: none.
+    graph_id INTEGER REFERENCES z_graph (graph_id),
+    -- As z_outstanding_sum.is_private.
     is_private INTEGER NOT NULL
 );
 
@@ -76,11 +99,11 @@ FROM (
         a.heap_id,
         s.site_frame_id,
         sum(a.allocation_count) AS allocation_count,
-        sum(a.allocation_count * a.size_bytes) AS size_bytes,
+        sum(a.size_bytes) AS size_bytes,
         min(a.first_seq) AS first_seq,
         max(a.last_seq) AS last_seq,
         count(DISTINCT a.generation) AS generation_count
-    FROM z_outstanding_sum AS a
+    FROM z_outstanding_birth AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
     GROUP BY a.heap_id, s.site_frame_id
 ) AS g

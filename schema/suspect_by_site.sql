@@ -121,13 +121,21 @@ FROM (
                     o.graph_id,
                     CASE WHEN o.graph_id IS NOT NULL THEN 'graph' WHEN o.is_private THEN 'pool' ELSE '' END AS held_by,
                     o.allocation_count - coalesce(k.leak_count, 0) AS allocation_count,
-                    (o.allocation_count - coalesce(k.leak_count, 0)) * o.size_bytes AS size_bytes
-                FROM z_outstanding_sum AS o
+                    o.size_bytes - coalesce(k.leak_bytes, 0) AS size_bytes
+                FROM z_outstanding_birth AS o
                 LEFT JOIN stack AS s ON s.stack_id = o.stack_id
-                LEFT JOIN z_leaked_sum AS k
+                LEFT JOIN (
+                    SELECT
+                        l.heap_id,
+                        l.stack_id,
+                        l.generation,
+                        sum(l.leak_count) AS leak_count,
+                        sum(l.leak_count * l.size_bytes) AS leak_bytes
+                    FROM z_leaked_sum AS l
+                    GROUP BY l.heap_id, l.stack_id, l.generation
+                ) AS k
                     ON k.heap_id = o.heap_id
                     AND k.stack_id = o.stack_id
-                    AND k.size_bytes = o.size_bytes
                     AND k.generation = o.generation
                     AND o.graph_id IS NULL
                     AND o.is_private = 0

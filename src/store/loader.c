@@ -30,6 +30,7 @@ nm_status nm_loader_open(sqlite3 *db, nm_retention retention, const nm_bulk_opti
     nm_status status;
 
     *out = (nm_loader){.db = db, .retained.retention = retention, .sink = nm_sink_of_all(out, nm_loader_take)};
+    out->verdict_rows = nm_verdict_rows_none();
     out->sink.wants[NM_ROW_STEP_BEGIN] = retention == NM_RETENTION_WINDOW;
     status = nm_sums_new(&out->definitions, &out->sums, err);
     if (status == NM_OK)
@@ -123,7 +124,7 @@ void nm_loader_close(nm_loader *loader)
     nm_id_set_free(&loader->named_operations);
     nm_heap_stacks_free(&loader->heap_stacks);
     free(loader->process_ends.items);
-    nm_step_changes_free(&loader->step_changes);
+    nm_verdict_rows_free(&loader->verdict_rows);
     nm_map_free(&loader->process_end_of);
     memset(loader, 0, sizeof *loader);
 }

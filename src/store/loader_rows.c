@@ -6,6 +6,7 @@
 #include "store/loader_rows.h"
 
 #include "store/row_write.h"
+#include "store/verdicts/site_lifetimes.h"
 
 typedef nm_status note_row(nm_loader *loader, const void *row, nm_error *err);
 
@@ -41,7 +42,16 @@ static nm_status note_step_site(nm_loader *loader, const void *given, nm_error *
 
     row.heap_id = nm_loader_heap(loader, row.heap_id);
     row.stack_id = nm_loader_stack(loader, row.stack_id);
-    return nm_step_changes_add(&loader->step_changes, &row, err);
+    return nm_kept_rows_add(&loader->verdict_rows.step_changes, &row, err);
+}
+
+static nm_status note_lifetime(nm_loader *loader, const void *given, nm_error *err)
+{
+    nm_lifetime_row row = *(const nm_lifetime_row *)given;
+
+    row.heap_id = nm_loader_heap(loader, row.heap_id);
+    row.stack_id = nm_loader_stack(loader, row.stack_id);
+    return nm_lifetimes_keep(&loader->verdict_rows.lifetimes, &row, err);
 }
 
 /* Which stacks allocate from which heap: for sites/wrapper.c. */
@@ -57,6 +67,9 @@ static nm_status note_allocation(nm_loader *loader, const void *given, nm_error 
 
     nm_loader_note_last(&loader->left_out.last_allocation_id, row->allocation_id);
     loader->left_out.allocation_count++;
+    if (status == NM_OK && nm_allocation_is_kept(row))
+        status = nm_sum_table_add(&loader->verdict_rows.outstanding, nm_sum_of_outstanding.feeds, &loader->definitions,
+                                  row, err);
     return status == NM_OK ? note_stack(loader, row->heap_id, row->stack_id, err) : status;
 }
 
@@ -144,7 +157,7 @@ static note_row *const notes[NM_ROW_KINDS] = {
     [NM_ROW_OPERATION] = note_operation,     [NM_ROW_WORKSPACE] = note_workspace,
     [NM_ROW_STREAM_CALL] = note_stream_call, [NM_ROW_SITE_TOTAL] = note_site_total,
     [NM_ROW_MOMENT] = note_moment,           [NM_ROW_DEVICE_SAMPLE] = note_device_sample,
-    [NM_ROW_HEAP_TOTAL] = note_heap_total,
+    [NM_ROW_HEAP_TOTAL] = note_heap_total,   [NM_ROW_LIFETIME] = note_lifetime,
 };
 
 nm_status nm_loader_take(void *context, nm_row_kind kind, const void *row, nm_error *err)

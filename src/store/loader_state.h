@@ -12,7 +12,7 @@
 #include "store/bulk/bulk.h"
 #include "store/database.h"
 #include "store/retention.h"
-#include "store/step_changes.h"
+#include "store/verdicts/verdicts.h"
 #include "sums/sums.h"
 
 #define NM_INPUT_ID 1 /* the one input that is loaded: of several each has a database of its own (merge.h) */
@@ -36,7 +36,7 @@ typedef struct nm_loader {
         size_t count, capacity;
     } process_ends;
     nm_map process_end_of; /* process_id -> index into process_ends */
-    nm_step_changes step_changes;
+    nm_verdict_rows verdict_rows;
     const nm_frame_namer *namer; /* borrowed; NULL: nobody */
     nm_frame_name_counts name_counts;
     uint64_t unknown_reference_count;

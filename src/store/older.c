@@ -63,7 +63,10 @@ static const char streams_sql[] =
 /* Nothing is known of where rows stand: they may be anywhere, and what is asked of them reads all. The last of the largest blocks of a KV
  * cache is found among them. */
 static const char births_sql[] =
-    "INSERT INTO \"%w\".z_birth_part SELECT h.heap_id, 0, 1, a.last_id, NULL, 9223372036854775807, NULL, NULL, NULL, 1"
+    "INSERT INTO \"%w\".z_outstanding_birth SELECT heap_id, stack_id, generation, is_doubtful, sum(allocation_count),"
+    " sum(allocation_count * size_bytes), min(first_seq), max(last_seq), min(first_ns), graph_id, is_private"
+    " FROM \"%w\".z_outstanding_sum GROUP BY heap_id, stack_id, generation, is_doubtful, graph_id, is_private;"
+    " INSERT INTO \"%w\".z_birth_part SELECT h.heap_id, 0, 1, a.last_id, NULL, 9223372036854775807, NULL, NULL, NULL, 1"
     " FROM \"%w\".heap AS h CROSS JOIN (SELECT max(l.allocation_id) AS last_id FROM \"%w\".z_allocation AS l) AS a"
     " WHERE a.last_id IS NOT NULL; INSERT INTO \"%w\".z_block_size SELECT h.heap_id, NULL, 0, 0, 0, 0, 0, 0"
     " FROM \"%w\".heap AS h; INSERT INTO \"%w\".z_largest_cache SELECT process_id, seq FROM (SELECT h.process_id AS "
@@ -128,7 +131,7 @@ nm_status nm_older_copy(sqlite3 *db, const char *to, bool has_large, nm_error *e
 {
     char *streams = sqlite3_mprintf(streams_sql, to);
     char *facts = sqlite3_mprintf(facts_sql, to, to, to),
-         *births = sqlite3_mprintf(births_sql, to, to, to, to, to, to, to, to, to);
+         *births = sqlite3_mprintf(births_sql, to, to, to, to, to, to, to, to, to, to, to);
     nm_status status = nm_schema_create_in(db, to, err);
 
     if (status == NM_OK)

@@ -254,12 +254,12 @@ nm_status nm_store_event(nm_store *store, int64_t seq, int64_t ns, nm_error *err
 
 nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *err)
 {
-    nm_step_changes step_changes = {0};
-    const nm_verdict_settings settings = {.server_minutes = store->server_minutes, .step_changes = &step_changes};
+    nm_verdict_rows rows;
+    const nm_verdict_settings settings = {.server_minutes = store->server_minutes, .rows = &rows};
     nm_status status = nm_loader_finish(&store->loader, input, err);
 
-    step_changes = store->loader.step_changes;
-    store->loader.step_changes = (nm_step_changes){0};
+    rows = store->loader.verdict_rows;
+    store->loader.verdict_rows = nm_verdict_rows_none();
     store->unknown_reference_count = store->loader.unknown_reference_count;
     store->name_counts = store->loader.name_counts;
     if (status == NM_OK && input->has_rank)
@@ -267,7 +267,7 @@ nm_status nm_store_finish(nm_store *store, const nm_input_row *input, nm_error *
     nm_loader_close(&store->loader); /* the virtual tables go with it, before the schema is changed */
     if (status == NM_OK)
         status = nm_verdicts_run(store->db, NM_VERDICTS_OF_INPUT, &settings, err);
-    nm_step_changes_free(&step_changes);
+    nm_verdict_rows_free(&rows);
     if (status == NM_OK)
         status = nm_prune(store->db, store->retention, err);
     if (status == NM_OK)

@@ -5,13 +5,14 @@
  * of the heaps that they are of: whoever asks has the rows.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "base/map.h"
 #include "base/number.h"
 #include "sums/pass.h"
 
-#define PLACES_MAX   (1u << 20) /* of all heaps: 64 MiB */
+#define PLACES_MAX   (1u << 20) /* of all heaps: 32 MiB */
 #define RECENT_COUNT 1024       /* a power of two */
 
 typedef struct block_place {
@@ -19,8 +20,11 @@ typedef struct block_place {
 } block_place;
 
 typedef struct block_sizes {
-    nm_map size_numbers;      /* (heap_id, block_bytes) -> place in `sizes` */
-    nm_map place_numbers;     /* (address, place in `sizes`) -> 1 */
+    nm_map size_numbers; /* (heap_id, block_bytes) -> place in `sizes` */
+    block_place *places; /* owned; those that were there before: open addressing. `size` as in `recent` */
+    size_t slot_count;   /* a power of two, or 0 */
+    size_t place_count;  /* at most PLACES_MAX */
+    uint64_t secret[2];
     nm_block_size_row *sizes; /* owned */
     size_t capacity;
     block_place recent[RECENT_COUNT]; /* `size` plus one; 0: none */
@@ -44,6 +48,62 @@ static nm_status find_size(block_sizes *all, uint64_t heap_id, uint64_t bytes, u
     return status;
 }
 
+/* ---- Places ------------------------------------------------------------------------------------------------------- */
+
+/* The slot of the place, or the empty one where it would go, of which there is at least one. Each word with a secret in it, as in
+ * base/map.c: addresses come from files. */
+static block_place *slot_for(const block_sizes *all, block_place place)
+{
+    uint64_t high = place.size * 0x9E3779B97F4A7C15u ^ all->secret[1];
+    unsigned __int128 product = (unsigned __int128)(place.address ^ all->secret[0]) * (high | 1);
+    size_t at = ((uint64_t)product ^ (uint64_t)(product >> 64)) & (all->slot_count - 1);
+
+    while (all->places[at].size != 0 &&
+           (all->places[at].address != place.address || all->places[at].size != place.size))
+        at = (at + 1) & (all->slot_count - 1);
+    return &all->places[at];
+}
+
+static nm_status grow_places(block_sizes *all, nm_error *err)
+{
+    block_sizes larger = *all;
+
+    larger.slot_count = all->slot_count == 0 ? 1024 : all->slot_count * 2;
+    larger.places = calloc(larger.slot_count, sizeof *larger.places);
+    if (larger.places == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    if (all->slot_count == 0) {
+        larger.secret[0] = nm_map_secret();
+        larger.secret[1] = larger.secret[0] * 0x9E3779B97F4A7C15u;
+    }
+    for (size_t i = 0; i < all->slot_count; i++)
+        if (all->places[i].size != 0)
+            *slot_for(&larger, all->places[i]) = all->places[i];
+    free(all->places);
+    all->places = larger.places;
+    all->slot_count = larger.slot_count;
+    memcpy(all->secret, larger.secret, sizeof all->secret);
+    return NM_OK;
+}
+
+/* A block of the size is at the place. */
+static nm_status note_place(block_sizes *all, block_place place, nm_block_size_row *size, nm_error *err)
+{
+    nm_status status = all->place_count + 1 > all->slot_count / 4 * 3 ? grow_places(all, err) : NM_OK;
+    block_place *slot = status == NM_OK ? slot_for(all, place) : NULL;
+
+    if (slot == NULL || slot->size != 0)
+        return status;
+    if (all->place_count >= PLACES_MAX) {
+        size->is_unknown = true;
+        return NM_OK;
+    }
+    *slot = place;
+    all->place_count++;
+    size->place_count++;
+    return NM_OK;
+}
+
 /* The place of the size, and whether it had been there before is counted. */
 static nm_status find_place(block_sizes *all, const nm_allocation_row *row, nm_block_size_row **out, nm_error *err)
 {
@@ -60,14 +120,7 @@ static nm_status find_place(block_sizes *all, const nm_allocation_row *row, nm_b
         return status;
     *out = &all->sizes[size];
     *recent = (block_place){row->address, size + 1};
-    if (nm_map_get(&all->place_numbers, (nm_key){row->address, size}) != NULL)
-        return NM_OK;
-    if (all->place_numbers.count >= PLACES_MAX) {
-        (*out)->is_unknown = true;
-        return NM_OK;
-    }
-    (*out)->place_count++;
-    return nm_map_put(&all->place_numbers, (nm_key){row->address, size}, 1, err);
+    return note_place(all, *recent, *out, err);
 }
 
 static void add_signed(int64_t *sum, int64_t more)
@@ -137,7 +190,7 @@ static void release(void *room)
 
     free(all->sizes);
     nm_map_free(&all->size_numbers);
-    nm_map_free(&all->place_numbers);
+    free(all->places);
 }
 
 const nm_row_pass nm_block_sizes = {NM_ROW_ALLOCATION, sizeof(block_sizes), take_allocation, finish, release};

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/map.h"
 #include "base/number.h"
 
@@ -29,7 +28,7 @@ static uint64_t word_at(const void *base, size_t offset)
 
 static uint8_t *item_at(const nm_sum_table *table, size_t index)
 {
-    return table->items + index * table->sum->row_bytes;
+    return table->items.data + index * table->sum->row_bytes;
 }
 
 /* A key is a few words: a call of memcmp would cost more than they do. */
@@ -94,7 +93,7 @@ static void begin_measures(const nm_sum *sum, uint8_t *item)
         for (size_t i = 0; i < sum->feeds[f].measure_count; i++) {
             const nm_sum_measure *measure = &sum->feeds[f].measures[i];
 
-            if (measure->kind == NM_SUMMED_MAX_SIGNED)
+            if (measure->kind == NM_SUMMED_MAX_SIGNED || measure->kind == NM_SUMMED_MIN_SIGNED)
                 memcpy(item + measure->to, &none, sizeof none);
             if (measure->kind == NM_SUMMED_RECORD)
                 memcpy(item + measure->to_other, &none, sizeof none);
@@ -107,10 +106,12 @@ static nm_status append(nm_sum_table *table, const void *key, nm_error *err)
         table->count < ITEMS_MAX ? NM_OK : nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "more sums than %u", ITEMS_MAX);
 
     if (status == NM_OK)
-        status = nm_array_grow(&table->items, &table->capacity, table->count + 1, table->sum->row_bytes, err);
+        status = nm_buffer_reserve(&table->items, table->sum->row_bytes, err);
     if (status != NM_OK)
         return status;
     uint8_t *item = item_at(table, table->count++);
+    table->items.len += table->sum->row_bytes;
+    memset(item, 0, table->sum->row_bytes);
     memcpy(item, key, table->sum->key_bytes);
     begin_measures(table->sum, item);
     return NM_OK;
@@ -183,6 +184,14 @@ static void keep_same(uint8_t *sum, uint16_t offset, uint64_t value)
     put(sum, offset, known == 0 || known == value ? value : NM_SUM_SEVERAL);
 }
 
+static void keep_least(uint8_t *sum, uint16_t offset, int64_t value)
+{
+    int64_t least = (int64_t)word_at(sum, offset);
+
+    if (value != INT64_MIN && (least == INT64_MIN || value < least))
+        put(sum, offset, (uint64_t)value);
+}
+
 /* *is_record: of the RECORD before it. */
 static void take_measure(const nm_sum_measure *measure, const uint8_t *row, uint8_t *sum, bool *is_record)
 {
@@ -209,6 +218,9 @@ static void take_measure(const nm_sum_measure *measure, const uint8_t *row, uint
     case NM_SUMMED_MAX_SIGNED:
         if ((int64_t)value > (int64_t)word_at(sum, measure->to))
             put(sum, measure->to, value);
+        break;
+    case NM_SUMMED_MIN_SIGNED:
+        keep_least(sum, measure->to, (int64_t)value);
         break;
     case NM_SUMMED_LAST:
         put(sum, measure->to, value);
@@ -259,7 +271,7 @@ const void *nm_sum_table_at(const nm_sum_table *table, size_t index)
 
 void nm_sum_table_free(nm_sum_table *table)
 {
-    free(table->items);
+    nm_buffer_free(&table->items);
     free(table->slots);
     *table = (nm_sum_table){.sum = table->sum};
 }

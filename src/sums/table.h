@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "rows/rows.h"
 #include "sites/definitions.h"
@@ -33,6 +34,7 @@ typedef enum nm_summed_kind {
     NM_SUMMED_PRODUCT,    /* of `from` times `other`, in 128 bits; stops at the largest number */
     NM_SUMMED_MAX,        /* the largest `from` that is more than 0 */
     NM_SUMMED_MAX_SIGNED, /* the largest `from`, NM_NO_TIME where none came */
+    NM_SUMMED_MIN_SIGNED, /* the smallest `from` but NM_NO_SEQ, which is NM_NO_TIME; that where no other came */
     NM_SUMMED_LAST,       /* `from` of the last row */
     NM_SUMMED_SAME,       /* `from` if all rows agree on it (0: none came), else NM_SUM_SEVERAL */
     NM_SUMMED_RECORD,     /* as MAX, and to_other becomes the row's `other`, its place: of equal ones the first place.
@@ -78,8 +80,8 @@ typedef struct nm_sum { /* a declaration */
 
 typedef struct nm_sum_table {
     const nm_sum *sum; /* borrowed; the rest zeroed: an empty one */
-    uint8_t *items;    /* owned */
-    size_t count, capacity;
+    nm_buffer items;   /* owned; the sums */
+    size_t count;
     size_t recent, before; /* the last one used, and the last other one */
     uint32_t *slots;       /* owned; index of an item plus one, 0: none */
     size_t slot_count;     /* a power of two, or 0 */

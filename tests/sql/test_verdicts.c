@@ -380,7 +380,7 @@ START_TEST(wild_numbers_of_steps_are_judged_as_the_largest)
     static const char wild[] =
         "DELETE FROM z_site_verdict; DELETE FROM z_site_step;"
         "UPDATE step SET generation = generation * 400000000000000000;"
-        "UPDATE z_outstanding_sum SET generation = generation * 400000000000000000;"
+        "UPDATE z_outstanding_birth SET generation = generation * 400000000000000000;"
         "INSERT INTO z_site_step (heap_id, generation, live_bytes, live_count)"
         " SELECT 2, generation, 1000000 - row_number() OVER (ORDER BY generation), 100 FROM step";
     char text[4096], *rows;

@@ -63,8 +63,8 @@ WITH
             a.heap_id AS heap_id,
             s.site_frame_id AS site_frame_id,
             sum(a.allocation_count) AS open_count,
-            sum(a.allocation_count * a.size_bytes) AS open_bytes
-        FROM z_outstanding_sum AS a
+            sum(a.size_bytes) AS open_bytes
+        FROM z_outstanding_birth AS a
         JOIN heap AS h ON h.heap_id = a.heap_id
         JOIN seen AS w ON w.process_id = h.process_id
         LEFT JOIN stack AS s ON s.stack_id = a.stack_id

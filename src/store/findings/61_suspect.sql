@@ -11,13 +11,13 @@ WITH RECURSIVE
             a.heap_id AS heap_id,
             s.site_frame_id AS site_frame_id,
             sum(a.allocation_count) AS kept_count,
-            sum(a.allocation_count * a.size_bytes) AS kept_bytes,
+            sum(a.size_bytes) AS kept_bytes,
             count(DISTINCT a.generation) AS part_count,
             count(DISTINCT CASE WHEN a.generation BETWEEN 2 AND 9 THEN a.generation END) AS early_part_count,
             count(DISTINCT CASE WHEN a.generation BETWEEN 10 AND 18 THEN a.generation END) AS late_part_count,
             sum(CASE WHEN a.generation BETWEEN 2 AND 9 THEN a.allocation_count END) AS early_count,
             sum(CASE WHEN a.generation BETWEEN 10 AND 18 THEN a.allocation_count END) AS late_count
-        FROM z_outstanding_sum AS a
+        FROM z_outstanding_birth AS a
         JOIN heap AS h ON h.heap_id = a.heap_id
         JOIN stack AS s ON s.stack_id = a.stack_id
         JOIN frame AS f ON f.frame_id = s.site_frame_id

@@ -28,7 +28,7 @@ CROSS JOIN (
         a.heap_id,
         s.site_frame_id,
         min(a.first_ns) AS first_ns
-    FROM z_outstanding_sum AS a
+    FROM z_outstanding_birth AS a
     LEFT JOIN stack AS s ON s.stack_id = a.stack_id
     WHERE a.is_doubtful = 0 AND a.graph_id IS NULL AND a.is_private = 0 AND a.generation > 0
     GROUP BY a.heap_id, s.site_frame_id

@@ -5,7 +5,7 @@ SELECT
     a.heap_id AS heap_id,
     coalesce(s.site_frame_id, 0) AS site_id,
     a.generation AS generation,
-    sum(a.allocation_count * a.size_bytes) AS born_bytes,
+    sum(a.size_bytes) AS born_bytes,
     sum(a.allocation_count) AS born_count,
     coalesce(n.steps, 0) AS step_count,
     coalesce(max(l.max_steps), -1) AS longest_step_count,
@@ -16,7 +16,7 @@ SELECT
     n.process_id IN (SELECT c.process_id FROM z_step_anchor AS c WHERE c.kind = 'site' AND c.is_given = 0 AND c.is_trained = 0) AS is_served,
     max(i.baseline) <> 'none' AS is_from_middle,
     k.process_id IS NOT NULL AS is_anchor
-FROM z_outstanding_sum AS a
+FROM z_outstanding_birth AS a
 JOIN heap AS h ON h.heap_id = a.heap_id
 JOIN process AS p ON p.process_id = h.process_id
 JOIN input AS i ON i.input_id = p.input_id

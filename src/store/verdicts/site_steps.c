@@ -8,9 +8,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "store/database.h"
-#include "store/verdicts/sites_of_stacks.sql.h"
+#include "store/verdicts/sites_of_stacks.h"
 #include "store/verdicts/step_span.sql.h"
 #include "store/verdicts/step_spans.sql.h"
 
@@ -33,7 +32,7 @@ typedef struct site_sum {
 
 /* Changes of sites, and the places of these in the order in which they are added up. */
 typedef struct sorted {
-    const nm_step_changes *all;
+    const nm_kept_rows *all;
     const uint32_t *order;
 } sorted;
 
@@ -131,7 +130,7 @@ static nm_status end_site(writer *to, nm_error *err)
 
 static const nm_step_site_row *change_at(const sorted *changes, size_t at)
 {
-    return nm_step_change(changes->all, changes->order[at]);
+    return nm_kept_rows_at(changes->all, changes->order[at]);
 }
 
 static bool is_of(const sorted *changes, size_t at, const site_sum *site)
@@ -184,21 +183,10 @@ static nm_status write_sites(writer *to, const sorted *changes, nm_error *err)
 
 /* ---- Changes ------------------------------------------------------------------------------------------------------- */
 
-static nm_status read_sites(sqlite3 *db, nm_map *site_of, nm_error *err)
-{
-    sqlite3_stmt *rows = NULL;
-    nm_sites_of_stacks_row row;
-    nm_status status = nm_sites_of_stacks_ask(db, &rows, err);
-
-    while (status == NM_OK && nm_sites_of_stacks_next(rows, &row))
-        status = nm_map_put(site_of, (nm_key){0, (uint64_t)row.stack_id}, (uint64_t)row.site_frame_id, err);
-    return nm_question_end(rows, status, err);
-}
-
 static int compare(const void *left, const void *right, void *changes)
 {
-    const nm_step_site_row *a = nm_step_change(changes, *(const uint32_t *)left);
-    const nm_step_site_row *b = nm_step_change(changes, *(const uint32_t *)right);
+    const nm_step_site_row *a = nm_kept_rows_at(changes, *(const uint32_t *)left);
+    const nm_step_site_row *b = nm_kept_rows_at(changes, *(const uint32_t *)right);
 
     if (a->heap_id != b->heap_id)
         return a->heap_id < b->heap_id ? -1 : 1;
@@ -207,26 +195,14 @@ static int compare(const void *left, const void *right, void *changes)
     return (a->generation > b->generation) - (a->generation < b->generation);
 }
 
-/* From here on the changes are those of sites, whose number stands where that of the stack did; and their order. */
-static nm_status turn_to_sites(sqlite3 *db, nm_step_changes *changes, uint32_t **order, nm_error *err)
+/* From here on the changes are those of sites, whose number stands where that of the stack did. */
+static void turn_to_sites(nm_kept_rows *changes, const nm_map *site_of)
 {
-    nm_map site_of = {0};
-    nm_status status = read_sites(db, &site_of, err);
+    for (size_t i = 0; i < changes->count; i++) {
+        nm_step_site_row *change = nm_kept_rows_at(changes, i);
 
-    for (size_t i = 0; i < changes->count && status == NM_OK; i++) {
-        nm_step_site_row *change = nm_step_change(changes, i);
-        const uint64_t *site = nm_map_get(&site_of, (nm_key){0, change->stack_id});
-
-        change->stack_id = site == NULL ? 0 : *site;
+        change->stack_id = nm_site_of_stack(site_of, change->stack_id);
     }
-    nm_map_free(&site_of);
-    *order = changes->count > UINT32_MAX ? NULL : malloc((changes->count + 1) * sizeof **order);
-    if (*order == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    for (size_t i = 0; i < changes->count; i++)
-        (*order)[i] = (uint32_t)i;
-    qsort_r(*order, changes->count, sizeof **order, compare, changes);
-    return status;
 }
 
 nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err)
@@ -235,12 +211,15 @@ nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, 
                                      "heap_id site_frame_id generation until_generation live_bytes live_count "};
     static const nm_columns growth = {"z_site_growth", "heap_id site_frame_id step_count growth_bytes_per_step "
                                                        "growth_count_per_step growth_fit_ratio "};
+    nm_kept_rows *changes = &settings->rows->step_changes;
     uint32_t *order = NULL;
     writer to = {0};
     nm_status status = nm_step_spans_run(db, err);
 
     if (status == NM_OK)
-        status = turn_to_sites(db, settings->step_changes, &order, err);
+        turn_to_sites(changes, &settings->rows->site_of);
+    if (status == NM_OK)
+        status = nm_kept_rows_order(changes, compare, &order, err);
     if (status == NM_OK)
         status = nm_db_prepare(db, nm_step_span_sql, &to.span, err);
     if (status == NM_OK)
@@ -248,7 +227,7 @@ nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, 
     if (status == NM_OK)
         status = nm_insert_open(db, &growth, false, &to.growth, err);
     if (status == NM_OK)
-        status = write_sites(&to, &(sorted){settings->step_changes, order}, err);
+        status = write_sites(&to, &(sorted){changes, order}, err);
     free(order);
     sqlite3_finalize(to.span);
     nm_insert_close(&to.steps);

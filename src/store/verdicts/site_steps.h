@@ -8,7 +8,7 @@
 
 #include "store/verdicts/verdicts.h"
 
-/* Fills both from settings->step_changes, stack, heap and step. */
+/* Fills both from settings->rows, heap and step. */
 nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err);
 
 #endif

@@ -29,7 +29,7 @@
 
 #define NM_VERDICT_STEPS_MIN 3
 
-/* Fills site_verdict from site_step, site_lifetime, outstanding_sum, step, heap, process and input. */
+/* Fills site_verdict from site_step, site_lifetime, outstanding_birth, step, heap, process and input. */
 nm_status nm_verdict_write(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err);
 
 /* ---- For tests ---- */

@@ -9,8 +9,11 @@
 #include <string.h>
 
 #include "store/database.h"
+#include "store/verdicts/outstanding.h"
 #include "store/verdicts/rising.h"
+#include "store/verdicts/site_lifetimes.h"
 #include "store/verdicts/site_steps.h"
+#include "store/verdicts/sites_of_stacks.h"
 #include "store/verdicts/trend.h"
 #include "store/verdicts/verdict.h"
 
@@ -24,14 +27,17 @@ typedef struct stored_pass {
 static const stored_pass passes[] = {
     {"z_heap_sum: costs", .sql = "costs.sql"},
     {"z_pool_miss, z_pool_miss_sum: what was cold", .sql = "misses.sql"},
+    {"the sites of stacks", .run = nm_sites_of_stacks_read},
     {"z_site_step, z_site_growth", .run = nm_site_steps_write},
-    {"z_site_floor, z_site_lifetime", .sql = "site_sums.sql"},
+    {"z_site_lifetime", .run = nm_site_lifetimes_write},
+    {"z_site_floor", .sql = "site_floors.sql"},
     {"input: how many processes", .sql = "processes.sql"},
     {"z_device_module", .sql = "device_modules.sql"},
     {"z_out_of_memory_chain: the pool that asked", .sql = "out_of_memory_pools.sql"},
     {"all that says what pools reserved", .sql = "reserved.sql"},
     {"z_step_trend", .run = nm_trend_write},
-    {"z_hardware_sample, z_growth_step, z_outstanding_sum, z_heap_sum", .sql = "outstanding.sql", .is_of_merged = true},
+    {"z_hardware_sample, z_growth_step", .sql = "outstanding.sql", .is_of_merged = true},
+    {"z_outstanding_sum, z_outstanding_birth, z_heap_sum", .run = nm_outstanding_write, .is_of_merged = true},
     {"z_site_verdict: what grows from step to step", .run = nm_verdict_write, .is_of_merged = true},
     {"z_site_verdict: what only replaces others, or may be a queue", .sql = "replaced.sql"},
     {"z_site_verdict: what rises in a server", .run = nm_rising_write},
@@ -39,6 +45,20 @@ static const stored_pass passes[] = {
     {"z_leaked_sum, z_leak_sum, z_site_verdict: what is held to the end", .sql = "leaks.sql", .is_of_merged = true},
     {"z_out_of_memory_leak", .sql = "out_of_memory_leaks.sql", .is_of_merged = true},
 };
+
+nm_verdict_rows nm_verdict_rows_none(void)
+{
+    return (nm_verdict_rows){.step_changes.row_bytes = sizeof(nm_step_site_row),
+                             .outstanding.sum = &nm_sum_of_outstanding};
+}
+
+void nm_verdict_rows_free(nm_verdict_rows *rows)
+{
+    nm_kept_rows_free(&rows->step_changes);
+    nm_buffer_free(&rows->lifetimes);
+    nm_sum_table_free(&rows->outstanding);
+    nm_map_free(&rows->site_of);
+}
 
 static nm_status run_file(sqlite3 *db, const char *name, nm_error *err)
 {

@@ -9,13 +9,27 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/embedded.h"
 #include "base/error.h"
-#include "store/step_changes.h"
+#include "base/map.h"
+#include "store/kept_rows.h"
+#include "sums/outstanding.h"
+
+/* What of the rows of a load goes to no table, and waits until stacks have their sites; verdicts use it up. */
+typedef struct nm_verdict_rows {
+    nm_kept_rows step_changes; /* nm_step_site_row: verdicts/site_steps.h */
+    nm_buffer lifetimes;       /* nm_lifetime_row, packed: verdicts/site_lifetimes.h */
+    nm_sum_table outstanding;  /* nm_outstanding_row: verdicts/outstanding.h */
+    nm_map site_of;            /* stack_id -> site_frame_id, of stacks that have a site: filled by verdicts */
+} nm_verdict_rows;
+
+nm_verdict_rows nm_verdict_rows_none(void);
+void nm_verdict_rows_free(nm_verdict_rows *rows);
 
 typedef struct nm_verdict_settings {
     int64_t server_minutes; /* so long a process without steps has to run to be judged; 0: as table minimum has it */
-    nm_step_changes *step_changes; /* of an input; borrowed, and used up */
+    nm_verdict_rows *rows;  /* of an input; borrowed */
 } nm_verdict_settings;
 
 /* Added to the cause of a pool's miss of which only the end tells whether it is cold. */

@@ -197,7 +197,7 @@ static const char *const others[] = {
     "finding_group",      "z_object_kind",
     "z_memory_part",      "minimum",
     "evidence",           "z_allocation",
-    "z_stream_number",
+    "z_stream_number",    "z_outstanding_birth",
 };
 
 static bool is_declared(const char *table)

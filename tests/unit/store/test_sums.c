@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sums/declared.h"
+#include "sums/outstanding.h"
 #include "sums/sums.h"
 #include "support/suites.h"
 
@@ -35,7 +36,7 @@ typedef struct told_row {
 typedef struct sum_row {
     uint64_t a, b;
     uint64_t count, odd_count, sum, difference, most, last, same, record, of_record;
-    int64_t latest, record_place;
+    int64_t latest, earliest, record_place;
     unsigned __int128 product;
 } sum_row;
 
@@ -67,6 +68,7 @@ static const nm_sum_measure measures[] = {
     {NM_SUMMED_PRODUCT, ODD, FROM(value), FROM(other), .to = NM_WIDE_CELL(sum_row, product)},
     {NM_SUMMED_MAX, .from = FROM(value), .to = TO(most)},
     {NM_SUMMED_MAX_SIGNED, TIMED, .from = FROM(end), .to = TO(latest)},
+    {NM_SUMMED_MIN_SIGNED, .from = FROM(begin), .to = TO(earliest)},
     {NM_SUMMED_LAST, ODD, .from = FROM(value), .to = TO(last)},
     {NM_SUMMED_SAME, ODD, .from = FROM(other), .to = TO(same)},
     {NM_SUMMED_RECORD, ODD | TIMED, FROM(value), FROM(place), TO(record), TO(record_place)},
@@ -119,7 +121,7 @@ static void check_record(const told_row *told, size_t count, const sum_row *sum)
 /* One sum, by looking at all rows again. */
 static void check_sum(const told_row *told, size_t count, const sum_row *sum)
 {
-    sum_row expected = {.latest = NM_NO_TIME};
+    sum_row expected = {.latest = NM_NO_TIME, .earliest = NM_NO_TIME};
     bool has_same = false, is_same = true;
 
     for (const told_row *row = told; row < told + count; row++) {
@@ -138,6 +140,8 @@ static void check_sum(const told_row *told, size_t count, const sum_row *sum)
         }
         if (row->begin == NM_NO_TIME)
             continue;
+        if (expected.earliest == NM_NO_TIME || row->begin < expected.earliest)
+            expected.earliest = row->begin;
         expected.latest = row->end > expected.latest ? row->end : expected.latest;
         expected.difference =
             saturated(expected.difference, row->end > row->begin ? (uint64_t)(row->end - row->begin) : 0);
@@ -149,6 +153,7 @@ static void check_sum(const told_row *told, size_t count, const sum_row *sum)
     ck_assert(sum->product == expected.product);
     ck_assert_uint_eq(sum->most, expected.most);
     ck_assert_int_eq(sum->latest, expected.latest);
+    ck_assert_int_eq(sum->earliest, expected.earliest);
     ck_assert_uint_eq(sum->last, expected.last);
     ck_assert_uint_eq(sum->same, !has_same ? 0 : is_same ? expected.same : NM_SUM_SEVERAL);
     check_record(told, count, sum);
@@ -223,9 +228,9 @@ static void check_measure(const nm_sum *sum, const nm_sum_measure *measure)
  * leave a hole. */
 START_TEST(each_field_behind_the_key_has_one_measure)
 {
-    static const nm_sum *const sums[] = {&nm_sum_of_costs,        &nm_sum_of_memory, &nm_sum_of_runs,
-                                         &nm_sum_of_stream_calls, &nm_sum_of_copies, &nm_sum_of_misses,
-                                         &nm_sum_of_pending};
+    static const nm_sum *const sums[] = {&nm_sum_of_costs,        &nm_sum_of_memory,     &nm_sum_of_runs,
+                                         &nm_sum_of_stream_calls, &nm_sum_of_copies,     &nm_sum_of_misses,
+                                         &nm_sum_of_pending,      &nm_sum_of_outstanding};
 
     for (size_t s = 0; s < sizeof sums / sizeof sums[0]; s++) {
         uint8_t filled[NM_SUM_BYTES_MAX] = {0};
