@@ -375,6 +375,34 @@ START_TEST(a_signal_leaves_the_terminal_as_it_was)
 }
 END_TEST
 
+#define WHILE(condition) "while " condition "; do sleep 0.1; done; "
+
+START_TEST(who_is_stopped_leaves_the_terminal_and_takes_it_again)
+{
+    expect(
+        BEGIN("") TERMINAL(
+            80, 24,
+            "$O c.zst & p=$!; " WHILE("! grep -q recording drawn") "kill -TSTP $p; " WHILE(
+                "! grep -q \"^State:.T\" /proc/$p/status") "kill -CONT $p; " WHILE("[ $(grep -ao 1049h drawn | wc -l) "
+                                                                                   "-lt 2 ]") "kill $p; wait $p; echo "
+                                                                                              "ended $?") " >drawn" END,
+        0, NULL);
+    expect("tr -d '\\r' <drawn | tail -n 1", 0, "ended 143\n");
+    expect("grep -ao '1049[hl]' drawn | tr -d '\\n'", 0, "1049h1049l1049h1049l");
+}
+END_TEST
+
+START_TEST(a_key_ends_it)
+{
+    expect(BEGIN("") "(" WHILE(
+               "! grep -q recording drawn") "printf xyq) | TERM=xterm script -qec '$O c.zst; echo ended $?' "
+                                            "/dev/null >drawn" END,
+           0, NULL);
+    expect("tr -d '\\r' <drawn | tail -n 1", 0, "ended 0\n");
+    expect("grep -ao '1049[hl]' drawn | tr -d '\\n'", 0, "1049h1049l");
+}
+END_TEST
+
 START_TEST(wide_characters_take_two_cells)
 {
     expect(BY_HAND TERMINAL(53, 24, "$O --once hand.zst") " | tr -d '\\r' | grep \xe6\xa8\xa1", 0,
@@ -447,6 +475,8 @@ int main(int argc, char **argv)
     tcase_add_test(tests, a_recording_is_only_read);
     tcase_add_test(tests, a_terminal_is_drawn_in_place_and_left_as_it_was);
     tcase_add_test(tests, a_signal_leaves_the_terminal_as_it_was);
+    tcase_add_test(tests, who_is_stopped_leaves_the_terminal_and_takes_it_again);
+    tcase_add_test(tests, a_key_ends_it);
     tcase_add_test(tests, wide_characters_take_two_cells);
     tcase_add_test(tests, what_is_no_recording_is_said_in_one_line);
     tcase_add_test(tests, damage_is_said);
