@@ -375,28 +375,27 @@ START_TEST(a_signal_leaves_the_terminal_as_it_was)
 }
 END_TEST
 
-#define WHILE(condition) "while " condition "; do sleep 0.1; done; "
-
 START_TEST(who_is_stopped_leaves_the_terminal_and_takes_it_again)
 {
-    expect(
-        BEGIN("") TERMINAL(
-            80, 24,
-            "$O c.zst & p=$!; " WHILE("! grep -q recording drawn") "kill -TSTP $p; " WHILE(
-                "! grep -q \"^State:.T\" /proc/$p/status") "kill -CONT $p; " WHILE("[ $(grep -ao 1049h drawn | wc -l) "
-                                                                                   "-lt 2 ]") "kill $p; wait $p; echo "
-                                                                                              "ended $?") " >drawn" END,
-        0, NULL);
-    expect("tr -d '\\r' <drawn | tail -n 1", 0, "ended 143\n");
+    expect("cat >stop.sh <<'E'\n"
+           "until_it() { while ! eval \"$1\"; do sleep 0.1; done; }\n"
+           "$O c.zst & p=$!\n"
+           "until_it 'grep -q recording drawn'; kill -TSTP $p\n"
+           "until_it 'grep -q \"^State:.T\" /proc/$p/status'; kill -CONT $p\n"
+           "until_it 'test $(grep -ao 1049h drawn | wc -l) = 2'; rm -f hold\n"
+           "wait $p; echo ended $?\n"
+           "E",
+           0, NULL);
+    expect(BEGIN("") TERMINAL(80, 24, "sh stop.sh") " >drawn" END, 0, NULL);
+    expect("tr -d '\\r' <drawn | tail -n 1", 0, "ended 0\n");
     expect("grep -ao '1049[hl]' drawn | tr -d '\\n'", 0, "1049h1049l1049h1049l");
 }
 END_TEST
 
 START_TEST(a_key_ends_it)
 {
-    expect(BEGIN("") "(" WHILE(
-               "! grep -q recording drawn") "printf xyq) | TERM=xterm script -qec '$O c.zst; echo ended $?' "
-                                            "/dev/null >drawn" END,
+    expect(BEGIN("") "(while ! grep -q recording drawn; do sleep 0.1; done; printf xyq) | TERM=xterm script -qec '$O "
+                     "c.zst; echo ended $?' /dev/null >drawn" END,
            0, NULL);
     expect("tr -d '\\r' <drawn | tail -n 1", 0, "ended 0\n");
     expect("grep -ao '1049[hl]' drawn | tr -d '\\n'", 0, "1049h1049l");
