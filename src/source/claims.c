@@ -221,30 +221,36 @@ static bool frees_driver_memory(const nm_event *event, const claim_heap *heap)
     return event->kind == NM_EVENT_UNMAP || event->detail == NM_FREE_ANY || event->detail == NM_FREE_DEVICE;
 }
 
+static bool makes_driver_memory(const nm_event *event, const claim_heap *heap)
+{
+    return (event->kind == NM_EVENT_ALLOC || event->kind == NM_EVENT_MAP) && heap != NULL && heap->is_driver;
+}
+
+/* What goes by the event. `only`: see take_free. */
+static void take_end(const nm_claims *claims, const nm_event *event, const claim_heap *heap, const claim_arena *only)
+{
+    if (event->kind == NM_EVENT_RESET)
+        take_reset(claims, event, only);
+    else if ((event->kind == NM_EVENT_FREE || event->kind == NM_EVENT_UNMAP) && frees_driver_memory(event, heap))
+        take_free(claims, event, heap, only);
+}
+
 /* What the event says of driver memory, before it has a place in the queue. */
 static nm_status observe(nm_claims *claims, const nm_event *event, nm_error *err)
 {
     const claim_heap *heap = find_heap(claims, event->heap_id);
 
-    switch (nm_event_is_repeat(event) ? NM_EVENT_NONE : event->kind) {
-    case NM_EVENT_ALLOC:
-    case NM_EVENT_MAP:
-        if (heap != NULL && heap->is_driver)
-            return take_range(claims, heap->arena, event, err);
-        if (heap != NULL && heap->is_pool)
-            take_block(claims, heap->arena, event);
+    if (nm_event_is_repeat(event))
         return NM_OK;
-    case NM_EVENT_FREE:
-    case NM_EVENT_UNMAP:
-        if (claims->first != NULL && frees_driver_memory(event, heap))
-            take_free(claims, event, heap, NULL);
+    if (makes_driver_memory(event, heap))
+        return take_range(claims, heap->arena, event, err);
+    if (claims->first == NULL)
         return NM_OK;
-    case NM_EVENT_RESET:
-        take_reset(claims, event, NULL);
-        return NM_OK;
-    default:
-        return NM_OK;
-    }
+    if ((event->kind == NM_EVENT_ALLOC || event->kind == NM_EVENT_MAP) && heap != NULL && heap->is_pool)
+        take_block(claims, heap->arena, event);
+    else
+        take_end(claims, event, heap, NULL);
+    return NM_OK;
 }
 
 /* The arena's first pool: what it may claim of what waits is what has come and not gone since. */
@@ -256,19 +262,17 @@ static void begin_claims(nm_claims *claims, claim_arena *arena)
     for (uint64_t number = claims->first_number; number < claims->next_number; number++) {
         const nm_event *event = event_of(claims, number);
         const claim_heap *heap = find_heap(claims, event->heap_id);
-        nm_event_kind kind = nm_event_is_repeat(event) ? NM_EVENT_NONE : event->kind;
 
         while (at != NULL && at->number < number)
             at = at->next;
-        if ((kind == NM_EVENT_ALLOC || kind == NM_EVENT_MAP) && heap != NULL && heap->is_driver &&
-            heap->arena == arena) {
+        if (nm_event_is_repeat(event))
+            continue;
+        if (!makes_driver_memory(event, heap)) {
+            take_end(claims, event, heap, arena);
+        } else if (heap->arena == arena) {
             end_ranges(arena, event->address, end_of(event));
             if (at != NULL && at->number == number)
                 nm_tree_insert(&arena->unclaimed, &at->node);
-        } else if ((kind == NM_EVENT_FREE || kind == NM_EVENT_UNMAP) && frees_driver_memory(event, heap)) {
-            take_free(claims, event, heap, arena);
-        } else if (kind == NM_EVENT_RESET) {
-            take_reset(claims, event, arena);
         }
     }
 }

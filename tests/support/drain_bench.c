@@ -10,6 +10,8 @@
 
 #include "drain/clock.h"
 
+#define BLOCK_AGE_NS 50000000
+
 static void count_warning(void *context, const char *line)
 {
     drain_bench *bench = context;
@@ -18,7 +20,7 @@ static void count_warning(void *context, const char *line)
     bench->warning_count++;
 }
 
-void drain_bench_open_with(drain_bench *bench, const nm_namer *namer, bool ends_when_said)
+static void open_bench(drain_bench *bench, const nm_namer *namer, bool ends_when_said, int64_t block_age_ns)
 {
     static unsigned number;
     nm_folder_options options = {.stack_mode = NM_STACKS_NATIVE, .stack_depth = 64, .ring_bytes = NM_RING_BYTES_MIN};
@@ -38,13 +40,23 @@ void drain_bench_open_with(drain_bench *bench, const nm_namer *namer, bool ends_
                                       .is_recoverable = true,
                                       .ends_when_said = ends_when_said,
                                       .naming_ns_max = 1000000000,
-                                      .block_age_ns = 50000000};
+                                      .block_age_ns = block_age_ns};
     ck_assert_int_eq(nm_drain_new(&drain_options, &bench->drain, &err), NM_OK);
+}
+
+void drain_bench_open_with(drain_bench *bench, const nm_namer *namer, bool ends_when_said)
+{
+    open_bench(bench, namer, ends_when_said, BLOCK_AGE_NS);
 }
 
 void drain_bench_open(drain_bench *bench)
 {
-    drain_bench_open_with(bench, NULL, false);
+    open_bench(bench, NULL, false, BLOCK_AGE_NS);
+}
+
+void drain_bench_open_for_flushes(drain_bench *bench)
+{
+    open_bench(bench, NULL, false, INT64_MAX);
 }
 
 void drain_bench_close(drain_bench *bench)
@@ -81,6 +93,22 @@ void drain_bench_run_until_written(drain_bench *bench, const hand_ring *ring)
     for (int i = 0; i < 1000 && atomic_load(&ring->ring->tail) < atomic_load(&ring->ring->head); i++)
         drain_bench_run_ms(bench, 20);
     ck_assert_uint_eq(atomic_load(&ring->ring->tail), atomic_load(&ring->ring->head));
+}
+
+#define CATCH_UP_NS_MAX 60000000000
+
+void drain_bench_catch_up(drain_bench *bench)
+{
+    nm_error err = {0};
+
+    ck_assert_msg(nm_drain_catch_up(bench->drain, CATCH_UP_NS_MAX, &err) == NM_OK, "%s", err.text);
+}
+
+void drain_bench_flush(drain_bench *bench, int64_t wait_ns_max)
+{
+    nm_error err = {0};
+
+    ck_assert_msg(nm_drain_flush(bench->drain, wait_ns_max, &err) == NM_OK, "%s", err.text);
 }
 
 void drain_bench_finish(drain_bench *bench, trace_content *content)

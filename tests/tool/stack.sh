@@ -182,6 +182,12 @@ done
 [ "$(timeout 60 sqlite3 loop.db 'SELECT stack_id, depth, length(text) > 0 FROM stack_text WHERE stack_id < 5' | tr '\n' ' ')" = \
     '1|4096|1 2|1|1 3|4096|1 4|4096|1 ' ] || fail "view stack_text has no end, or another"
 
+# An answer that could not be written is none.
+if [ -e /dev/full ]; then
+    "$stack" run.db peak >/dev/full 2>err
+    [ $? = 4 ] && grep -q '^npumem-stack: .*: cannot write: No space left on device$' err || fail "a full disk: $(cat err)"
+fi
+
 # Wrong usage; and no limit to the rows.
 expect 2 <<<'npumem-stack: no database (--help says more)'
 expect 2 '' <<<'npumem-stack: no database (--help says more)'

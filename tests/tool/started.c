@@ -4,7 +4,8 @@
  * started. Of its environment it shows all but what a recorder may add. Without libc's own ways (`raw`) it makes the system
  * call itself, as programs do that are no C. Before that the folder that STARTED_GONE names is moved away.
  *
- *     started WAY PRELOAD [bare] [off]    PRELOAD: a list, "keep" or "none"; bare: no other variable but PATH; off: NPUMEM=off
+ *     started WAY PRELOAD [bare] [off] [lost]    PRELOAD: a list, "keep" or "none"; bare: no other variable but PATH; off:
+ *                                                NPUMEM=off; lost: there is no such program
  *     started child [MS] [FILE]           allocates 1,000 bytes five times and frees four; waits; holds FILE open
  */
 #include <errno.h>
@@ -26,6 +27,8 @@
 extern char **environ;
 
 static char self[4096];
+static const char *name = "started"; /* to be looked for in PATH */
+static bool is_lost;
 
 /* ---- What is started ----------------------------------------------------------------------------------------------- */
 
@@ -106,16 +109,16 @@ static int become(const start *how)
     else if (strcmp(way, "execv") == 0)
         execv(self, words);
     else if (strcmp(way, "execvp") == 0)
-        execvp("started", words);
+        execvp(name, words);
     else if (strcmp(way, "execvpe") == 0)
-        execvpe("started", words, how->environment);
+        execvpe(name, words, how->environment);
     else if (strcmp(way, "execl") == 0)
         execl(self, words[0], words[1], (char *)NULL);
     else if (strcmp(way, "execlp") == 0)
-        execlp("started", words[0], words[1], (char *)NULL);
+        execlp(name, words[0], words[1], (char *)NULL);
     else if (strcmp(way, "execle") == 0)
         execle(self, words[0], words[1], (char *)NULL, how->environment);
-    else if (strcmp(way, "fexecve") == 0 && (fd = open(self, O_RDONLY | O_CLOEXEC)) >= 0)
+    else if (strcmp(way, "fexecve") == 0 && (fd = open(is_lost ? "/dev/null" : self, O_RDONLY | O_CLOEXEC)) >= 0)
         fexecve(fd, words, how->environment);
     else if (strcmp(way, "execveat") == 0)
         execveat(AT_FDCWD, self, words, how->environment, 0);
@@ -134,7 +137,7 @@ static pid_t begin(const start *how)
     fflush(stdout);
     if (strncmp(how->way, "posix_spawn", 11) == 0) {
         error = how->way[11] == 0 ? posix_spawn(&pid, self, NULL, NULL, how->words, how->environment)
-                                  : posix_spawnp(&pid, "started", NULL, NULL, how->words, how->environment);
+                                  : posix_spawnp(&pid, name, NULL, NULL, how->words, how->environment);
         if (error != 0)
             printf("%s: error %d\n", how->way, error);
         return pid;
@@ -147,17 +150,17 @@ static pid_t begin(const start *how)
     }
     pid = fork();
     if (pid == 0)
-        _exit(become(how));
+        exit(become(how));
     return pid;
 }
 
-static char *join(const char *name, const char *value)
+static char *join(const char *variable, const char *value)
 {
-    char *text = malloc(strlen(name) + strlen(value) + 1);
+    char *text = malloc(strlen(variable) + strlen(value) + 1);
 
     if (text == NULL)
         exit(1);
-    strcpy(text, name);
+    strcpy(text, variable);
     return strcat(text, value);
 }
 
@@ -193,6 +196,11 @@ int main(int count, char **words)
         if (getenv("LD_PRELOAD") != NULL)
             bare[at++] = join("LD_PRELOAD=", getenv("LD_PRELOAD"));
         how.environment = bare;
+    }
+    is_lost = has_word(count, words, "lost");
+    if (is_lost) {
+        strcpy(self, "/no/such/program");
+        name = "no_such_program";
     }
     if (getenv("STARTED_GONE") != NULL)
         rename(getenv("STARTED_GONE"), "own.gone");

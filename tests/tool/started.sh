@@ -71,9 +71,15 @@ else
     echo "skipped: no python3 here"
 fi
 
-# What cannot be started cannot be started with us neither.
+# What cannot be started cannot be started with us neither, for the same reason.
 both started nowhere "$other"
 grep -q 'nowhere: errno 2' with.out || fail "nowhere: $(cat with.out)"
+for way in execve execvpe execle execveat posix_spawn posix_spawnp execv execvp execl execlp; do
+    both started $way "$other" lost
+    grep -Eq "^$way: err(no|or) 2\$" with.out || fail "$way of no program: $(cat with.out)"
+done
+both started fexecve "$other" lost
+grep -q '^fexecve: errno 13$' with.out || fail "fexecve of no program: $(cat with.out)"
 
 # ---- Not put back -------------------------------------------------------------------------------------------------------
 

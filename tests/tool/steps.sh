@@ -41,13 +41,16 @@ grep -q "^npumem-ingest: $scratch/missing: cannot write: No such file" error || 
 [ ! -e missing.db ] || fail "a database without its input"
 cat run.zst | TMPDIR=$scratch/missing "$ingest" --quiet --step-at none -o missing.db - || fail "without a copy"
 
-# What is neither a trace nor a text is refused before it is copied: it may have no end.
+# What is neither a trace nor a text is refused before it is copied: it may have no end. What
+# begins like a trace is copied as far as a block of one would have to come.
 binary() { yes "$(printf '\1\2\3')"; }
-for endless in binary 'cat /dev/zero'; do
+begun() { head -c 24 run.zst && cat /dev/zero; }
+for endless in binary 'cat /dev/zero' begun; do
     $endless 2>/dev/null | timeout 60 "$ingest" -o endless.db - 2>error
     is "$endless" "1" "$?"
     [ "$(wc -l <error)" = 1 ] && [ ! -e endless.db ] || fail "$endless: $(cat error)"
 done
+grep -q '^npumem-ingest: -: byte 0: begins like a trace, but holds no block of one' error || fail "begun: $(cat error)"
 
 # Several inputs have their own: another recording of the same program.
 sed '0,/pid=\([0-9]*\)/s//pid=9\1/' "$text" >other.txt

@@ -147,6 +147,25 @@ START_TEST(figures_of_the_watch_are_the_programs_books)
 }
 END_TEST
 
+/* The shell, which is recorded too, has no heap. */
+START_TEST(figures_of_one_process_are_those_of_its_heaps)
+{
+    ck_assert_str_eq(
+        output_of(
+            BEGIN("--watch") "$R --ctl c.zst stats >all; $R --ctl c.zst stats $(grep -o '\"pid\":[0-9]*' all | sed "
+                             "'s/.*://; q') >one; $R --ctl c.zst stats $(cat pid) >none; $R --ctl c.zst stats me "
+                             "2>why; echo $?" END,
+            0),
+        "1\n");
+    ck_assert_str_eq(output_of("for f in all one none; do sed 's/.*\"heaps\"//' $f >$f.heaps; done; cmp all.heaps "
+                               "one.heaps && cat none.heaps",
+                               0),
+                     ":[]}\n");
+    ck_assert_str_eq(output_of("grep -c '\"level\":\"driver\"' one.heaps", 0), "1\n");
+    ck_assert_ptr_ne(strstr(output_of("cat why", 0), "stats takes a process id, or nothing"), NULL);
+}
+END_TEST
+
 /* ---- Alarms -------------------------------------------------------------------------------------------------------- */
 
 static size_t count_of(const char *text, const char *part)
@@ -258,6 +277,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, a_recording_is_found_by_its_trace_its_folder_and_a_process);
     tcase_add_test(tests, what_cannot_be_asked_says_why_and_how_it_ends);
     tcase_add_test(tests, figures_of_the_watch_are_the_programs_books);
+    tcase_add_test(tests, figures_of_one_process_are_those_of_its_heaps);
     tcase_add_test(tests, an_alarm_is_a_line_and_a_mark_once_per_crossing);
     tcase_add_test(tests, an_alarm_of_a_device_goes_by_the_devices_own_word);
     tcase_add_test(tests, a_wrong_alarm_is_refused);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/shell.h"
 
@@ -142,6 +143,19 @@ START_TEST(a_container_records_into_a_drain_of_its_own)
 }
 END_TEST
 
+/* Who evaluates what there is of it must hear that it is not whole. */
+START_TEST(what_cannot_be_printed_is_said)
+{
+    nm_run run = shell("[ ! -e /dev/full ] || $R --print-env -o run.zst >/dev/full; echo $?");
+
+    ck_assert_msg(strcmp(run_out(&run), "1\n") == 0 || access("/dev/full", F_OK) != 0, "%s", run_out(&run));
+    ck_assert_msg(strcmp(run_err(&run), "npumem-record: cannot write to standard output\n") == 0 ||
+                      access("/dev/full", F_OK) != 0,
+                  "%s", run_err(&run));
+    run_free(&run);
+}
+END_TEST
+
 START_TEST(wrong_use_is_2)
 {
     static const char *const lines[] = {"--print-env -- true", "--print-env -o -", "--print-env --stacks all"};
@@ -170,6 +184,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, where_nothing_can_be_recorded_the_program_runs_all_the_same);
     tcase_add_test(tests, a_killed_drain_is_followed_by_another);
     tcase_add_test(tests, a_container_records_into_a_drain_of_its_own);
+    tcase_add_test(tests, what_cannot_be_printed_is_said);
     tcase_add_test(tests, wrong_use_is_2);
     suite_add_tcase(suite, tests);
     return suite;

@@ -327,6 +327,18 @@ START_TEST(without_native_frames_and_of_any_depth)
 }
 END_TEST
 
+/* The native frames above them are fewer then, and the lines the same. */
+START_TEST(behind_frame_pointers_they_are_the_same)
+{
+    nm_run plain = run_lines(pythons[_i].path, "", "plain");
+
+    setenv("NPUMEM_UNWIND", "fp", 1);
+    hold_run(_i, &plain, "--stacks both", DEPTH_DEFAULT, true);
+    unsetenv("NPUMEM_UNWIND");
+    run_free(&plain);
+}
+END_TEST
+
 /* The drain is killed at some moment after the program has begun; what is in the rings then, or comes later, is read by
  * npumem-ingest. The rings have room for all of it. */
 START_TEST(frames_in_the_rings_of_a_dead_recording_are_read)
@@ -467,6 +479,7 @@ static Suite *make_suite(void)
     tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, every_frame_is_what_the_interpreter_says, 0, python_count);
     tcase_add_loop_test(tcase, without_native_frames_and_of_any_depth, 0, python_count);
+    tcase_add_loop_test(tcase, behind_frame_pointers_they_are_the_same, 0, python_count);
     tcase_add_loop_test(tcase, frames_in_the_rings_of_a_dead_recording_are_read, 0, python_count);
     tcase_add_loop_test(tcase, native_stacks_have_no_python, 0, python_count < 1 ? python_count : 1);
     tcase_add_loop_test(tcase, leaks_are_found_at_their_lines, 0, python_count);

@@ -375,6 +375,33 @@ START_TEST(a_signal_leaves_the_terminal_as_it_was)
 }
 END_TEST
 
+START_TEST(who_is_stopped_leaves_the_terminal_and_takes_it_again)
+{
+    expect("cat >stop.sh <<'E'\n"
+           "until_it() { while ! eval \"$1\"; do sleep 0.1; done; }\n"
+           "$O c.zst & p=$!\n"
+           "until_it 'grep -q recording drawn'; kill -TSTP $p\n"
+           "until_it 'grep -q \"^State:.T\" /proc/$p/status'; kill -CONT $p\n"
+           "until_it 'test $(grep -ao 1049h drawn | wc -l) = 2'; rm -f hold\n"
+           "wait $p; echo ended $?\n"
+           "E",
+           0, NULL);
+    expect(BEGIN("") TERMINAL(80, 24, "sh stop.sh") " >drawn" END, 0, NULL);
+    expect("tr -d '\\r' <drawn | tail -n 1", 0, "ended 0\n");
+    expect("grep -ao '1049[hl]' drawn | tr -d '\\n'", 0, "1049h1049l1049h1049l");
+}
+END_TEST
+
+START_TEST(a_key_ends_it)
+{
+    expect(BEGIN("") "(while ! grep -q recording drawn; do sleep 0.1; done; printf xyq) | TERM=xterm script -qec '$O "
+                     "c.zst; echo ended $?' /dev/null >drawn" END,
+           0, NULL);
+    expect("tr -d '\\r' <drawn | tail -n 1", 0, "ended 0\n");
+    expect("grep -ao '1049[hl]' drawn | tr -d '\\n'", 0, "1049h1049l");
+}
+END_TEST
+
 START_TEST(wide_characters_take_two_cells)
 {
     expect(BY_HAND TERMINAL(53, 24, "$O --once hand.zst") " | tr -d '\\r' | grep \xe6\xa8\xa1", 0,
@@ -447,6 +474,8 @@ int main(int argc, char **argv)
     tcase_add_test(tests, a_recording_is_only_read);
     tcase_add_test(tests, a_terminal_is_drawn_in_place_and_left_as_it_was);
     tcase_add_test(tests, a_signal_leaves_the_terminal_as_it_was);
+    tcase_add_test(tests, who_is_stopped_leaves_the_terminal_and_takes_it_again);
+    tcase_add_test(tests, a_key_ends_it);
     tcase_add_test(tests, wide_characters_take_two_cells);
     tcase_add_test(tests, what_is_no_recording_is_said_in_one_line);
     tcase_add_test(tests, damage_is_said);

@@ -296,3 +296,37 @@ API(aclrtMemcpyFromSymbolAsync,
     (void)stream;
     return aclrtMemcpyFromSymbol(target, limit, symbol, size, offset, kind);
 }
+
+/* Graphs, of which the second begin adds to one. */
+API(aclmdlRICaptureBegin, (void *stream, int mode))
+{
+    (void)mode;
+    return use(stream);
+}
+
+API(aclmdlRICaptureToModelRIBegin, (void *stream, void *graph, int mode))
+{
+    (void)mode;
+    return use(stream == NULL ? stream : graph);
+}
+
+API(aclmdlRICaptureEnd, (void *stream, void **graph))
+{
+    return stream == NULL ? use(stream) : make(graph, 0xb000);
+}
+
+API(aclmdlRIExecute, (void *graph, int32_t timeout))
+{
+    return timeout == REFUSED ? answer(507046) : use(graph);
+}
+
+API(aclmdlRIExecuteAsync, (void *graph, void *stream))
+{
+    (void)stream;
+    return use(graph);
+}
+
+API(aclmdlRIDestroy, (void *graph))
+{
+    return use(graph);
+}

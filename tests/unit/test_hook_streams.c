@@ -53,6 +53,38 @@ static const char *const stream_lines[] = {
     NULL,
 };
 
+static int call_graphs(void)
+{
+    EXPECT(aclmdlRICaptureBegin(AT(0xe001), 0), 0);
+    EXPECT(aclmdlRICaptureEnd(AT(0xe001), &last), 0);
+    EXPECT(aclmdlRICaptureBegin(NULL, 0), 107017);
+    EXPECT(aclmdlRICaptureToModelRIBegin(AT(0xe002), AT(0xb001), 0), 0);
+    EXPECT(aclmdlRICaptureEnd(AT(0xe002), &last), 0);
+    EXPECT(aclmdlRICaptureToModelRIBegin(AT(0xe002), NULL, 0), 107017);
+    EXPECT(aclmdlRIExecute(AT(0xb001), 0), 0);
+    EXPECT(aclmdlRIExecute(AT(0xb001), 13), 507046);
+    EXPECT(aclmdlRIExecuteAsync(AT(0xb002), AT(0xe001)), 0);
+    EXPECT(aclmdlRIDestroy(AT(0xb001)), 0);
+    EXPECT(aclmdlRIDestroy(NULL), 107017);
+    return 0;
+}
+
+/* A graph stands where events do. */
+static const char *const graph_lines[] = {
+    "call 13 on 3 stream 0xe001",
+    "call 14 on 3 stream 0xe001 event 0xb001",
+    "call 13 on 3 error=107017",
+    "call 13 on 3 stream 0xe002 event 0xb001",
+    "call 14 on 3 stream 0xe002 event 0xb002",
+    "call 13 on 3 stream 0xe002 error=107017",
+    "call 15 on 3 event 0xb001",
+    "call 15 on 3 event 0xb001 error=507046",
+    "call 15 on 3 stream 0xe001 event 0xb002",
+    "call 16 on 3 event 0xb001",
+    "call 16 on 3 error=107017",
+    NULL,
+};
+
 static int call_events(void)
 {
     nm_acl_ipc_event shared = {{0}};
@@ -190,6 +222,8 @@ static int run_child(const char *name)
         return call_streams();
     if (strcmp(name, "events") == 0)
         return call_events();
+    if (strcmp(name, "graphs") == 0)
+        return call_graphs();
     return strcmp(name, "exports") == 0 ? call_exports() : call_copies();
 }
 
@@ -204,6 +238,12 @@ END_TEST
 START_TEST(each_call_of_an_event_is_recorded)
 {
     hook_lines_check("events", event_lines);
+}
+END_TEST
+
+START_TEST(each_call_of_a_graph_is_recorded)
+{
+    hook_lines_check("graphs", graph_lines);
 }
 END_TEST
 
@@ -228,6 +268,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tests, hook_lines_setup, hook_lines_teardown);
     tcase_add_test(tests, each_call_of_a_stream_is_recorded_once);
     tcase_add_test(tests, each_call_of_an_event_is_recorded);
+    tcase_add_test(tests, each_call_of_a_graph_is_recorded);
     tcase_add_test(tests, exports_are_recorded_and_a_mapping_keeps_its_kind);
     tcase_add_test(tests, of_a_copy_described_elsewhere_what_is_known_is_recorded);
     suite_add_tcase(suite, tests);

@@ -12,6 +12,7 @@
 #include "page/block.h"
 #include "page/cells.h"
 #include "page/columns.h"
+#include "page/curves.h"
 #include "page/packed.h"
 #include "page/ranges.h"
 #include "page/rows.h"
@@ -659,10 +660,172 @@ START_TEST(rows_are_sorted_by_heap_and_birth_and_number)
 }
 END_TEST
 
+/* ---- A page that is full -------------------------------------------------------------------------------------------- */
+
+#define BYTES_ROOM 1000000
+
+/* Of the only element of this class in the page: its head, and what is in its block. */
+static size_t read_element(const char *text, const char *class, char head[2048], uint8_t *bytes)
+{
+    char opening[64];
+    const char *at, *end;
+
+    snprintf(opening, sizeof opening, "class=\"%s\" data-head='", class);
+    at = strstr(text, opening);
+    ck_assert_msg(at != NULL, "no %s", class);
+    at += strlen(opening);
+    end = strstr(at, "'>");
+    snprintf(head, 2048, "%.*s", (int)(end - at), at);
+    at = end + 2;
+    return read_block(at, (size_t)(strstr(at, "</script>") - at), bytes, BYTES_ROOM);
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+    return *seed = *seed * 1664525 + 1013904223;
+}
+
+/* Three bytes a row that cannot be packed are four digits; so are those of a text. */
+START_TEST(what_does_not_fit_is_cut_and_said)
+{
+    enum { ROWS = 3000, TABLE_BYTES = 4096, TEXTS = 500, TEXTS_BYTES = 6000 };
+    uint8_t *bytes = malloc(BYTES_ROOM);
+    nm_page_columns columns = {0};
+    uint32_t seed = 1, number;
+    char head[2048], texts[TEXTS][13];
+    size_t kept, kept_texts;
+    nm_page full;
+    page p;
+
+    nm_page_columns_name(&columns, (const char *const[]){"a", NULL});
+    for (int64_t i = 0; i < ROWS; i++)
+        ck_assert_int_eq(nm_page_columns_add(&columns, (int64_t[]){next_random(&seed) >> 8}, NULL), NM_OK);
+    open_page(&p);
+    nm_page_init(&full, NULL, p.out, UINT64_MAX / 2);
+    ck_assert_int_eq(nm_page_table(&full, &columns, "large", TABLE_BYTES, NULL), NM_OK);
+    fflush(p.out);
+    ck_assert_uint_le(p.len, TABLE_BYTES);
+    kept = read_element(p.text, "table", head, bytes) / 3;
+    ck_assert_msg(kept > TABLE_BYTES / 4 / 2 && kept < TABLE_BYTES / 4, "%zu rows", kept);
+    ck_assert_uint_eq(full.cuts.row_count, 1);
+    ck_assert_int_eq(full.cuts.columns[0].values[0], 1); /* the first text, "large" */
+    ck_assert_int_eq(full.cuts.columns[1].values[0], ROWS);
+    ck_assert_int_eq(full.cuts.columns[2].values[0], (int64_t)kept);
+
+    for (size_t i = 0; i < TEXTS; i++) {
+        for (size_t k = 0; k < sizeof texts[i] - 1; k++)
+            texts[i][k] = (char)('0' + (next_random(&seed) >> 8) % 64);
+        texts[i][sizeof texts[i] - 1] = 0;
+        ck_assert_int_eq(
+            nm_strings_intern(&full.strings, (nm_bytes){(uint8_t *)texts[i], sizeof texts[i] - 1}, &number, NULL),
+            NM_OK);
+        ck_assert_uint_eq(number, i + 2);
+    }
+    ck_assert_int_eq(nm_page_strings(&full, TEXTS_BYTES, NULL), NM_OK);
+    fclose(p.out);
+    ck_assert_uint_le(p.len, 2 * TABLE_BYTES + TEXTS_BYTES);
+    size_t len = read_element(p.text, "strings", head, bytes);
+    ck_assert_int_eq(sscanf(head, "{\"count\":501,\"kept\":%zu}", &kept_texts), 1);
+    ck_assert_msg(kept_texts > TEXTS / 3 && kept_texts < TEXTS, "%zu texts", kept_texts);
+    ck_assert_str_eq((char *)bytes, "large");
+    for (size_t i = 0; i + 1 < kept_texts; i++)
+        ck_assert_str_eq((char *)bytes + 6 + 13 * i, texts[i]);
+    ck_assert_uint_eq(len, 6 + 13 * (kept_texts - 1) + (TEXTS + 1 - kept_texts));
+    for (size_t i = 6 + 13 * (kept_texts - 1); i < len; i++)
+        ck_assert_uint_eq(bytes[i], 0);
+
+    nm_page_columns_free(&columns);
+    nm_page_free(&full);
+    free(p.text);
+    free(bytes);
+}
+END_TEST
+
+/* Values of a column out of the planes, by the head; no NULL is among them. */
+static void read_column(const char *head, const uint8_t *planes, const char *name, size_t row_count, int64_t *out)
+{
+    const char *at = strstr(head, "\"columns\":[") + 10;
+    char found[32] = "", kind[8] = "";
+    long long base = 0;
+    int width = 0, taken = 0;
+
+    for (; strcmp(found, name) != 0; at += taken, planes += (size_t)width * row_count) {
+        ck_assert_msg(sscanf(at, "%*1[[,]{\"name\":\"%31[^\"]\",\"kind\":\"%7[^\"]\",\"bytes\":%d,\"base\":%lld}%n",
+                             found, kind, &width, &base, &taken) == 4,
+                      "no %s in %s", name, head);
+    }
+    planes -= (size_t)width * row_count;
+    for (size_t i = 0; i < row_count; i++) {
+        uint64_t value = 0;
+
+        for (int plane = width; plane-- > 0;)
+            value = value << 8 | planes[(size_t)plane * row_count + i];
+        if (strcmp(kind, "int") == 0)
+            out[i] = base + (int64_t)value - (width > 0);
+        else if (strcmp(kind, "rise") == 0)
+            out[i] = (i == 0 ? base : out[i - 1]) + (int64_t)value;
+        else
+            out[i] = (i == 0 ? base : out[i - 1]) + (int64_t)(value >> 1 ^ -(value & 1));
+    }
+}
+
+/* With so many heaps each has 64 rows: of heap 1, of 128 rows, each stands for two, the larger of which is at first the one before. */
+START_TEST(neighbours_are_one_where_heaps_are_very_many)
+{
+    enum { HEAPS = 6250, JOINED = 64, WRITTEN = JOINED + HEAPS - 1 };
+    static const char usage[] =
+        "CREATE TABLE usage AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 6376)"
+        " SELECT max(1, i - 126) AS heap_id, 10 * i AS first_seq, 10 * i + 9 AS last_seq, 1000 * i AS last_ns,"
+        " 10 * i + 5 AS max_seq, 1000 * i - 500 AS max_ns, CASE WHEN i % 4 IN (0, 3) THEN 500 + i ELSE 100 END AS"
+        " max_live_bytes, i AS live_bytes, 2 * i AS live_count, 3 * i AS reserved_bytes FROM n GROUP BY i";
+    static int64_t first_seq[WRITTEN], last_seq[WRITTEN], max_seq[WRITTEN], max_ns[WRITTEN], most[WRITTEN],
+        live[WRITTEN], heap[WRITTEN];
+    uint8_t *planes = malloc(BYTES_ROOM);
+    char head[2048];
+    sqlite3 *db = NULL;
+    nm_page full;
+    page p;
+
+    ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, usage, NULL, NULL, NULL), SQLITE_OK);
+    open_page(&p);
+    nm_page_init(&full, db, p.out, UINT64_MAX / 2);
+    ck_assert_int_eq(nm_page_usage_write(&full, db, "usage", NULL), NM_OK);
+    fclose(p.out);
+    read_element(p.text, "table", head, planes);
+    ck_assert_ptr_nonnull(strstr(head, "\"rows\":6313,"));
+    read_column(head, planes, "heap_id", WRITTEN, heap);
+    read_column(head, planes, "first_seq", WRITTEN, first_seq);
+    read_column(head, planes, "last_seq", WRITTEN, last_seq);
+    read_column(head, planes, "max_seq", WRITTEN, max_seq);
+    read_column(head, planes, "max_ns", WRITTEN, max_ns);
+    read_column(head, planes, "max_live_bytes", WRITTEN, most);
+    read_column(head, planes, "live_bytes", WRITTEN, live);
+    for (int64_t i = 0; i < WRITTEN; i++) {
+        int64_t first = i < JOINED ? 2 * i : i + JOINED, last = i < JOINED ? first + 1 : first;
+        int64_t at = first % 4 == 0 || i >= JOINED ? first : last; /* where it was largest */
+
+        ck_assert_int_eq(heap[i], i < JOINED ? 1 : i - JOINED + 2);
+        ck_assert_int_eq(first_seq[i], 10 * first);
+        ck_assert_int_eq(last_seq[i], 10 * last + 9);
+        ck_assert_int_eq(max_seq[i], 10 * at + 5);
+        ck_assert_int_eq(max_ns[i], 1000 * at - 500);
+        ck_assert_int_eq(most[i], at % 4 == 0 || at % 4 == 3 ? 500 + at : 100);
+        ck_assert_int_eq(live[i], last);
+    }
+    nm_page_free(&full);
+    sqlite3_close(db);
+    free(p.text);
+    free(planes);
+}
+END_TEST
+
 TEST_SUITE(test_page)
 {
     Suite *suite = suite_create("html");
     TCase *tcase = tcase_create("html");
+
+    tcase_set_timeout(tcase, 60);
 
     tcase_add_test(tcase, blocks_of_any_length_come_back);
     tcase_add_test(tcase, integers_are_what_they_are_above_the_least);
@@ -686,6 +849,8 @@ TEST_SUITE(test_page)
     tcase_add_test(tcase, a_block_is_unpacked_as_it_was_packed);
     tcase_add_test(tcase, what_cannot_be_packed_is_given_up);
     tcase_add_test(tcase, rows_are_sorted_by_heap_and_birth_and_number);
+    tcase_add_test(tcase, what_does_not_fit_is_cut_and_said);
+    tcase_add_test(tcase, neighbours_are_one_where_heaps_are_very_many);
     suite_add_tcase(suite, tcase);
     return suite;
 }

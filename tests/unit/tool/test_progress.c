@@ -70,6 +70,40 @@ START_TEST(a_bar_is_drawn_on_a_terminal_and_wiped)
 }
 END_TEST
 
+/* What an update says of a part of so much, on `ends`. */
+static void expect_update(const int ends[2], nm_progress_form form, uint64_t total_bytes, const char *wanted)
+{
+    int kept = dup(STDERR_FILENO);
+    nm_progress progress;
+
+    ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
+    nm_progress_begin(&progress, form, total_bytes);
+    progress.next_ns = 0;
+    nm_progress_update(&progress, 1 << 20, 1234);
+    nm_progress_update(&progress, 2 << 20, 2345); /* too soon */
+    ck_assert_int_ge(dup2(kept, STDERR_FILENO), 0);
+    close(kept);
+    expect_read(ends[0], wanted);
+}
+
+START_TEST(bytes_and_events_are_told_of_as_many_as_there_are)
+{
+    int ends[2];
+
+    open_terminal(ends);
+    expect_update(ends, NM_PROGRESS_LINE, 4 << 20,
+                  "\r\033[K[######..................] 1.0 MiB of 4.0 MiB, 1,234 events");
+    expect_update(ends, NM_PROGRESS_LINE, 0, "\r\033[K1.0 MiB, 1,234 events"); /* nobody knows how many */
+    close(ends[0]);
+    close(ends[1]);
+    ck_assert_int_eq(pipe(ends), 0);
+    expect_update(ends, NM_PROGRESS_LINES, 4 << 20, "progress 25\n");
+    expect_update(ends, NM_PROGRESS_LINE, 4 << 20, ""); /* that is no terminal */
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
 /* Some work of a bounded connection. */
 static void ask_much(sqlite3 *db)
 {
@@ -174,6 +208,7 @@ TEST_SUITE(test_progress)
     TCase *tests = tcase_create("progress");
 
     tcase_add_test(tests, a_bar_is_drawn_on_a_terminal_and_wiped);
+    tcase_add_test(tests, bytes_and_events_are_told_of_as_many_as_there_are);
     tcase_add_test(tests, while_a_database_is_asked_it_says_how_much_is_written);
     tcase_add_test(tests, what_another_program_says_is_passed_on_but_for_its_progress);
     tcase_add_test(tests, nothing_goes_into_a_pipe_but_lines_for_a_program);

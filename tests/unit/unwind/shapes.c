@@ -33,8 +33,12 @@ int __lsan_is_turned_off(void)
 #define STACK_BYTES 262144
 
 static __thread unsigned random_state;
-static __thread bool has_others, is_elsewhere;
-static __thread unsigned handler_depth, compare_depth;
+static __thread bool has_others;
+/* Volatile: libc declares raise and sigaltstack as calls that lead back into no function here (leaf), so that compilers leave out
+ * or put off what is stored for a handler. */
+static __thread volatile bool is_elsewhere;
+static __thread volatile unsigned handler_depth;
+static __thread unsigned compare_depth;
 
 static unsigned next_random(void)
 {
@@ -178,19 +182,20 @@ static void handle(int number)
     __asm__ volatile("" : : : "memory");
 }
 
-static void raise_signal(unsigned depth, int flags)
+/* What a signal does is the same for all threads: a number has its own flags. */
+static void raise_signal(unsigned depth, int number, int flags)
 {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_NODEFER | flags};
 
-    sigaction(SIGUSR1, &action, NULL);
+    sigaction(number, &action, NULL);
     handler_depth = depth;
-    raise(SIGUSR1);
+    raise(number);
     __asm__ volatile("" : : : "memory");
 }
 
 SHAPE signalled(unsigned depth)
 {
-    raise_signal(depth, 0);
+    raise_signal(depth, SIGUSR1, 0);
     __asm__ volatile("" : : : "memory");
 }
 
@@ -206,7 +211,7 @@ SHAPE signalled_elsewhere(unsigned depth)
     own = (stack_t){.ss_sp = room, .ss_size = STACK_BYTES};
     is_elsewhere = true;
     sigaltstack(&own, NULL);
-    raise_signal(depth, SA_ONSTACK);
+    raise_signal(depth, SIGUSR2, SA_ONSTACK);
     sigaltstack(&none, NULL);
     is_elsewhere = false;
 }

@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* Calls at random through functions of all shapes, `depth` of them, and looks at the end. Sets its own handler of SIGUSR1. */
+/* Calls at random through functions of all shapes, `depth` of them, and looks at the end. Sets its own handlers of SIGUSR1 and
+ * SIGUSR2. */
 void shapes_go(unsigned depth);
 
 /* Of the calling thread: whether stacks for signals and of coroutines are among the shapes. */
