@@ -128,6 +128,13 @@ for rank in 1 2 3; do
 done
 "$bin/npumem-ingest" --quiet -o ranks.db rank1.zst rank2.zst rank3.zst || fail "ranks cannot be loaded"
 check ranks.db
+
+# A block of which a part went to another, and driver memory in which workspaces lie.
+for case in graph_memory operation_memory; do
+    cp "${text%/*/*}/$case/trace.txt" "$case.txt"
+    load $case
+    check $case.db
+done
 "$export" folded ranks.db -o - | grep -qx 'rank 1, pinned memory, h3, pid 100, heap 9;train.py:12 pin 100' || fail "names of heaps are not apart"
 
 # Names that would be markup, lines or frames elsewhere; a site that is no frame; a cut stack; plumbing alone.
