@@ -129,6 +129,12 @@ done
 "$bin/npumem-ingest" --quiet -o ranks.db rank1.zst rank2.zst rank3.zst || fail "ranks cannot be loaded"
 check ranks.db
 
+# A trace is read by npumem-ingest, which lies beside it.
+mkdir alone && cp "$export" alone/
+alone/npumem-export folded run.zst -o - >out 2>err
+[ $? = 1 ] && [ "$(cat err)" = 'npumem-export: run.zst: is no database, and npumem-ingest is not beside this program' ] ||
+    fail "without npumem-ingest: $(cat err)"
+
 # A block of which a part went to another, and driver memory in which workspaces lie.
 for case in graph_memory operation_memory; do
     cp "${text%/*/*}/$case/trace.txt" "$case.txt"
