@@ -88,6 +88,11 @@ npumem-export: run.db: has no moment x: peak, reserve, end, seq:N, a time as 10s
 END
 expect 2 <<<'npumem-export: no format: pprof, folded, perfetto, snapshot, svg or parquet (--help says more)'
 expect 2 folded <<<'npumem-export: no database (--help says more)'
+expect 2 folded '' <<<'npumem-export: no database (--help says more)'
+expect 2 folded - <<<'npumem-export: what comes from standard input has no name: give -o (--help says more)'
+expect 2 folded run.db --job-name x <<<'npumem-export: --job-name: goes with parquet alone (--help says more)'
+expect 2 parquet run.db <<<'npumem-export: parquet is a folder of files: give -o DIR (--help says more)'
+expect 2 parquet run.db -o folder --job-name '' <<<'npumem-export: the name of a job or run is empty (--help says more)'
 expect 2 svgz run.db <<<'npumem-export: svgz: no such format: pprof, folded, perfetto, snapshot, svg or parquet (--help says more)'
 expect 2 folded run.db run.db <<<'npumem-export: one database at a time (--help says more)'
 expect 1 folded none.db <<<'npumem-export: none.db: cannot open: no such file'
