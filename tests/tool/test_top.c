@@ -430,6 +430,11 @@ START_TEST(what_is_no_recording_is_said_in_one_line)
     expect_trouble("sqlite3 x.db 'CREATE TABLE x (a)'; $O x.db", 1, "x.db: is not a recording that goes on");
     expect("$O --help", 0, "usage: npumem-top");
     expect("$O --version", 0, "npumem-top ");
+    expect_trouble(BY_HAND "mkdir two && cp hand.zst two/a.zst && sed 's/pid=7/pid=8/' h.txt >i.txt && $X i.txt "
+                           "two/b.zst && $O --once two",
+                   1, "two: several recordings (a.zst, b.zst): give one of them");
+    expect_trouble("sed 's/pid=7/pid=9/' h.txt >i.txt && $X i.txt two/c$(printf %90s | tr ' ' c).zst && $O --once two",
+                   1, "two: several recordings (a.zst, b.zst, ...): give one of them");
 }
 END_TEST
 

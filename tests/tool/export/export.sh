@@ -88,6 +88,11 @@ npumem-export: run.db: has no moment x: peak, reserve, end, seq:N, a time as 10s
 END
 expect 2 <<<'npumem-export: no format: pprof, folded, perfetto, snapshot, svg or parquet (--help says more)'
 expect 2 folded <<<'npumem-export: no database (--help says more)'
+expect 2 folded '' <<<'npumem-export: no database (--help says more)'
+expect 2 folded - <<<'npumem-export: what comes from standard input has no name: give -o (--help says more)'
+expect 2 folded run.db --job-name x <<<'npumem-export: --job-name: goes with parquet alone (--help says more)'
+expect 2 parquet run.db <<<'npumem-export: parquet is a folder of files: give -o DIR (--help says more)'
+expect 2 parquet run.db -o folder --job-name '' <<<'npumem-export: the name of a job or run is empty (--help says more)'
 expect 2 svgz run.db <<<'npumem-export: svgz: no such format: pprof, folded, perfetto, snapshot, svg or parquet (--help says more)'
 expect 2 folded run.db run.db <<<'npumem-export: one database at a time (--help says more)'
 expect 1 folded none.db <<<'npumem-export: none.db: cannot open: no such file'
@@ -128,6 +133,19 @@ for rank in 1 2 3; do
 done
 "$bin/npumem-ingest" --quiet -o ranks.db rank1.zst rank2.zst rank3.zst || fail "ranks cannot be loaded"
 check ranks.db
+
+# A trace is read by npumem-ingest, which lies beside it.
+mkdir alone && cp "$export" alone/
+alone/npumem-export folded run.zst -o - >out 2>err
+[ $? = 1 ] && [ "$(cat err)" = 'npumem-export: run.zst: is no database, and npumem-ingest is not beside this program' ] ||
+    fail "without npumem-ingest: $(cat err)"
+
+# A block of which a part went to another, and driver memory in which workspaces lie.
+for case in graph_memory operation_memory; do
+    cp "${text%/*/*}/$case/trace.txt" "$case.txt"
+    load $case
+    check $case.db
+done
 "$export" folded ranks.db -o - | grep -qx 'rank 1, pinned memory, h3, pid 100, heap 9;train.py:12 pin 100' || fail "names of heaps are not apart"
 
 # Names that would be markup, lines or frames elsewhere; a site that is no frame; a cut stack; plumbing alone.

@@ -182,6 +182,15 @@ START_TEST(a_row_that_cannot_be_had_is_told_at_the_end)
 }
 END_TEST
 
+/* As of a disk: what SQLite has no room for. */
+START_TEST(what_has_no_room_says_so)
+{
+    ck_assert_int_eq(nm_db_exec(db, "PRAGMA max_page_count = 3", &err), NM_OK);
+    ck_assert_int_eq(nm_db_exec(db, "INSERT INTO thing (name) VALUES (hex(zeroblob(100000)))", &err), NM_ERR_WRITE);
+    ck_assert_str_eq(err.text, "cannot write: No space left on device");
+}
+END_TEST
+
 TEST_SUITE(test_question)
 {
     TCase *test_case = tcase_create("question");
@@ -190,6 +199,7 @@ TEST_SUITE(test_question)
     suite_add_tcase(suite, test_case);
     tcase_add_checked_fixture(test_case, open_memory, close_memory);
     tcase_add_test(test_case, a_member_for_each_column_and_null_is_told_from_zero);
+    tcase_add_test(test_case, what_has_no_room_says_so);
     tcase_add_test(test_case, parameters_are_bound_anew);
     tcase_add_test(test_case, one_row_is_got_and_a_statement_without_rows_is_run);
     tcase_add_test(test_case, one_without_rows_is_run_again_and_a_text_has_its_length);
