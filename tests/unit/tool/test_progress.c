@@ -109,7 +109,7 @@ static void ask_much(sqlite3 *db)
 {
     ck_assert_int_eq(
         sqlite3_exec(db,
-                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT sum(i) FROM n",
+                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000) SELECT sum(i) FROM n",
                      NULL, NULL, NULL),
         SQLITE_OK);
 }
