@@ -851,10 +851,8 @@ static nm_status check_processes(nm_drain *drain, bool is_forced, nm_error *err)
 }
 
 /* More of the processors from when rings fill up until they are empty again. */
-static void set_share(nm_drain *drain, bool is_behind)
+static void set_share(nm_drain *drain, unsigned pressure, bool is_behind)
 {
-    unsigned pressure = nm_ring_merge_pressure(&drain->merge);
-
     if (is_behind || pressure >= PRESSURE_SEAL)
         nm_share_set(&drain->share, true);
     else if (pressure < PRESSURE_HASTE)
@@ -952,11 +950,12 @@ nm_status nm_drain_pass(nm_drain *drain, int64_t *pause_ns, nm_error *err)
     drain->pause_ns = is_busy || nm_ring_merge_is_pending(&drain->merge) ? PAUSE_NS_MIN : drain->pause_ns * 2;
     if (drain->pause_ns > PAUSE_NS_MAX)
         drain->pause_ns = PAUSE_NS_MAX;
-    if (nm_ring_merge_pressure(&drain->merge) >= PRESSURE_HASTE)
+    unsigned pressure = nm_ring_merge_pressure(&drain->merge);
+    bool is_behind = nm_ring_merge_is_behind(&drain->merge);
+    if (pressure >= PRESSURE_HASTE)
         drain->pause_ns = PAUSE_NS_PRESSED;
     *pause_ns = drain->pause_ns;
-    bool is_behind = nm_ring_merge_is_behind(&drain->merge);
-    set_share(drain, is_behind);
+    set_share(drain, pressure, is_behind);
     if (is_behind) /* who sleeps while a machine is busy is woken in time */
         *pause_ns = drain->is_put_off ? PAUSE_NS_PRESSED : 0;
     return status;

@@ -88,26 +88,19 @@ void nm_modules_forget_all(void)
 /* ---- Tables -------------------------------------------------------------------------------------------------------- */
 
 /* What a table of this text takes, with the paths; not the text itself, most of which is no code and grows with the program. */
-static size_t bytes_of_table(const char *text)
+static size_t bytes_of_table(const char *text, size_t *code_count)
 {
-    size_t bytes = sizeof(nm_module_table);
+    size_t path_bytes = 0;
     nm_mapping mapping;
 
-    for (const char *line = text; (line = nm_maps_next(line, &mapping)) != NULL;)
-        if (mapping.is_executable)
-            bytes += sizeof(nm_module) +
-                     (mapping.path_bytes < NM_RING_TEXT_BYTES_MAX ? mapping.path_bytes : NM_RING_TEXT_BYTES_MAX);
-    return bytes;
-}
-
-static size_t count_code(const char *text)
-{
-    size_t count = 0;
-    nm_mapping mapping;
-
-    for (const char *line = text; (line = nm_maps_next(line, &mapping)) != NULL;)
-        count += mapping.is_executable;
-    return count;
+    *code_count = 0;
+    for (const char *line = text; (line = nm_maps_next(line, &mapping)) != NULL;) {
+        if (!mapping.is_executable)
+            continue;
+        ++*code_count;
+        path_bytes += mapping.path_bytes < NM_RING_TEXT_BYTES_MAX ? mapping.path_bytes : NM_RING_TEXT_BYTES_MAX;
+    }
+    return sizeof(nm_module_table) + *code_count * sizeof(nm_module) + path_bytes;
 }
 
 /* `run`: what can be read of one file without a gap, up to this mapping, which is of it if the file is the same. Modules that
@@ -128,9 +121,9 @@ static void extend_run(nm_module_table *table, nm_mapping *run, const nm_mapping
         table->modules[i - 1].image_end = run->end;
 }
 
-static void fill_table(nm_module_table *table, const char *text)
+/* `path`: where the paths begin. */
+static void fill_table(nm_module_table *table, char *path, const char *text)
 {
-    char *path = (char *)&table->modules[count_code(text)];
     nm_mapping mapping, zero = {0}, run = {0};
 
     for (const char *line = text; (line = nm_maps_next(line, &mapping)) != NULL;) {
@@ -165,16 +158,16 @@ static void free_table(nm_module_table *table)
 
 static nm_module_table *make_table(void)
 {
-    size_t text_bytes, mapped_bytes;
+    size_t text_bytes, mapped_bytes, code_count;
     char *text = nm_maps_read(&text_bytes, &mapped_bytes);
 
     if (text == NULL)
         return NULL;
-    size_t table_bytes = bytes_of_table(text);
+    size_t table_bytes = bytes_of_table(text, &code_count);
     nm_module_table *table = nm_system_memory(table_bytes);
     if (table != NULL) {
         table->mapped_bytes = table_bytes;
-        fill_table(table, text);
+        fill_table(table, (char *)&table->modules[code_count], text);
     }
     nm_system_unmap(text, mapped_bytes);
     return table;
