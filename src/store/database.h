@@ -16,6 +16,11 @@
 
 #define NM_NULL INT64_MIN /* NULL, in a row of integers: the same as NM_NO_SEQ, NM_NO_TIME and NM_UNKNOWN_NUMBER */
 
+static inline int64_t nm_id_or_null(uint64_t id) /* a reference in such a row; 0: to nothing */
+{
+    return id == 0 ? NM_NULL : (int64_t)id;
+}
+
 /* What SQLite says of its last failure. Borrowed until the next call. */
 const char *nm_db_words(sqlite3 *db);
 

@@ -85,10 +85,6 @@ static inline uint64_t nm_loader_module(nm_loader *loader, uint64_t id)
     return nm_loader_known(loader, &loader->definitions.modules.ids, id);
 }
 
-static inline int64_t nm_id_or_null(uint64_t id)
-{
-    return id == 0 ? NM_NULL : (int64_t)id;
-}
 static inline int64_t nm_policy_or_null(uint64_t policy)
 {
     return policy == NM_POLICY_UNKNOWN ? NM_NULL : (int64_t)policy;

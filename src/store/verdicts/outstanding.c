@@ -138,11 +138,6 @@ static nm_status judge(writer *to, nm_error *err)
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------------- */
 
-static int64_t id_or_null(uint64_t id)
-{
-    return id == 0 ? NM_NULL : (int64_t)id;
-}
-
 static uint64_t bytes_of(const group *of)
 {
     uint64_t bytes = 0;
@@ -165,8 +160,8 @@ static void add(group *sum, const group *more)
 /* Of one size, or all sizes and how much they are. */
 static nm_status write_row(nm_insert *out, const group *of, const uint64_t *all_bytes, nm_error *err)
 {
-    nm_insert_int(out, id_or_null(of->heap_id));
-    nm_insert_int(out, id_or_null(of->stack_id));
+    nm_insert_int(out, nm_id_or_null(of->heap_id));
+    nm_insert_int(out, nm_id_or_null(of->stack_id));
     if (all_bytes == NULL)
         nm_insert_int(out, (int64_t)of->size_bytes);
     nm_insert_int(out, of->generation);
@@ -177,7 +172,7 @@ static nm_status write_row(nm_insert *out, const group *of, const uint64_t *all_
     nm_insert_int(out, of->first_seq);
     nm_insert_int(out, of->last_seq);
     nm_insert_int(out, of->first_ns);
-    nm_insert_int(out, id_or_null(of->graph_id));
+    nm_insert_int(out, nm_id_or_null(of->graph_id));
     nm_insert_int(out, (int64_t)of->is_private);
     return nm_insert_end(out, err);
 }
@@ -186,7 +181,7 @@ static nm_status write_reset(writer *to, uint64_t heap_id, const block_sum *rese
 {
     if (reset->count == 0)
         return NM_OK;
-    nm_insert_int(&to->resets, id_or_null(heap_id));
+    nm_insert_int(&to->resets, nm_id_or_null(heap_id));
     nm_insert_int(&to->resets, (int64_t)reset->count);
     nm_insert_int(&to->resets, (int64_t)reset->bytes);
     return nm_insert_end(&to->resets, err);

@@ -21,11 +21,6 @@ typedef struct writer {
     nm_insert sites, stacks;
 } writer;
 
-static int64_t id_or_null(uint64_t id)
-{
-    return id == 0 ? NM_NULL : (int64_t)id;
-}
-
 static int compare(const void *left, const void *right, void *all)
 {
     const nm_lifetime_row *a = nm_kept_rows_at(all, *(const uint32_t *)left);
@@ -80,8 +75,8 @@ static nm_status unpack(const nm_buffer *lifetimes, nm_kept_rows *out, nm_error 
 
 static nm_status write_stack(nm_insert *out, const nm_lifetime_row *row, nm_error *err)
 {
-    nm_insert_int(out, id_or_null(row->heap_id));
-    nm_insert_int(out, id_or_null(row->stack_id));
+    nm_insert_int(out, nm_id_or_null(row->heap_id));
+    nm_insert_int(out, nm_id_or_null(row->stack_id));
     nm_insert_int(out, row->bucket);
     nm_insert_int(out, (int64_t)row->freed_count);
     nm_insert_int(out, (int64_t)row->max_ns);
@@ -156,8 +151,8 @@ static nm_status write_site(writer *to, size_t *at, nm_error *err)
             break;
         add(&sum, row);
     }
-    nm_insert_int(&to->sites, id_or_null(first->heap_id));
-    nm_insert_int(&to->sites, id_or_null(first->stack_id));
+    nm_insert_int(&to->sites, nm_id_or_null(first->heap_id));
+    nm_insert_int(&to->sites, nm_id_or_null(first->stack_id));
     nm_insert_int(&to->sites, (int64_t)nm_add_saturated(sum.timed_count, sum.untimed_count));
     nm_insert_int(&to->sites, at_most_ns(&sum, 50));
     nm_insert_int(&to->sites, at_most_ns(&sum, 99));

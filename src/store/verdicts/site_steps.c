@@ -42,11 +42,6 @@ typedef struct writer {
     site_sum site;
 } writer;
 
-static int64_t id_or_null(uint64_t id)
-{
-    return id == 0 ? NM_NULL : (int64_t)id;
-}
-
 /* ---- The line ------------------------------------------------------------------------------------------------------ */
 
 /* The site held `bytes` and `count` from the step `from` on, up to `until` (NM_NULL: to the last). */
@@ -78,8 +73,8 @@ static nm_status write_growth(writer *to, nm_error *err)
 
     if (!through->has_values)
         return NM_OK;
-    nm_insert_int(&to->growth, id_or_null(to->site.heap_id));
-    nm_insert_int(&to->growth, id_or_null(to->site.frame_id));
+    nm_insert_int(&to->growth, nm_id_or_null(to->site.heap_id));
+    nm_insert_int(&to->growth, nm_id_or_null(to->site.frame_id));
     nm_insert_int(&to->growth, (int64_t)n);
     nm_insert_real(&to->growth, both / spread_x);
     nm_insert_real(&to->growth, (n * through->count_by_x - x * through->count) / spread_x);
@@ -112,8 +107,8 @@ static nm_status write_row(writer *to, int64_t until, nm_error *err)
         return NM_OK;
     site->has_row = false;
     add_to_line(&site->line, site->generation, until, (double)site->bytes, (double)site->count);
-    nm_insert_int(&to->steps, id_or_null(site->heap_id));
-    nm_insert_int(&to->steps, id_or_null(site->frame_id));
+    nm_insert_int(&to->steps, nm_id_or_null(site->heap_id));
+    nm_insert_int(&to->steps, nm_id_or_null(site->frame_id));
     nm_insert_int(&to->steps, site->generation);
     nm_insert_int(&to->steps, until);
     nm_insert_int(&to->steps, site->bytes);
