@@ -47,6 +47,7 @@ static const nm_sum_measure measures[] = {
     {NM_SUMMED_OF_RECORD, REPEATED, .from = FROM(source_address), .to = TO(longest_address)},
     {NM_SUMMED_OF_RECORD, REPEATED, .from = FROM(size_bytes), .to = TO(longest_bytes)},
 };
+NM_SUM_TAKEN(measures)
 
 static const nm_sum_feed feeds[] = {{NM_ROW_COPY, classify, NM_SUM_MEASURES(measures)}};
 
