@@ -5,42 +5,7 @@
 --             to memory that is not pinned, where the call may wait nevertheless), 'pin it and queue it', 'none' (it is
 --             queued from or to pinned memory); copy_count copies that did not fail; size_bytes bytes; wait_ns time in the
 --             calls, nanoseconds, NULL where not known; pinned_count of the copies whose host side lay in memory that the
---             program pinned (while there were such copies from there) or registered. A place counts as pinned when all
---             its copies do. There are no rows where input.detail is not 'all'
-WITH
-    pinned (process_id, begin_address, end_address, begin_seq, end_seq) AS (
-        SELECT
-            h.process_id,
-            a.address,
-            a.address + a.size_bytes,
-            min(coalesce(a.alloc_seq, -1)),
-            CASE WHEN count(a.free_seq) = count(*) THEN max(a.free_seq) END
-        FROM heap AS h
-        CROSS JOIN z_birth_part AS y ON y.heap_id = h.heap_id AND y.is_long = 0
-        CROSS JOIN allocation AS a ON a.allocation_id BETWEEN y.first_id AND y.last_id AND +a.heap_id = y.heap_id
-        WHERE h.level = 4
-        GROUP BY h.process_id, a.address, a.size_bytes
-    ),
-    moved (process_id, device_id, kind, is_async, stack_id, address, end_address, is_registered, first_seq, last_seq,
-        copy_count, size_bytes, cost_ns) AS (
-        SELECT
-            c.process_id,
-            coalesce(c.target_device_id, c.source_device_id),
-            c.kind,
-            c.is_async,
-            c.stack_id,
-            CASE c.kind WHEN 2 THEN c.target_address ELSE c.source_address END,
-            CASE c.kind WHEN 2 THEN c.target_address ELSE c.source_address END + c.size_bytes,
-            coalesce(c.is_registered, 0),
-            min(c.seq),
-            max(c.seq),
-            count(*),
-            sum(c.size_bytes),
-            sum(c.cost_ns)
-        FROM copy AS c
-        WHERE c.kind IN (1, 2, 5) AND c.error_code = 0
-        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-    )
+--             program had pinned or registered. A place counts as pinned when all its copies do
 SELECT
     process.pid AS pid,
     g.device AS device,
@@ -62,33 +27,14 @@ FROM (
         c.kind,
         c.is_async,
         s.site_frame_id,
-        sum(c.copy_count) AS copy_count,
-        sum(c.size_bytes) AS size_bytes,
-        sum(c.cost_ns) AS wait_ns,
-        sum(CASE WHEN c.is_pinned = 1 OR c.is_registered = 1 THEN c.copy_count ELSE 0 END) AS pinned_count
-    FROM (
-        SELECT
-            m.process_id,
-            m.device_id,
-            m.kind,
-            m.is_async,
-            m.stack_id,
-            m.is_registered,
-            m.copy_count,
-            m.size_bytes,
-            m.cost_ns,
-            max(r.begin_address IS NOT NULL) AS is_pinned
-        FROM moved AS m
-        LEFT JOIN pinned AS r
-            ON r.process_id = m.process_id
-            AND r.begin_address <= m.address
-            AND r.end_address >= m.end_address
-            AND r.begin_seq <= m.last_seq
-            AND (r.end_seq IS NULL OR r.end_seq > m.first_seq)
-        GROUP BY m.process_id, m.device_id, m.kind, m.is_async, m.stack_id, m.address, m.end_address, m.is_registered
-    ) AS c
+        sum(c.host_count) AS copy_count,
+        sum(c.host_bytes) AS size_bytes,
+        sum(c.host_ns) AS wait_ns,
+        sum(c.pinned_count) AS pinned_count
+    FROM z_copy_sum AS c
     LEFT JOIN device AS d ON d.device_id = c.device_id
     LEFT JOIN stack AS s ON s.stack_id = c.stack_id
+    WHERE c.host_count > 0
     GROUP BY c.process_id, coalesce(d.physical_ordinal, d.ordinal), c.kind, c.is_async, s.site_frame_id
 ) AS g
 LEFT JOIN process ON process.process_id = g.process_id

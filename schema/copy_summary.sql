@@ -32,6 +32,10 @@ CREATE TABLE z_copy_sum (
     host_count INTEGER NOT NULL,
     -- Their size. Unit: bytes.
     host_bytes INTEGER NOT NULL,
+    -- Time in these calls. Unit: nanoseconds. NULL: not known of any.
+    host_ns INTEGER,
+    -- Those of them whose host side lay in memory that the program had pinned or registered. Unit: copies.
+    pinned_count INTEGER NOT NULL,
     -- Those of them whose host side was registered. Unit: copies.
     registered_count INTEGER NOT NULL,
     -- Their size. Unit: bytes.

@@ -341,18 +341,22 @@ static nm_status check_copy(nm_run *run, const nm_context *context, uint64_t cop
 
 /* ---- The row ----------------------------------------------------------------------------------------------------- */
 
-/* Does the host side lie in registered memory, whole? */
-static int64_t is_registered(const nm_context *context)
+/* Where the host side of a copy between host and device begins; false: it has no one host side. */
+static bool find_host_side(const nm_context *context, uint64_t *from)
 {
     const nm_event *event = context->event;
     bool is_to_device = event->detail == NM_COPY_HOST_TO_DEVICE || event->detail == NM_COPY_HOST_TO_BUFFER_TO_DEVICE;
-    uint64_t from = is_to_device ? event->source_address : event->address;
-    const nm_tree_node *node;
 
-    if (context->process == NULL || (!is_to_device && event->detail != NM_COPY_DEVICE_TO_HOST))
-        return NM_UNKNOWN_NUMBER;
-    node = nm_tree_holding(&context->process->registered_ranges, from);
-    while (node != NULL && node->value - from < event->size_bytes) {
+    *from = is_to_device ? event->source_address : event->address;
+    return context->process != NULL && (is_to_device || event->detail == NM_COPY_DEVICE_TO_HOST);
+}
+
+/* Does the host side lie in registered memory, whole? */
+static int64_t is_registered(const nm_context *context, uint64_t from)
+{
+    const nm_tree_node *node = nm_tree_holding(&context->process->registered_ranges, from);
+
+    while (node != NULL && node->value - from < context->event->size_bytes) {
         const nm_tree_node *next = nm_tree_next(node);
 
         if (next == NULL || next->key != node->value)
@@ -360,6 +364,15 @@ static int64_t is_registered(const nm_context *context)
         node = next;
     }
     return node != NULL;
+}
+
+/* Does it lie in one block of pinned memory, whole? */
+static bool is_pinned(const nm_context *context, uint64_t from)
+{
+    uint64_t end = 0;
+    const nm_live *live = find_holder(&context->process->host_ranges, from, &end);
+
+    return live != NULL && live->heap->level == NM_LEVEL_PINNED && end - from >= context->event->size_bytes;
 }
 
 /* Of a kind that CANN has got since, nothing is known but that it is none of these: where it goes, the addresses say. */
@@ -372,6 +385,8 @@ static nm_copy_row row_of(nm_run *run, const nm_context *context)
 {
     const nm_replay *replay = run->replay;
     const nm_event *event = context->event;
+    uint64_t host_address = 0;
+    bool has_host_side = find_host_side(context, &host_address);
 
     return (nm_copy_row){
         .copy_id = ++((replay_room *)nm_replay_room(run))->copy_count,
@@ -393,7 +408,8 @@ static nm_copy_row row_of(nm_run *run, const nm_context *context)
         .source_device_id = nm_replay_device(replay, (uint64_t)event->number) == NULL ? 0 : (uint64_t)event->number,
         .target_device_id = nm_replay_device(replay, event->device_id) == NULL ? 0 : event->device_id,
         .error_code = event->error_code,
-        .is_registered = is_registered(context),
+        .is_registered = has_host_side ? is_registered(context, host_address) : NM_UNKNOWN_NUMBER,
+        .is_pinned = has_host_side && is_pinned(context, host_address),
     };
 }
 

@@ -5,7 +5,7 @@
  * nm_source_type and put it into the table in source.c.
  *
  *     nm_source *source = NULL;
- *     nm_status status = nm_source_open(fd, "run.zst", &source, err);
+ *     nm_status status = nm_source_open(fd, &source, err);
  *     while (status == NM_OK && (status = nm_source_next(source, &record, err)) == NM_OK)
  *         ...
  *     if (status == NM_END)

@@ -8,7 +8,7 @@
 #define FROM(field) NM_CELL(nm_copy_row, field)
 #define TO(field)   NM_CELL(nm_copy_sum_row, field)
 
-enum { FAILED = 1, MOVED = 2, TIMED = 4, HOST = 8, REGISTERED = 16, REPEATED = 32 };
+enum { FAILED = 1, MOVED = 2, TIMED = 4, HOST = 8, REGISTERED = 16, REPEATED = 32, PINNED = 64 };
 
 static uint32_t classify(const nm_definitions *definitions, const void *told, void *key)
 {
@@ -27,7 +27,7 @@ static uint32_t classify(const nm_definitions *definitions, const void *told, vo
         return FAILED;
     return MOVED | (!row->is_async && row->cost_ns != 0 ? TIMED : 0) |
            (row->is_registered != NM_UNKNOWN_NUMBER ? HOST : 0) | (row->is_registered == 1 ? REGISTERED : 0) |
-           (row->repeat_count != 0 ? REPEATED : 0);
+           (row->is_pinned || row->is_registered == 1 ? PINNED : 0) | (row->repeat_count != 0 ? REPEATED : 0);
 }
 
 static const nm_sum_measure measures[] = {
@@ -39,6 +39,8 @@ static const nm_sum_measure measures[] = {
     {NM_SUMMED_SUM, TIMED, .from = FROM(cost_ns), .to = TO(timed_ns)},
     {NM_SUMMED_COUNT, HOST, .to = TO(host_count)},
     {NM_SUMMED_SUM, HOST, .from = FROM(size_bytes), .to = TO(host_bytes)},
+    {NM_SUMMED_SUM, HOST, .from = FROM(cost_ns), .to = TO(host_ns)},
+    {NM_SUMMED_COUNT, PINNED, .to = TO(pinned_count)},
     {NM_SUMMED_COUNT, REGISTERED, .to = TO(registered_count)},
     {NM_SUMMED_SUM, REGISTERED, .from = FROM(size_bytes), .to = TO(registered_bytes)},
     {NM_SUMMED_COUNT, REPEATED, .to = TO(repeated_count)},
@@ -47,6 +49,7 @@ static const nm_sum_measure measures[] = {
     {NM_SUMMED_OF_RECORD, REPEATED, .from = FROM(source_address), .to = TO(longest_address)},
     {NM_SUMMED_OF_RECORD, REPEATED, .from = FROM(size_bytes), .to = TO(longest_bytes)},
 };
+NM_SUM_TAKEN(measures)
 
 static const nm_sum_feed feeds[] = {{NM_ROW_COPY, classify, NM_SUM_MEASURES(measures)}};
 

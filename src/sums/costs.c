@@ -34,6 +34,7 @@ static const nm_sum_measure histogram_measures[] = {
     {NM_SUMMED_COUNT, .to = TO(call_count)},
     {NM_SUMMED_SUM, .from = FROM(cost_ns), .to = TO(cost_ns)},
 };
+NM_SUM_TAKEN(histogram_measures)
 
 static const nm_sum_feed histogram_feeds[] = {
     {NM_ROW_ALLOCATION, classify_by_cost, NM_SUM_MEASURES(histogram_measures)}};

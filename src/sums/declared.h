@@ -5,7 +5,7 @@
 #ifndef NM_SUMS_DECLARED_H
 #define NM_SUMS_DECLARED_H
 
-#include "sums/table.h"
+#include "sums/measures.h"
 
 #define SUM(name) extern const nm_sum nm_sum_of_##name;
 #include "rows/rows.def"

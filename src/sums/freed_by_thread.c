@@ -27,6 +27,7 @@ static const nm_sum_measure measures[] = {
     {NM_SUMMED_COUNT, .to = TO(freed_count)},
     {NM_SUMMED_SUM, .from = FROM(size_bytes), .to = TO(freed_bytes)},
 };
+NM_SUM_TAKEN(measures)
 
 static const nm_sum_feed feeds[] = {{NM_ROW_ALLOCATION, classify, NM_SUM_MEASURES(measures)}};
 

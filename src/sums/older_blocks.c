@@ -30,6 +30,7 @@ static const nm_sum_measure measures[] = {
     {NM_SUMMED_COUNT, LIVES, .to = TO(live_count)},
     {NM_SUMMED_SUM, LIVES, .from = FROM(size_bytes), .to = TO(live_bytes)},
 };
+NM_SUM_TAKEN(measures)
 
 static const nm_sum_feed feeds[] = {{NM_ROW_ALLOCATION, classify, NM_SUM_MEASURES(measures)}};
 

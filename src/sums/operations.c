@@ -32,6 +32,7 @@ static const nm_sum_measure run_measures[] = {
     {NM_SUMMED_COUNT, TIMED, .to = TO(timed_count)},
     {NM_SUMMED_DIFFERENCE, TIMED, FROM(end_ns), FROM(begin_ns), .to = TO(duration_ns)},
 };
+NM_SUM_TAKEN(run_measures)
 
 static uint32_t classify_workspace(const nm_definitions *definitions, const void *told, void *key)
 {
@@ -54,6 +55,7 @@ static const nm_sum_measure workspace_measures[] = {
     {NM_SUMMED_SUM, HAS_BLOCK, .from = WORKSPACE(requested_bytes), .to = TO(block_requested_bytes)},
     {NM_SUMMED_SAME, HAS_BLOCK, .from = WORKSPACE(heap_id), .to = TO(heap_id)},
 };
+NM_SUM_TAKEN(workspace_measures)
 
 static const nm_sum_feed run_feeds[] = {
     {NM_ROW_OPERATION, classify_run, NM_SUM_MEASURES(run_measures)},
@@ -126,6 +128,7 @@ static const nm_sum_measure allocation_measures[] = {
     {NM_SUMMED_COUNT, OUTSTANDING, .to = TO(outstanding_count)},
     {NM_SUMMED_SUM, OUTSTANDING, .from = FROM(size_bytes), .to = TO(outstanding_bytes)},
 };
+NM_SUM_TAKEN(allocation_measures)
 
 static uint32_t classify_rise(const nm_definitions *definitions, const void *told, void *key)
 {
@@ -145,6 +148,7 @@ static const nm_sum_measure rise_measures[] = {
     {NM_SUMMED_SUM, CERTAIN, .from = RISE(rise_bytes), .to = TO(rise_bytes)},
     {NM_SUMMED_RECORD, CERTAIN, RISE(rise_bytes), RISE(begin_seq), TO(max_rise_bytes), TO(max_rise_seq)},
 };
+NM_SUM_TAKEN(rise_measures)
 
 static bool is_empty_memory(const void *row)
 {

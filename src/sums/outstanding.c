@@ -4,6 +4,8 @@
  */
 #include "sums/outstanding.h"
 
+#include "sums/measures.h"
+
 #define FROM(field) NM_CELL(nm_allocation_row, field)
 #define TO(field)   NM_CELL(nm_outstanding_row, field)
 
@@ -36,6 +38,7 @@ static const nm_sum_measure measures[] = {
     {NM_SUMMED_MAX_SIGNED, .from = FROM(alloc_seq), .to = TO(last_seq)},
     {NM_SUMMED_MIN_SIGNED, .from = FROM(alloc_ns), .to = TO(first_ns)},
 };
+NM_SUM_TAKEN(measures)
 
 static const nm_sum_feed feeds[] = {{NM_ROW_ALLOCATION, classify, NM_SUM_MEASURES(measures)}};
 

@@ -35,6 +35,7 @@ static const nm_sum_measure miss_measures[] = {
     {NM_SUMMED_SUM, .from = FROM(driver_cost_ns), .to = TO(driver_cost_ns)},
     {NM_SUMMED_LAST, .from = FROM(seq), .to = TO(last_seq)},
 };
+NM_SUM_TAKEN(miss_measures)
 
 static const nm_sum_feed miss_feeds[] = {{NM_ROW_MISS, classify_miss, NM_SUM_MEASURES(miss_measures)}};
 
@@ -74,6 +75,7 @@ static const nm_sum_measure pending_measures[] = {
      .to = NM_WIDE_CELL(nm_pending_sum_row, pending_byte_ns)},
     {NM_SUMMED_MAX_SIGNED, TIMED, .from = FROM(wait_ns), .to = TO(max_wait_ns)},
 };
+NM_SUM_TAKEN(pending_measures)
 
 static const nm_sum_feed pending_feeds[] = {{NM_ROW_PENDING, classify_pending, NM_SUM_MEASURES(pending_measures)}};
 

@@ -28,6 +28,7 @@ static const nm_sum_measure measures[] = {
     {NM_SUMMED_SUM, .from = FROM(cost_ns), .to = TO(cost_ns)},
     {NM_SUMMED_COUNT, FAILED, .to = TO(error_count)},
 };
+NM_SUM_TAKEN(measures)
 
 static const nm_sum_feed feeds[] = {{NM_ROW_STREAM_CALL, classify, NM_SUM_MEASURES(measures)}};
 

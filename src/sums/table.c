@@ -2,27 +2,16 @@
  *
  * Sums stand one behind the other in the order in which their keys first came, which is the order of the rows that are
  * given in the end; a hash table of their numbers finds them, open addressing without removal. Rows that belong together
- * often follow each other or take turns, so the last two used are looked at first. A measure is a few words that are read row by row: a
- * declaration costs no code.
+ * often follow each other or take turns, so the last two used are looked at first.
  */
-#include "sums/table.h"
+#include "sums/measures.h"
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
-#include "base/number.h"
 
 #define ITEMS_MAX (1u << 31)
-
-static uint64_t word_at(const void *base, size_t offset)
-{
-    uint64_t value;
-
-    memcpy(&value, (const uint8_t *)base + offset, sizeof value);
-    return value;
-}
 
 /* ---- Keys -------------------------------------------------------------------------------------------------------- */
 
@@ -38,7 +27,7 @@ static bool is_at(const nm_sum_table *table, size_t index, const void *key)
     uint64_t difference = 0;
 
     for (size_t at = 0; at < table->sum->key_bytes; at += sizeof(uint64_t))
-        difference |= word_at(item, at) ^ word_at(key, at);
+        difference |= nm_sum_word_at(item, at) ^ nm_sum_word_at(key, at);
     return difference == 0;
 }
 
@@ -48,7 +37,7 @@ static size_t home_of(const nm_sum_table *table, const void *key)
     uint64_t hash = table->secret[0];
 
     for (size_t at = 0; at < table->sum->key_bytes; at += sizeof(uint64_t)) {
-        unsigned __int128 product = (unsigned __int128)(hash ^ word_at(key, at)) * table->secret[1];
+        unsigned __int128 product = (unsigned __int128)(hash ^ nm_sum_word_at(key, at)) * table->secret[1];
 
         hash = (uint64_t)product ^ (uint64_t)(product >> 64) ^ table->secret[0];
     }
@@ -143,107 +132,12 @@ static nm_status find_or_add(nm_sum_table *table, const void *key, uint8_t **out
     return NM_OK;
 }
 
-/* ---- Measures ---------------------------------------------------------------------------------------------------- */
-
-static void put(uint8_t *base, uint16_t offset, uint64_t value)
-{
-    memcpy(base + offset, &value, sizeof value);
-}
-
-static void add_to(uint8_t *sum, uint16_t offset, uint64_t more)
-{
-    put(sum, offset, nm_add_saturated(word_at(sum, offset), more));
-}
-
-static void add_product(uint8_t *sum, uint16_t offset, uint64_t a, uint64_t b)
-{
-    unsigned __int128 so_far, more = (unsigned __int128)a * b, most = ~(unsigned __int128)0;
-
-    memcpy(&so_far, sum + offset, sizeof so_far);
-    so_far = more > most - so_far ? most : so_far + more;
-    memcpy(sum + offset, &so_far, sizeof so_far);
-}
-
-/* Did the row take the record? */
-static bool take_record(const nm_sum_measure *measure, const uint8_t *row, uint8_t *sum)
-{
-    uint64_t value = word_at(row, measure->from), most = word_at(sum, measure->to);
-    int64_t place = (int64_t)word_at(row, measure->other), first = (int64_t)word_at(sum, measure->to_other);
-
-    if (first != NM_NO_SEQ && value <= most && (value != most || place >= first))
-        return false;
-    put(sum, measure->to, value);
-    put(sum, measure->to_other, (uint64_t)place);
-    return true;
-}
-
-static void keep_same(uint8_t *sum, uint16_t offset, uint64_t value)
-{
-    uint64_t known = word_at(sum, offset);
-
-    put(sum, offset, known == 0 || known == value ? value : NM_SUM_SEVERAL);
-}
-
-static void keep_least(uint8_t *sum, uint16_t offset, int64_t value)
-{
-    int64_t least = (int64_t)word_at(sum, offset);
-
-    if (value != INT64_MIN && (least == INT64_MIN || value < least))
-        put(sum, offset, (uint64_t)value);
-}
-
-/* *is_record: of the RECORD before it. */
-static void take_measure(const nm_sum_measure *measure, const uint8_t *row, uint8_t *sum, bool *is_record)
-{
-    uint64_t value = word_at(row, measure->from);
-
-    switch (measure->kind) {
-    case NM_SUMMED_COUNT:
-        put(sum, measure->to, word_at(sum, measure->to) + 1);
-        break;
-    case NM_SUMMED_SUM:
-        add_to(sum, measure->to, value);
-        break;
-    case NM_SUMMED_DIFFERENCE:
-        if ((int64_t)value > (int64_t)word_at(row, measure->other))
-            add_to(sum, measure->to, value - word_at(row, measure->other));
-        break;
-    case NM_SUMMED_PRODUCT:
-        add_product(sum, measure->to, value, word_at(row, measure->other));
-        break;
-    case NM_SUMMED_MAX:
-        if (value > word_at(sum, measure->to))
-            put(sum, measure->to, value);
-        break;
-    case NM_SUMMED_MAX_SIGNED:
-        if ((int64_t)value > (int64_t)word_at(sum, measure->to))
-            put(sum, measure->to, value);
-        break;
-    case NM_SUMMED_MIN_SIGNED:
-        keep_least(sum, measure->to, (int64_t)value);
-        break;
-    case NM_SUMMED_LAST:
-        put(sum, measure->to, value);
-        break;
-    case NM_SUMMED_SAME:
-        keep_same(sum, measure->to, value);
-        break;
-    case NM_SUMMED_RECORD:
-        *is_record = take_record(measure, row, sum);
-        break;
-    case NM_SUMMED_OF_RECORD:
-        if (*is_record)
-            put(sum, measure->to, value);
-        break;
-    }
-}
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
 nm_status nm_sum_table_add(nm_sum_table *table, const nm_sum_feed *feed, const nm_definitions *definitions,
                            const void *row, nm_error *err)
 {
     _Alignas(max_align_t) uint8_t key[NM_SUM_BYTES_MAX];
-    const nm_sum_measure *end = feed->measures + feed->measure_count;
-    bool is_record = false;
     uint8_t *sum = NULL;
 
     assert(table->sum->row_bytes <= sizeof key && table->sum->key_bytes % sizeof(uint64_t) == 0);
@@ -255,12 +149,7 @@ nm_status nm_sum_table_add(nm_sum_table *table, const nm_sum_feed *feed, const n
     nm_status status = find_or_add(table, key, &sum, err);
     if (status != NM_OK)
         return status;
-    for (const nm_sum_measure *measure = feed->measures; measure < end; measure++) {
-        if ((facts & measure->when) == measure->when)
-            take_measure(measure, row, sum, &is_record);
-        else if (measure->kind == NM_SUMMED_RECORD)
-            is_record = false;
-    }
+    feed->take(row, facts, sum);
     return NM_OK;
 }
 

@@ -56,8 +56,9 @@ typedef struct nm_sum_measure {
 #define NM_WIDE_CELL(type, field)                                                                                      \
     (uint16_t)(offsetof(type, field) + 0 * sizeof(char[sizeof(((type *)0)->field) == 2 * sizeof(uint64_t) ? 1 : -1]))
 
-/* An array of them, for the last two fields of a feed and for those of a declaration. */
-#define NM_SUM_MEASURES(array) (array), sizeof(array) / sizeof(array)[0]
+/* An array of them, for the last fields of a feed (NM_SUM_TAKEN of measures.h stands behind the array) and for those of a
+ * declaration. */
+#define NM_SUM_MEASURES(array) (array), sizeof(array) / sizeof(array)[0], taken_##array
 #define NM_FEEDS(array)        .feeds = (array), .feed_count = sizeof(array) / sizeof(array)[0]
 
 typedef struct nm_sum_feed { /* one kind of row that is summed */
@@ -67,6 +68,7 @@ typedef struct nm_sum_feed { /* one kind of row that is summed */
     uint32_t (*classify)(const nm_definitions *definitions, const void *row, void *key);
     const nm_sum_measure *measures;
     size_t measure_count;
+    void (*take)(const void *row, uint32_t facts, void *sum); /* adds the row to a sum, as the measures say */
 } nm_sum_feed;
 
 typedef struct nm_sum { /* a declaration */

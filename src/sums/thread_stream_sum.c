@@ -33,6 +33,7 @@ static const nm_sum_measure measures[] = {
     {NM_SUMMED_COUNT, OUTSTANDING, .to = TO(outstanding_count)},
     {NM_SUMMED_SUM, OUTSTANDING, .from = FROM(size_bytes), .to = TO(outstanding_bytes)},
 };
+NM_SUM_TAKEN(measures)
 
 static const nm_sum_feed feeds[] = {{NM_ROW_ALLOCATION, classify, NM_SUM_MEASURES(measures)}};
 

@@ -30,7 +30,7 @@ typedef struct act {
     act_kind what;
     int kind; /* of a copy: nm_copy_kind */
     int stack, stream;
-    bool is_async, is_failed, is_registered, is_late;
+    bool is_async, is_failed, is_registered, is_pinned, is_late;
     uint64_t source, target, bytes, cost; /* ACT_END: [source, source + bytes) is gone */
     uint64_t repeats;
 } act;
@@ -119,6 +119,7 @@ static void copy(void)
         uint64_t side = kind == NM_COPY_HOST_TO_DEVICE ? made->source : made->target;
 
         made->is_registered = side + made->bytes <= HOST_BASE + 2 * BLOCK_BYTES && side < HOST_BASE + 2 * BLOCK_BYTES;
+        made->is_pinned = side + made->bytes <= HOST_BASE + BYTES_MAX;
     }
 }
 
@@ -319,7 +320,7 @@ static void compare_repeats(sqlite3 *db, int kind, int stack)
 
 static void compare_zero_copy(sqlite3 *db)
 {
-    uint64_t count = 0, bytes = 0, registered = 0, registered_bytes = 0;
+    uint64_t count = 0, bytes = 0, registered = 0, registered_bytes = 0, ns = 0, pinned = 0;
     char sql[SQL_BYTES];
 
     for (int i = 0; i < act_count; i++) {
@@ -330,6 +331,8 @@ static void compare_zero_copy(sqlite3 *db)
         count++;
         bytes += acts[i].bytes;
         registered += acts[i].is_registered;
+        ns += acts[i].cost;
+        pinned += acts[i].is_registered || acts[i].is_pinned;
         registered_bytes += acts[i].is_registered ? acts[i].bytes : 0;
     }
     snprintf(sql, sizeof sql,
@@ -337,6 +340,9 @@ static void compare_zero_copy(sqlite3 *db)
              " AND sum(registered_count) = %" PRIu64 " AND sum(registered_bytes) = %" PRIu64
              " AND min(range_count) = 1 FROM zero_copy",
              count, bytes, registered, registered_bytes);
+    ck_assert_msg(load_int(db, sql) == 1, "%s", sql);
+    snprintf(sql, sizeof sql, "SELECT sum(host_ns) = %" PRIu64 " AND sum(pinned_count) = %" PRIu64 " FROM z_copy_sum",
+             ns, pinned);
     ck_assert_msg(load_int(db, sql) == 1, "%s", sql);
 }
 

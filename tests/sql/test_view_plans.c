@@ -241,9 +241,9 @@ static const char *line_that_reads_all(void)
     return NULL;
 }
 
-/* These read every row of a table of copies or workspaces, or of allocations for a moment that is no place in the order. */
-static const char *const readers[] = {"copies_to_improve.sql", "largest_live.sql", "workspace_makers.sql",
-                                      "workspace_waste.sql", "worst_fragmentation.sql"};
+/* These read every row of a table of workspaces, or of allocations for a moment that is no place in the order. */
+static const char *const readers[] = {"largest_live.sql", "workspace_makers.sql", "workspace_waste.sql",
+                                      "worst_fragmentation.sql"};
 
 static bool reads_all(const char *name)
 {

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/bulk/column_nulls.sql.h"
 #include "store/bulk/narrow.h"
@@ -138,19 +139,19 @@ static size_t count_kept(const nm_bulk *bulk, const int64_t *values)
 /* The row at hand is filled. */
 static nm_status keep_row(nm_bulk *bulk, nm_error *err)
 {
-    int64_t narrowed[NM_CELL_COLUMNS_MAX], *values = bulk->values;
+    int64_t *values = bulk->values;
     nm_status status = NM_OK;
 
     if (!bulk->has_row)
         return NM_OK;
     bulk->has_row = false;
-    if (bulk->narrow != NULL && bulk->rows != NULL) {
+    if (bulk->narrow != NULL)
+        status = nm_narrow_row(bulk->narrow, values, err);
+    if (status == NM_OK && bulk->rows != NULL) {
         status = nm_sql_rows_next(bulk->rows, &values, err);
-        return status == NM_OK ? nm_narrow_row(bulk->narrow, bulk->values, values, err) : status;
-    }
-    if (bulk->narrow != NULL) {
-        status = nm_narrow_row(bulk->narrow, bulk->values, narrowed, err);
-        values = narrowed;
+        if (status == NM_OK)
+            memcpy(values, bulk->values, bulk->column_count * sizeof *values);
+        return status;
     }
     return status == NM_OK ? nm_row_order_add(bulk->order, values, count_kept(bulk, values), err) : status;
 }

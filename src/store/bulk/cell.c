@@ -16,6 +16,10 @@ size_t nm_cell_put_varint(uint8_t *out, uint64_t value)
 {
     size_t count = 1;
 
+    if (value < 0x80) {
+        out[0] = (uint8_t)value;
+        return 1;
+    }
     if (value >> 56 != 0) { /* the ninth byte has all its bits */
         for (int i = 0; i < 8; i++)
             out[i] = (uint8_t)(0x80 | value >> (57 - 7 * i));
@@ -42,24 +46,25 @@ static size_t get_varint(const uint8_t *data, uint64_t *value)
     return 9;
 }
 
+/* By how many bytes a number needs, the bit of its sign included, less one. There is no type of 5 or 7 bytes. */
+static const struct {
+    uint8_t type, bytes;
+} forms[8] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 6}, {5, 6}, {6, 8}, {6, 8}};
+
 /* Returns the type, and puts the value at *at. */
 static inline uint8_t put_value(int64_t value, uint8_t **at)
 {
-    static const uint8_t bytes_of[9] = {1, 1, 2, 3, 4, 6, 6, 8, 8}; /* there is no type of 5 or 7 bytes */
-    static const uint8_t type_of[9] = {1, 1, 2, 3, 4, 5, 5, 6, 6};
-
     if (value == NM_NULL)
         return TYPE_NULL;
     if ((uint64_t)value <= 1)
         return (uint8_t)(TYPE_ZERO + value);
-    uint64_t magnitude = (uint64_t)(value < 0 ? ~value : value);
-    unsigned needed = (unsigned)(64 - __builtin_clzll(magnitude | 1)) / 8 + 1; /* with the bit of its sign */
-    unsigned bytes = bytes_of[needed];
+    uint64_t bits = (uint64_t)(value < 0 ? ~value : value) << 1 | 1;
+    unsigned form = (63u ^ (unsigned)__builtin_clzll(bits)) / 8, bytes = forms[form].bytes;
     uint64_t stored = htobe64((uint64_t)value << (64 - 8 * bytes));
 
     memcpy(*at, &stored, sizeof stored);
     *at += bytes;
-    return type_of[needed];
+    return forms[form].type;
 }
 
 nm_cell nm_cell_write(uint8_t *room, const int64_t *values, size_t column_count)

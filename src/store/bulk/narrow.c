@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The columns of the table are asked of it, and where each comes from is found once, by name; a row is then a loop over numbers.
- * What is written here is undone by view allocation, and by nothing else.
+ * The columns of the table are asked of it, once: rows have theirs in the same order (rows/rows.def), so that a row is narrowed where
+ * it lies. What is written here is undone by view allocation, and by nothing else.
  */
 #include "store/bulk/narrow.h"
 
@@ -43,12 +43,12 @@ struct nm_narrow {
     nm_columns columns;
     char table[64], names[NAMES_BYTES]; /* of the table */
     size_t count, other_count;
-    uint8_t of[COLUMNS_MAX]; /* which column of the row is kept in each */
     struct {
         uint8_t at, beside;
         narrow_way way;
     } others[COLUMNS_MAX];  /* of those columns that are not as they came */
     nm_map stream_index_of; /* of a pair, in `streams` */
+    size_t stream_index;    /* of the last pair that was asked */
     struct {
         stream_pair *items;
         size_t count, capacity;
@@ -73,46 +73,36 @@ static size_t place_of(const char *names, const char *name)
     return COLUMNS_MAX;
 }
 
+static size_t count_names(const char *names)
+{
+    size_t count = 0;
+
+    for (const char *at = names; *at != 0; at += strcspn(at, " ") + 1)
+        count++;
+    return count;
+}
+
+/* The next column of the table; the rows have theirs in the same place. */
 static nm_status add_column(nm_narrow *narrow, const char *whole_names, const char *name, nm_error *err)
 {
-    const char *of = name, *beside = NULL;
-    narrow_way way = WAY_SAME;
+    size_t length = strlen(narrow->names), place = narrow->count;
+    const char *of = name;
 
+    if (place == COLUMNS_MAX || length + strlen(name) + 2 > sizeof narrow->names)
+        return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "table %s has too many columns", narrow->table);
     for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
         if (strcmp(differences[i].kept, name) == 0) {
             of = differences[i].of;
-            beside = differences[i].beside;
-            way = differences[i].way;
+            narrow->others[narrow->other_count].at = (uint8_t)place;
+            narrow->others[narrow->other_count].beside = (uint8_t)place_of(whole_names, differences[i].beside);
+            narrow->others[narrow->other_count++].way = differences[i].way;
         }
-    size_t place = place_of(whole_names, of), other = beside == NULL ? 0 : place_of(whole_names, beside);
-    size_t length = strlen(narrow->names);
-    if (narrow->count == COLUMNS_MAX || place == COLUMNS_MAX || other == COLUMNS_MAX ||
-        length + strlen(name) + 2 > sizeof narrow->names)
-        return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "column %.40s of table %s is of no column of rows", name,
-                       narrow->table);
     snprintf(narrow->names + length, sizeof narrow->names - length, "%s ", name);
-    if (way != WAY_SAME) {
-        narrow->others[narrow->other_count].at = (uint8_t)narrow->count;
-        narrow->others[narrow->other_count].beside = (uint8_t)other;
-        narrow->others[narrow->other_count++].way = way;
-    }
-    narrow->of[narrow->count++] = (uint8_t)place;
-    return NM_OK;
-}
-
-/* All that comes is kept, once. */
-static nm_status check_all(const nm_narrow *narrow, const nm_columns *columns, nm_error *err)
-{
-    uint64_t kept = 0;
-    size_t place = 0;
-
-    for (size_t i = 0; i < narrow->count; i++)
-        kept |= UINT64_C(1) << narrow->of[i];
-    for (const char *at = columns->names; *at != 0; at += strcspn(at, " ") + 1, place++)
-        if (place >= COLUMNS_MAX || (kept >> place & 1) == 0)
-            return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s has no column for %.*s", narrow->table,
-                           (int)strcspn(at, " "), at);
-    return NM_OK;
+    narrow->count++;
+    return place_of(whole_names, of) == place
+               ? NM_OK
+               : nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "column %.40s of table %s is not where rows have it", name,
+                         narrow->table);
 }
 
 static nm_status find_columns(nm_narrow *narrow, const nm_columns *columns, nm_error *err)
@@ -129,7 +119,10 @@ static nm_status find_columns(nm_narrow *narrow, const nm_columns *columns, nm_e
                               : add_column(narrow, columns->names, name, err);
     }
     sqlite3_finalize(rows);
-    return status == NM_OK ? check_all(narrow, columns, err) : status;
+    if (status == NM_OK && count_names(columns->names) != narrow->count)
+        return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s has %zu columns, and its rows %zu", narrow->table,
+                       narrow->count, count_names(columns->names));
+    return status;
 }
 
 nm_status nm_narrow_new(sqlite3 *db, const nm_columns *columns, nm_narrow **out, nm_error *err)
@@ -154,27 +147,30 @@ const nm_columns *nm_narrow_kept(const nm_narrow *narrow)
 
 static nm_status number_stream(nm_narrow *narrow, int64_t heap_id, int64_t *value, nm_error *err)
 {
-    const nm_key key = {(uint64_t)heap_id, (uint64_t)*value};
-    uint64_t index = 0;
-    nm_status status = nm_map_number(&narrow->stream_index_of, key, &index, err);
+    const stream_pair pair = {heap_id, *value}, *recent = &narrow->streams.items[narrow->stream_index];
+    uint64_t index = narrow->stream_index;
+    nm_status status = NM_OK;
 
+    if (narrow->streams.count == 0 || recent->heap_id != heap_id || recent->stream != *value)
+        status = nm_map_number(&narrow->stream_index_of, (nm_key){(uint64_t)heap_id, (uint64_t)*value}, &index, err);
     if (status == NM_OK && index == narrow->streams.count) {
-        status = nm_array_grow(&narrow->streams.items, &narrow->streams.capacity, index + 1, sizeof(stream_pair), err);
+        status = nm_array_grow(&narrow->streams.items, &narrow->streams.capacity, index + 1, sizeof pair, err);
         if (status == NM_OK)
-            narrow->streams.items[narrow->streams.count++] = (stream_pair){heap_id, *value};
+            narrow->streams.items[narrow->streams.count++] = pair;
     }
+    if (status != NM_OK)
+        return status;
+    narrow->stream_index = index;
     *value = (int64_t)index + 1;
-    return status;
+    return NM_OK;
 }
 
-nm_status nm_narrow_row(nm_narrow *narrow, const int64_t *values, int64_t *kept, nm_error *err)
+nm_status nm_narrow_row(nm_narrow *narrow, int64_t *values, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < narrow->count; i++)
-        kept[i] = values[narrow->of[i]];
     for (size_t i = 0; i < narrow->other_count && status == NM_OK; i++) {
-        int64_t *value = &kept[narrow->others[i].at], beside = values[narrow->others[i].beside];
+        int64_t *value = &values[narrow->others[i].at], beside = values[narrow->others[i].beside];
 
         if (*value == NM_NULL)
             continue;

@@ -5,7 +5,7 @@
  *
  *     if (nm_narrow_is(&columns))
  *         status = nm_narrow_new(db, &columns, &narrow, err);      the table is there, and empty
- *     nm_narrow_row(narrow, values, kept, err); ...
+ *     nm_narrow_row(narrow, values, err); ...
  *     nm_narrow_finish(narrow, err);                               what its rows name is there, too
  */
 #ifndef NM_STORE_BULK_NARROW_H
@@ -23,14 +23,14 @@ typedef struct nm_narrow nm_narrow;
 
 bool nm_narrow_is(const nm_columns *columns); /* are rows of these columns kept in a table of another name? */
 
-/* `db` is borrowed. NM_ERR_DATABASE: the table has a column of which nothing is known, or a column of the rows is in none. */
+/* `db` is borrowed. NM_ERR_DATABASE: the table has other columns than its rows, or in another order. */
 nm_status nm_narrow_new(sqlite3 *db, const nm_columns *columns, nm_narrow **out, nm_error *err);
 
 const nm_columns *nm_narrow_kept(const nm_narrow *narrow); /* the table; owned by `narrow` */
 
-/* `values` is a row as it came, `kept` gets it as the table has it. Both have NM_NULL for NULL. A time of an end that is 292 years
- * or more from that of the birth becomes NULL. */
-nm_status nm_narrow_row(nm_narrow *narrow, const int64_t *values, int64_t *kept, nm_error *err);
+/* `values` is a row as it came, and becomes as the table has it; NM_NULL is NULL. A time of an end that is 292 years or more from
+ * that of the birth becomes NULL. */
+nm_status nm_narrow_row(nm_narrow *narrow, int64_t *values, nm_error *err);
 
 nm_status nm_narrow_finish(nm_narrow *narrow, nm_error *err); /* once, inside a transaction */
 void nm_narrow_free(nm_narrow *narrow);                       /* NULL is fine */

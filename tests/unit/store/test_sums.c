@@ -74,6 +74,7 @@ static const nm_sum_measure measures[] = {
     {NM_SUMMED_RECORD, ODD | TIMED, FROM(value), FROM(place), TO(record), TO(record_place)},
     {NM_SUMMED_OF_RECORD, ODD | TIMED, .from = FROM(other), .to = TO(of_record)},
 };
+NM_SUM_TAKEN(measures)
 static const nm_sum_feed feeds[] = {{NM_ROW_COPY, classify, NM_SUM_MEASURES(measures)}};
 static const nm_sum declaration = {
     .name = "test", .gives = NM_ROW_COPY_SUM, .row_bytes = sizeof(sum_row), .key_bytes = TO(count), NM_FEEDS(feeds)};
