@@ -256,9 +256,8 @@ static void release(nm_run *run)
 const nm_pass nm_fragmentation_timeline_pass = {
     .name = "fragmentation timeline",
     .gives = {[NM_ROW_FRAGMENT_USAGE] = true},
-    .wants = {[NM_CHANGE_SETTLED] = true},
+    .wants = {[NM_CHANGE_SETTLED] = change},
     .room = {[NM_OWNER_HEAP] = sizeof(timeline), [NM_OWNER_SUB_POOL] = sizeof(timeline)},
-    .change = change,
     .finish = finish,
     .release = release,
 };

@@ -14,7 +14,7 @@
 #include "replay/lookup.h"
 
 typedef struct listener { /* a run that wants a kind */
-    nm_status (*change)(nm_run *run, const nm_change *change, nm_error *err);
+    nm_told *take;
     nm_run *run;
     struct listener *next; /* that hears it */
 } listener;
@@ -137,7 +137,7 @@ static void link_listeners(nm_runs *runs, nm_change_kind kind)
 
 void nm_run_hear(nm_run *run, nm_change_kind kind, bool is_heard)
 {
-    assert(run->pass->wants[kind] && run->pass->at_times[kind]);
+    assert(run->pass->wants[kind] != NULL && run->pass->at_times[kind]);
     if (((run->heard & bit_of(kind)) != 0) == is_heard)
         return;
     run->heard ^= bit_of(kind);
@@ -153,9 +153,9 @@ static void list_listeners(nm_runs *runs)
         for (size_t i = 0; i < runs->count; i++) {
             nm_run *run = &runs->items[i];
 
-            if (!run->pass->wants[kind])
+            if (run->pass->wants[kind] == NULL)
                 continue;
-            *next++ = (listener){.change = run->pass->change, .run = run};
+            *next++ = (listener){.take = run->pass->wants[kind], .run = run};
             if (!run->pass->at_times[kind])
                 run->heard |= bit_of(kind);
         }
@@ -199,7 +199,7 @@ nm_status nm_runs_tell(const nm_replay *replay, const nm_change *change, nm_erro
     nm_status status = NM_OK;
 
     for (const listener *who = replay->runs->first[change->kind]; who != NULL && status == NM_OK; who = who->next)
-        status = who->change(who->run, change, err);
+        status = who->take(who->run, change, err);
     return status;
 }
 
