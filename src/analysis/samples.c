@@ -174,6 +174,26 @@ static nm_status close_changed(const nm_run *run, nm_error *err)
     return status;
 }
 
+/* Has the heap a peak, or its hardware, that was not kept? */
+static bool has_new_peak(const nm_run *run, const nm_heap *heap)
+{
+    const nm_device_group *group = heap->device == NULL ? NULL : heap->device->group;
+
+    return heap->epoch != nm_sample_heap_of(run, heap)->kept_epoch ||
+           (group != NULL && nm_sample_hardware_of(run, group)->kept_epoch != group->peak_epoch);
+}
+
+/* The event has touched this heap alone, as nearly all do. */
+static nm_status settle_alone(const nm_run *run, const nm_heap *heap, nm_error *err)
+{
+    const nm_sample_all *all = nm_replay_room(run);
+    nm_status status = settle_heap(run, heap, err);
+
+    if (status == NM_OK && all->first_changed != NULL)
+        status = close_changed(run, err);
+    return status == NM_OK && run->replay->has_events && has_new_peak(run, heap) ? keep_peaks(run, heap, err) : status;
+}
+
 /* All that the event has touched is as it leaves it: the states are taken over. */
 static nm_status settle(const nm_run *run, nm_error *err)
 {
@@ -297,7 +317,13 @@ static nm_status close_open(const nm_run *run, nm_error *err)
 
 static nm_status take_done(nm_run *run, const nm_change *change, nm_error *err)
 {
+    const nm_sample_all *all = nm_replay_room(run);
+    const nm_heap *first = run->replay->first_touched;
+
     (void)change;
+    if (all->first_unsettled == NULL && first->next_touched == NULL &&
+        !((const nm_sample_process *)nm_process_room(run, first->process))->has_ended)
+        return settle_alone(run, first, err);
     take_touched(run);
     return settle(run, err);
 }
