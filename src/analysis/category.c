@@ -26,6 +26,10 @@ typedef struct process_room {
     nm_largest_cache_row cache; /* process_id 0: it has none */
 } process_room;
 
+typedef struct thread_room {
+    bool is_autograd; /* by its name */
+} thread_room;
+
 typedef struct site_room {
     nm_category_site site;
 } site_room;
@@ -132,19 +136,22 @@ static nm_status take_operation(nm_run *run, const nm_change *change, nm_error *
 
 /* ---- Birth --------------------------------------------------------------------------------------------------------- */
 
+static bool is_autograd(const nm_run *run, const nm_thread *thread)
+{
+    return thread != NULL && ((const thread_room *)nm_thread_room(run, thread))->is_autograd;
+}
+
 /* The part of an iteration that the event is in, and the clock moved on to it. */
 static nm_status see_event(nm_run *run, const nm_context *context, const nm_category_stack **stack, nm_phase *phase,
                            nm_error *err)
 {
     const replay_room *own = nm_replay_room(run);
     nm_category_clock *clock = &((process_room *)nm_process_room(run, context->process))->clock;
-    uint64_t thread_id = context->thread == NULL ? 0 : context->thread->id;
     nm_status status = nm_category_names_stack(own->names, context->stack_id, stack, err);
 
     if (status != NM_OK)
         return status;
-    *phase = nm_category_phase(clock, *stack, room_around(run, context)->phase,
-                               nm_category_names_is_autograd(own->names, thread_id));
+    *phase = nm_category_phase(clock, *stack, room_around(run, context)->phase, is_autograd(run, context->thread));
     nm_category_tick(clock, *stack, *phase);
     return NM_OK;
 }
@@ -188,14 +195,12 @@ static nm_status be_known(nm_run *run, const nm_context *context, const nm_live 
     static const nm_category_clock unknown;
     const replay_room *own = nm_replay_room(run);
     live_room *room = nm_live_room(run, live);
-    uint64_t thread_id = context->thread == NULL ? 0 : context->thread->id;
     const nm_category_stack *stack;
     nm_status status = nm_category_names_stack(own->names, context->stack_id, &stack, err);
 
     if (status != NM_OK)
         return status;
-    nm_phase phase =
-        nm_category_phase(&unknown, stack, NM_PHASE_NONE, nm_category_names_is_autograd(own->names, thread_id));
+    nm_phase phase = nm_category_phase(&unknown, stack, NM_PHASE_NONE, is_autograd(run, context->thread));
     room->init_file = stack->init_file;
     room->birth = (nm_category_birth){
         .phase = phase,
@@ -386,9 +391,15 @@ static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
 static nm_status take_definition(nm_run *run, const nm_change *change, nm_error *err)
 {
     replay_room *own = nm_replay_room(run);
+    const nm_definition *definition = change->definition;
     nm_status status = own->names == NULL ? nm_category_names_new(&own->names, err) : NM_OK;
+    const nm_thread *thread =
+        definition->kind == NM_DEFINE_THREAD ? nm_replay_thread(run->replay, definition->id) : NULL;
 
-    return status == NM_OK ? nm_category_names_add(own->names, change->definition, err) : status;
+    if (status == NM_OK && thread != NULL)
+        ((thread_room *)nm_thread_room(run, thread))->is_autograd |=
+            nm_category_names_is_autograd(own->names, definition->thread.name);
+    return status == NM_OK ? nm_category_names_add(own->names, definition, err) : status;
 }
 
 static nm_status take_workspace(nm_run *run, const nm_change *change, nm_error *err)
@@ -471,6 +482,7 @@ const nm_pass nm_category_pass = {
               [NM_CHANGE_OUTSTANDING] = take_outstanding},
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room),
              [NM_OWNER_PROCESS] = sizeof(process_room),
+             [NM_OWNER_THREAD] = sizeof(thread_room),
              [NM_OWNER_SITE] = sizeof(site_room),
              [NM_OWNER_HEAP] = sizeof(nm_peak_sums),
              [NM_OWNER_LIVE] = sizeof(live_room),
