@@ -248,26 +248,40 @@ static nm_status check_zero_size(nm_run *run, const nm_context *context, nm_erro
 
 /* ---- The pass ---------------------------------------------------------------------------------------------------- */
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_birth(nm_run *run, const nm_change *change, nm_error *err)
 {
-    const nm_context *context = change->context;
+    const nm_live *live = change->live;
 
-    switch (change->kind) {
-    case NM_CHANGE_BORN:
-        return change->live->row.size_bytes == 0 && !change->live->is_kept ? check_zero_size(run, context, err) : NM_OK;
-    case NM_CHANGE_FAILED:
-        return context->event->kind == NM_EVENT_ALLOC_FAILED ? check_zero_size(run, context, err) : NM_OK;
-    case NM_CHANGE_ENDING:
-        return context->event->kind == NM_EVENT_FREE ? check_wrong_free(run, context, change->live, err) : NM_OK;
-    case NM_CHANGE_UNKNOWN_FREED:
-        return check_unknown_free(run, context, change->place, err);
-    case NM_CHANGE_UNKNOWN_UNMAPPED:
-        return check_unknown_unmap(run, context, err);
-    case NM_CHANGE_UNEXPLAINED:
-        return check_replaced(run, change->replaced, err);
-    default:
-        return NM_OK;
-    }
+    return live->row.size_bytes == 0 && !live->is_kept ? check_zero_size(run, change->context, err) : NM_OK;
+}
+
+static nm_status take_failure(nm_run *run, const nm_change *change, nm_error *err)
+{
+    bool is_request = change->context->event->kind == NM_EVENT_ALLOC_FAILED;
+
+    return is_request ? check_zero_size(run, change->context, err) : NM_OK;
+}
+
+static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
+{
+    bool is_free = change->context->event->kind == NM_EVENT_FREE;
+
+    return is_free ? check_wrong_free(run, change->context, change->live, err) : NM_OK;
+}
+
+static nm_status take_unknown_free(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return check_unknown_free(run, change->context, change->place, err);
+}
+
+static nm_status take_unknown_unmap(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return check_unknown_unmap(run, change->context, err);
+}
+
+static nm_status take_unexplained(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return check_replaced(run, change->replaced, err);
 }
 
 static nm_status finish(nm_run *run, nm_error *err)
@@ -292,13 +306,12 @@ const nm_pass nm_anomaly_pass = {
     .name = "anomalies",
     .gives = {[NM_ROW_ANOMALY] = true, [NM_ROW_BASELINE] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_BORN] = true,
-              [NM_CHANGE_FAILED] = true,
-              [NM_CHANGE_ENDING] = true,
-              [NM_CHANGE_UNKNOWN_FREED] = true,
-              [NM_CHANGE_UNKNOWN_UNMAPPED] = true,
-              [NM_CHANGE_UNEXPLAINED] = true},
+    .wants = {[NM_CHANGE_BORN] = take_birth,
+              [NM_CHANGE_FAILED] = take_failure,
+              [NM_CHANGE_ENDING] = take_end,
+              [NM_CHANGE_UNKNOWN_FREED] = take_unknown_free,
+              [NM_CHANGE_UNKNOWN_UNMAPPED] = take_unknown_unmap,
+              [NM_CHANGE_UNEXPLAINED] = take_unexplained},
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room)},
-    .change = change,
     .finish = finish,
 };

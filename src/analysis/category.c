@@ -26,6 +26,10 @@ typedef struct process_room {
     nm_largest_cache_row cache; /* process_id 0: it has none */
 } process_room;
 
+typedef struct thread_room {
+    bool is_autograd; /* by its name */
+} thread_room;
+
 typedef struct site_room {
     nm_category_site site;
 } site_room;
@@ -109,7 +113,7 @@ static nm_phase phase_of(nm_category_names *names, const nm_operation_row *row)
     return row->kind == NM_RANGE_MODULE ? NM_PHASE_FORWARD : nm_category_names_range(names, row->name);
 }
 
-static nm_status begin_operation(nm_run *run, const nm_change *change)
+static nm_status take_operation(nm_run *run, const nm_change *change, nm_error *err)
 {
     const replay_room *own = nm_replay_room(run);
     const nm_operation *operation = change->operation;
@@ -117,6 +121,7 @@ static nm_status begin_operation(nm_run *run, const nm_change *change)
     nm_phase phase = phase_of(own->names, &operation->row);
     static const nm_category_stack none;
 
+    (void)err;
     if (operation->outer != NULL)
         *room = *(const operation_room *)nm_operation_room(run, operation->outer);
     if (operation->row.kind == NM_RANGE_CATEGORY)
@@ -131,19 +136,22 @@ static nm_status begin_operation(nm_run *run, const nm_change *change)
 
 /* ---- Birth --------------------------------------------------------------------------------------------------------- */
 
+static bool is_autograd(const nm_run *run, const nm_thread *thread)
+{
+    return thread != NULL && ((const thread_room *)nm_thread_room(run, thread))->is_autograd;
+}
+
 /* The part of an iteration that the event is in, and the clock moved on to it. */
 static nm_status see_event(nm_run *run, const nm_context *context, const nm_category_stack **stack, nm_phase *phase,
                            nm_error *err)
 {
     const replay_room *own = nm_replay_room(run);
     nm_category_clock *clock = &((process_room *)nm_process_room(run, context->process))->clock;
-    uint64_t thread_id = context->thread == NULL ? 0 : context->thread->id;
     nm_status status = nm_category_names_stack(own->names, context->stack_id, stack, err);
 
     if (status != NM_OK)
         return status;
-    *phase = nm_category_phase(clock, *stack, room_around(run, context)->phase,
-                               nm_category_names_is_autograd(own->names, thread_id));
+    *phase = nm_category_phase(clock, *stack, room_around(run, context)->phase, is_autograd(run, context->thread));
     nm_category_tick(clock, *stack, *phase);
     return NM_OK;
 }
@@ -187,14 +195,12 @@ static nm_status be_known(nm_run *run, const nm_context *context, const nm_live 
     static const nm_category_clock unknown;
     const replay_room *own = nm_replay_room(run);
     live_room *room = nm_live_room(run, live);
-    uint64_t thread_id = context->thread == NULL ? 0 : context->thread->id;
     const nm_category_stack *stack;
     nm_status status = nm_category_names_stack(own->names, context->stack_id, &stack, err);
 
     if (status != NM_OK)
         return status;
-    nm_phase phase =
-        nm_category_phase(&unknown, stack, NM_PHASE_NONE, nm_category_names_is_autograd(own->names, thread_id));
+    nm_phase phase = nm_category_phase(&unknown, stack, NM_PHASE_NONE, is_autograd(run, context->thread));
     room->init_file = stack->init_file;
     room->birth = (nm_category_birth){
         .phase = phase,
@@ -208,7 +214,7 @@ static nm_status be_known(nm_run *run, const nm_context *context, const nm_live 
     return count_birth(run, live, room, err);
 }
 
-static nm_status be_born(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_birth(nm_run *run, const nm_change *change, nm_error *err)
 {
     const nm_context *context = change->context;
     nm_category_clock *clock = &((process_room *)nm_process_room(run, context->process))->clock;
@@ -251,7 +257,7 @@ static bool is_free(const nm_context *context)
 }
 
 /* The program gives it up, or it ends. */
-static nm_status be_given_up(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_giving_up(nm_run *run, const nm_change *change, nm_error *err)
 {
     live_room *room = nm_live_room(run, change->live);
     const nm_category_stack *stack;
@@ -355,8 +361,9 @@ static nm_status judge(nm_run *run, const nm_live *live, bool is_live, nm_catego
                                         : give(run, live, *inferred, true, is_live, err);
 }
 
-static nm_status end(nm_run *run, const nm_live *live, nm_error *err)
+static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
 {
+    const nm_live *live = change->live;
     replay_room *own = nm_replay_room(run);
     const live_room *room = nm_live_room(run, live);
     nm_category_site *site = &((site_room *)nm_site_room(run, live->site))->site;
@@ -381,42 +388,40 @@ static nm_status end(nm_run *run, const nm_live *live, nm_error *err)
 
 /* ---- The pass ------------------------------------------------------------------------------------------------------ */
 
-static nm_status define(nm_run *run, const nm_definition *definition, nm_error *err)
+static nm_status take_definition(nm_run *run, const nm_change *change, nm_error *err)
 {
     replay_room *own = nm_replay_room(run);
+    const nm_definition *definition = change->definition;
     nm_status status = own->names == NULL ? nm_category_names_new(&own->names, err) : NM_OK;
+    const nm_thread *thread =
+        definition->kind == NM_DEFINE_THREAD ? nm_replay_thread(run->replay, definition->id) : NULL;
 
+    if (status == NM_OK && thread != NULL)
+        ((thread_room *)nm_thread_room(run, thread))->is_autograd |=
+            nm_category_names_is_autograd(own->names, definition->thread.name);
     return status == NM_OK ? nm_category_names_add(own->names, definition, err) : status;
 }
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_workspace(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)err;
+    if (change->live != NULL)
+        ((live_room *)nm_live_room(run, change->live))->is_workspace = true;
+    return NM_OK;
+}
+
+static nm_status take_refusal(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)err;
+    ((live_room *)nm_live_room(run, change->live))->is_end_known = false;
+    return NM_OK;
+}
+
+static nm_status take_outstanding(nm_run *run, const nm_change *change, nm_error *err)
 {
     nm_category unused;
 
-    switch (change->kind) {
-    case NM_CHANGE_DEFINED:
-        return define(run, change->definition, err);
-    case NM_CHANGE_OPERATION_BEGUN:
-        return begin_operation(run, change);
-    case NM_CHANGE_BORN:
-        return be_born(run, change, err);
-    case NM_CHANGE_WORKSPACE:
-        if (change->live != NULL)
-            ((live_room *)nm_live_room(run, change->live))->is_workspace = true;
-        return NM_OK;
-    case NM_CHANGE_GIVEN_UP:
-    case NM_CHANGE_ENDING:
-        return be_given_up(run, change, err);
-    case NM_CHANGE_REFUSED:
-        ((live_room *)nm_live_room(run, change->live))->is_end_known = false;
-        return NM_OK;
-    case NM_CHANGE_ENDED:
-        return end(run, change->live, err);
-    case NM_CHANGE_OUTSTANDING:
-        return judge(run, change->live, true, &unused, err);
-    default:
-        return NM_OK;
-    }
+    return judge(run, change->live, true, &unused, err);
 }
 
 static nm_status finish(nm_run *run, nm_error *err)
@@ -466,22 +471,22 @@ static void release(nm_run *run)
 const nm_pass nm_category_pass = {
     .name = "category",
     .gives = {[NM_ROW_CATEGORY] = true, [NM_ROW_PEAK_CATEGORY] = true, [NM_ROW_LARGEST_CACHE] = true},
-    .wants = {[NM_CHANGE_DEFINED] = true,
-              [NM_CHANGE_OPERATION_BEGUN] = true,
-              [NM_CHANGE_BORN] = true,
-              [NM_CHANGE_WORKSPACE] = true,
-              [NM_CHANGE_GIVEN_UP] = true,
-              [NM_CHANGE_ENDING] = true,
-              [NM_CHANGE_REFUSED] = true,
-              [NM_CHANGE_ENDED] = true,
-              [NM_CHANGE_OUTSTANDING] = true},
+    .wants = {[NM_CHANGE_DEFINED] = take_definition,
+              [NM_CHANGE_OPERATION_BEGUN] = take_operation,
+              [NM_CHANGE_BORN] = take_birth,
+              [NM_CHANGE_WORKSPACE] = take_workspace,
+              [NM_CHANGE_GIVEN_UP] = take_giving_up,
+              [NM_CHANGE_ENDING] = take_giving_up,
+              [NM_CHANGE_REFUSED] = take_refusal,
+              [NM_CHANGE_ENDED] = take_end,
+              [NM_CHANGE_OUTSTANDING] = take_outstanding},
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room),
              [NM_OWNER_PROCESS] = sizeof(process_room),
+             [NM_OWNER_THREAD] = sizeof(thread_room),
              [NM_OWNER_SITE] = sizeof(site_room),
              [NM_OWNER_HEAP] = sizeof(nm_peak_sums),
              [NM_OWNER_LIVE] = sizeof(live_room),
              [NM_OWNER_OPERATION] = sizeof(operation_room)},
-    .change = change,
     .finish = finish,
     .release = release,
 };

@@ -58,7 +58,6 @@ struct nm_category_names {
     nm_id_map frames;     /* number -> index */
     nm_id_map stacks;     /* the same */
     nm_map forward_files; /* string: a forward of the program is in it */
-    nm_map autograd;      /* thread: it is autograd's */
     struct {
         known_frame *items;
         size_t count, capacity;
@@ -263,10 +262,6 @@ nm_status nm_category_names_add(nm_category_names *names, const nm_definition *d
     switch (definition->kind) {
     case NM_DEFINE_STRING:
         return add_string(names, definition->id, definition->string, err);
-    case NM_DEFINE_THREAD:
-        return words_of(names, definition->thread.name) & AS_ENGINE
-                   ? nm_map_put(&names->autograd, (nm_key){0, definition->id}, 1, err)
-                   : NM_OK;
     case NM_DEFINE_FRAME:
         return add_frame(names, definition, err);
     case NM_DEFINE_STACK:
@@ -293,7 +288,6 @@ void nm_category_names_free(nm_category_names *names)
     nm_id_map_free(&names->frames);
     nm_id_map_free(&names->stacks);
     nm_map_free(&names->forward_files);
-    nm_map_free(&names->autograd);
     free(names->frame_list.items);
     free(names->stack_list.items);
     free(names);
@@ -402,9 +396,9 @@ nm_phase nm_category_names_range(const nm_category_names *names, uint64_t name)
     return (nm_phase)(words_of(names, name) >> RANGE_SHIFT & 0xff);
 }
 
-bool nm_category_names_is_autograd(const nm_category_names *names, uint64_t thread_id)
+bool nm_category_names_is_autograd(const nm_category_names *names, uint64_t thread_name)
 {
-    return thread_id != 0 && nm_map_get(&names->autograd, (nm_key){0, thread_id}) != NULL;
+    return (words_of(names, thread_name) & AS_ENGINE) != 0;
 }
 
 nm_category nm_category_names_word(const nm_category_names *names, uint64_t name)

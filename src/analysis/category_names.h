@@ -46,7 +46,8 @@ bool nm_category_names_has_forward(const nm_category_names *names, uint64_t file
 
 /* Which phase a range of that name is. NULL (nothing is defined yet): none. */
 nm_phase nm_category_names_range(const nm_category_names *names, uint64_t name);
-bool nm_category_names_is_autograd(const nm_category_names *names, uint64_t thread_id); /* by the thread's name */
+bool nm_category_names_is_autograd(const nm_category_names *names,
+                                   uint64_t thread_name); /* is the thread autograd's? */
 
 /* What a program or torch's profiler means by the name: NM_CATEGORY_UNKNOWN is "unknown", NM_CATEGORY_OWN a word that is none
  * of ours, or not known: names may be NULL. */

@@ -33,7 +33,9 @@ void nm_category_tick(nm_category_clock *clock, const nm_category_stack *stack, 
         clock->has_left |= phase == NM_PHASE_NONE;
         return;
     }
-    clock->place.forwards += phase == NM_PHASE_FORWARD && (is_new || clock->has_left);
+    if (!is_new && !clock->has_left) /* it goes on */
+        return;
+    clock->place.forwards += phase == NM_PHASE_FORWARD;
     clock->place.backwards += phase == NM_PHASE_BACKWARD && is_new;
     clock->place.optimizers += phase == NM_PHASE_OPTIMIZER && is_new;
     clock->last = phase;

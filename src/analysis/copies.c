@@ -432,7 +432,6 @@ const nm_pass nm_copies_pass = {
     .name = "copies",
     .gives = {[NM_ROW_COPY] = true, [NM_ROW_ANOMALY] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_COPIED] = true},
+    .wants = {[NM_CHANGE_COPIED] = change},
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room)},
-    .change = change,
 };

@@ -91,7 +91,7 @@ static nm_status take_peaks(nm_run *run, nm_error *err)
     return status;
 }
 
-static nm_status end(const nm_run *run, nm_error *err)
+static nm_status give(const nm_run *run, nm_error *err)
 {
     const nm_sink *sink = &run->replay->sink;
     nm_status status = NM_OK;
@@ -113,22 +113,27 @@ static nm_status end(const nm_run *run, nm_error *err)
     return status;
 }
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_settled(nm_run *run, const nm_change *change, nm_error *err)
 {
-    nm_status status = NM_OK;
+    const nm_heap *heap = change->heap;
 
-    switch (change->kind) {
-    case NM_CHANGE_SETTLED:
-        return run->replay->has_events && change->heap->level == NM_LEVEL_DRIVER && change->heap->device != NULL
-                   ? take_peak(run, change->heap->device->group, err)
-                   : NM_OK;
-    case NM_CHANGE_BEGUN:
-        return take_peaks(run, err);
-    default:
-        if (!run->replay->has_events)
-            status = take_peaks(run, err);
-        return status == NM_OK ? end(run, err) : status;
-    }
+    return heap->level == NM_LEVEL_DRIVER && heap->device != NULL && run->replay->has_events
+               ? take_peak(run, heap->device->group, err)
+               : NM_OK;
+}
+
+static nm_status take_begin(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)change;
+    return take_peaks(run, err);
+}
+
+static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
+{
+    nm_status status = run->replay->has_events ? NM_OK : take_peaks(run, err);
+
+    (void)change;
+    return status == NM_OK ? give(run, err) : status;
 }
 
 static void release(nm_run *run)
@@ -143,8 +148,7 @@ const nm_pass nm_device_parts_pass = {
     .name = "device parts",
     .gives = {[NM_ROW_PART_SAMPLE] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_SETTLED] = true, [NM_CHANGE_BEGUN] = true, [NM_CHANGE_END] = true},
+    .wants = {[NM_CHANGE_SETTLED] = take_settled, [NM_CHANGE_BEGUN] = take_begin, [NM_CHANGE_END] = take_end},
     .room = {[NM_OWNER_HARDWARE] = sizeof(hardware_room)},
-    .change = change,
     .release = release,
 };

@@ -158,15 +158,14 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
 const nm_pass nm_floors_pass = {
     .name = "floors",
     .gives = {[NM_ROW_SITE_FLOOR] = true},
-    .wants = {[NM_CHANGE_DEFINED] = true,
-              [NM_CHANGE_STEP_ENDED] = true,
-              [NM_CHANGE_SITE] = true,
-              [NM_CHANGE_EVENT] = true,
-              [NM_CHANGE_END] = true},
+    .wants = {[NM_CHANGE_DEFINED] = change,
+              [NM_CHANGE_STEP_ENDED] = change,
+              [NM_CHANGE_SITE] = change,
+              [NM_CHANGE_EVENT] = change,
+              [NM_CHANGE_END] = change},
     .at_times = {[NM_CHANGE_SITE] = true, [NM_CHANGE_EVENT] = true}, /* while a process is watched */
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room),
              [NM_OWNER_SITE] = sizeof(site_room),
              [NM_OWNER_HEAP] = sizeof(heap_room),
              [NM_OWNER_PROCESS] = sizeof(process_room)},
-    .change = change,
 };

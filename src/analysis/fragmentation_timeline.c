@@ -93,21 +93,24 @@ static void merge_pairs(timeline *line)
     line->changes_per_bucket *= 2;
 }
 
-static void begin_row(nm_fragment_usage_row *row, const line_state *state, uint64_t part_id,
-                      const nm_sub_pool_figures *figures)
+/* The row has the figures of the first change in it. */
+static void begin_row(nm_fragment_usage_row *row, const line_state *state, uint64_t part_id)
 {
+    const nm_sub_pool_figures figures = row->figures;
+
     *row = (nm_fragment_usage_row){
         .heap_id = state->pool->id,
         .part_id = part_id,
         .first_seq = state->seq,
-        .min_largest_free_bytes = figures->largest_free_bytes,
-        .max_free_bytes = figures->free_bytes,
+        .figures = figures,
+        .min_largest_free_bytes = figures.largest_free_bytes,
+        .max_free_bytes = figures.free_bytes,
         .max_free_seq = state->seq,
         .max_free_ns = state->ns,
-        .max_stuck_bytes = figures->stuck_bytes,
+        .max_stuck_bytes = figures.stuck_bytes,
         .max_stuck_seq = state->seq,
         .max_stuck_ns = state->ns,
-        .max_waste_bytes = figures->waste_bytes,
+        .max_waste_bytes = figures.waste_bytes,
     };
 }
 
@@ -130,9 +133,8 @@ static void take_extremes(nm_fragment_usage_row *row, const nm_sub_pool_figures 
     }
 }
 
-/* part_id 0: the whole pool. */
-static nm_status add_bucket(timeline *line, const line_state *state, uint64_t part_id,
-                            const nm_sub_pool_figures *figures, nm_error *err)
+/* part_id 0: the whole pool. What the bucket holds is not said yet. */
+static nm_status add_bucket(timeline *line, uint64_t part_id, nm_error *err)
 {
     nm_status status;
 
@@ -145,7 +147,6 @@ static nm_status add_bucket(timeline *line, const line_state *state, uint64_t pa
         return status;
     line->last = &line->buckets[line->count++];
     line->room = line->changes_per_bucket;
-    begin_row(line->last, state, part_id, figures);
     return NM_OK;
 }
 
@@ -157,22 +158,22 @@ static void flag(nm_fragment_usage_row *row, const line_state *state)
     row->is_partial |= state->is_partial;
 }
 
-static nm_status take(timeline *line, const line_state *state, uint64_t part_id, const nm_sub_pool_figures *figures,
+static nm_status take(timeline *line, const line_state *state, uint64_t part_id, nm_sub_pool_figures figures,
                       nm_error *err)
 {
-    nm_fragment_usage_row *row;
+    bool is_new = line->room == 0;
+    nm_status status = is_new ? add_bucket(line, part_id, err) : NM_OK;
+    nm_fragment_usage_row *row = line->last;
 
-    if (line->room == 0) {
-        nm_status status = add_bucket(line, state, part_id, figures, err);
-        if (status != NM_OK)
-            return status;
-    }
+    if (status != NM_OK)
+        return status;
     line->room--;
-    row = line->last;
+    row->figures = figures;
+    if (is_new)
+        begin_row(row, state, part_id);
     row->last_seq = state->seq;
     row->last_ns = state->ns;
-    row->figures = *figures;
-    take_extremes(row, figures, state);
+    take_extremes(row, &figures, state);
     if (state->has_flags)
         flag(row, state);
     return NM_OK;
@@ -203,6 +204,8 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
     const nm_heap *pool = change->heap;
     line_state state = {.pool = pool, .seq = change->context->seq, .ns = change->context->event->time_ns};
     nm_sub_pool_figures figures;
+    timeline *line;
+    uint64_t part_id = 0;
     nm_status status;
 
     /* The parts that the baseline changed are still listed at the first event of all, which shows them. */
@@ -214,13 +217,15 @@ static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
     state.is_partial = nm_pool_is_partial(pool);
     state.has_flags = state.is_estimate || state.is_doubtful || state.is_partial; /* what is stated is an estimate */
     figures = figures_of(pool);
-    status = take(nm_heap_room(run, pool), &state, 0, &figures, err);
-    for (const nm_sub_pool *part = pool->first_changed_part; part != NULL && status == NM_OK;
-         part = part->next_changed) {
+    line = nm_heap_room(run, pool);
+    for (const nm_sub_pool *part = pool->first_changed_part;; part = part->next_changed) { /* first the pool itself */
+        status = take(line, &state, part_id, figures, err);
+        if (part == NULL || status != NM_OK)
+            return status;
         figures = nm_sub_pool_figures_of(part);
-        status = take(nm_sub_pool_room(run, part), &state, part->row.part_id, &figures, err);
+        line = nm_sub_pool_room(run, part);
+        part_id = part->row.part_id;
     }
-    return status;
 }
 
 static nm_status write(const nm_run *run, const timeline *line, nm_error *err)
@@ -256,9 +261,8 @@ static void release(nm_run *run)
 const nm_pass nm_fragmentation_timeline_pass = {
     .name = "fragmentation timeline",
     .gives = {[NM_ROW_FRAGMENT_USAGE] = true},
-    .wants = {[NM_CHANGE_SETTLED] = true},
+    .wants = {[NM_CHANGE_SETTLED] = change},
     .room = {[NM_OWNER_HEAP] = sizeof(timeline), [NM_OWNER_SUB_POOL] = sizeof(timeline)},
-    .change = change,
     .finish = finish,
     .release = release,
 };

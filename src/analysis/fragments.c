@@ -653,21 +653,30 @@ static nm_status list(const nm_run *run, const nm_change *change, nm_error *err)
 
 /* ---- The pass ------------------------------------------------------------------------------------------------------ */
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
 {
-    switch (change->kind) {
-    case NM_CHANGE_ENDING:
-        return lose_block(run, change->live, err);
-    case NM_CHANGE_SEGMENT_OUT:
-        return lose_segment(run, change->live, err);
-    case NM_CHANGE_MARKED:
-    case NM_CHANGE_FAILED:
-        return take_moment(run, change->context->process, err);
-    case NM_CHANGE_LISTED:
-        return list(run, change, err);
-    default:
-        return end(run, err);
-    }
+    return lose_block(run, change->live, err);
+}
+
+static nm_status take_segment_out(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return lose_segment(run, change->live, err);
+}
+
+static nm_status take_mark(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return take_moment(run, change->context->process, err);
+}
+
+static nm_status take_listed(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return list(run, change, err);
+}
+
+static nm_status take_stream_end(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)change;
+    return end(run, err);
 }
 
 static void release(nm_run *run)
@@ -691,13 +700,12 @@ const nm_pass nm_fragments_pass = {
     .name = "fragments",
     .gives = {[NM_ROW_PART_SAMPLE] = true, [NM_ROW_GAP] = true, [NM_ROW_BLOCKER] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_ENDING] = true,
-              [NM_CHANGE_SEGMENT_OUT] = true,
-              [NM_CHANGE_MARKED] = true,
-              [NM_CHANGE_FAILED] = true,
-              [NM_CHANGE_LISTED] = true,
-              [NM_CHANGE_END] = true},
+    .wants = {[NM_CHANGE_ENDING] = take_end,
+              [NM_CHANGE_SEGMENT_OUT] = take_segment_out,
+              [NM_CHANGE_MARKED] = take_mark,
+              [NM_CHANGE_FAILED] = take_mark,
+              [NM_CHANGE_LISTED] = take_listed,
+              [NM_CHANGE_END] = take_stream_end},
     .room = {[NM_OWNER_HEAP] = sizeof(heap_room)},
-    .change = change,
     .release = release,
 };

@@ -205,8 +205,7 @@ static void release(nm_run *run)
 
 const nm_pass nm_free_history_pass = {
     .name = "free history",
-    .wants = {[NM_CHANGE_ENDING] = true},
+    .wants = {[NM_CHANGE_ENDING] = change},
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_PROCESS] = sizeof(process_room)},
-    .change = change,
     .release = release,
 };

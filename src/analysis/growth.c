@@ -74,18 +74,21 @@ static nm_status end_step(const nm_run *run, const nm_process *process, bool is_
     return status;
 }
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_site(nm_run *run, const nm_change *change, nm_error *err)
 {
-    if (change->kind == NM_CHANGE_STEP_ENDED)
-        return end_step(run, change->process, change->is_last, err);
+    (void)err;
     touch(run, change->heap, change->site);
     return NM_OK;
+}
+
+static nm_status take_step_end(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return end_step(run, change->process, change->is_last, err);
 }
 
 const nm_pass nm_growth_pass = {
     .name = "growth",
     .gives = {[NM_ROW_STEP_SITE] = true},
-    .wants = {[NM_CHANGE_SITE] = true, [NM_CHANGE_STEP_ENDED] = true},
+    .wants = {[NM_CHANGE_SITE] = take_site, [NM_CHANGE_STEP_ENDED] = take_step_end},
     .room = {[NM_OWNER_SITE] = sizeof(site_room), [NM_OWNER_HEAP] = sizeof(heap_room)},
-    .change = change,
 };

@@ -56,12 +56,16 @@ uint64_t nm_hits_request_count(const nm_run *run, const nm_heap *pool)
     return sum;
 }
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_heap(nm_run *run, const nm_change *change, nm_error *err)
 {
-    if (change->kind != NM_CHANGE_HEAP_DEFINED)
-        return count(run, change->live, err);
+    (void)err;
     begin(run, change->heap);
     return NM_OK;
+}
+
+static nm_status take_birth(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return count(run, change->live, err);
 }
 
 static nm_status finish(nm_run *run, nm_error *err)
@@ -126,9 +130,8 @@ static nm_status restore(nm_run *run, const nm_context *context, nm_error *err)
 const nm_pass nm_hits_pass = {
     .name = "hits",
     .gives = {[NM_ROW_HIT] = true, [NM_ROW_HIT_PART] = true},
-    .wants = {[NM_CHANGE_HEAP_DEFINED] = true, [NM_CHANGE_BORN] = true},
+    .wants = {[NM_CHANGE_HEAP_DEFINED] = take_heap, [NM_CHANGE_BORN] = take_birth},
     .room = {[NM_OWNER_HEAP] = sizeof(heap_room)},
-    .change = change,
     .finish = finish,
     .release = release,
     .save = save,

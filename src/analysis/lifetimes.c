@@ -142,9 +142,8 @@ static void release(nm_run *run)
 const nm_pass nm_lifetimes_pass = {
     .name = "lifetimes",
     .gives = {[NM_ROW_LIFETIME] = true},
-    .wants = {[NM_CHANGE_ENDED] = true},
+    .wants = {[NM_CHANGE_ENDED] = change},
     .room = {[NM_OWNER_SITE] = sizeof(site_room)},
-    .change = change,
     .finish = finish,
     .release = release,
 };

@@ -12,10 +12,12 @@ typedef struct path_room { /* of an operation: its own, else that of the operati
     uint64_t path;         /* string; 0: none */
 } path_room;
 
-static void begin_operation(nm_run *run, const nm_operation *operation)
+static nm_status take_operation(nm_run *run, const nm_change *change, nm_error *err)
 {
+    const nm_operation *operation = change->operation;
     path_room *room = nm_operation_room(run, operation);
 
+    (void)err;
     if (operation->row.kind == NM_RANGE_MODULE) {
         room->path = operation->row.name;
         nm_run_hear(run, NM_CHANGE_BORN, true);
@@ -23,14 +25,17 @@ static void begin_operation(nm_run *run, const nm_operation *operation)
         nm_run_hear(run, NM_CHANGE_OUTSTANDING, true);
     } else if (operation->outer != NULL)
         *room = *(const path_room *)nm_operation_room(run, operation->outer);
+    return NM_OK;
 }
 
-static void be_born(nm_run *run, const nm_change *change)
+static nm_status take_birth(nm_run *run, const nm_change *change, nm_error *err)
 {
     const nm_operation *operation = nm_replay_innermost(run->replay, change->context->thread);
 
+    (void)err;
     if (operation != NULL && !change->live->is_baseline)
         *(path_room *)nm_live_room(run, change->live) = *(const path_room *)nm_operation_room(run, operation);
+    return NM_OK;
 }
 
 static nm_status end(nm_run *run, const nm_live *live, int64_t peak_seq, nm_error *err)
@@ -42,22 +47,14 @@ static nm_status end(nm_run *run, const nm_live *live, int64_t peak_seq, nm_erro
                : nm_peak_sums_add(nm_heap_room(run, live->heap), &live->row, peak_seq, (nm_key){0, room->path}, err);
 }
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
 {
-    switch (change->kind) {
-    case NM_CHANGE_OPERATION_BEGUN:
-        begin_operation(run, change->operation);
-        return NM_OK;
-    case NM_CHANGE_BORN:
-        be_born(run, change);
-        return NM_OK;
-    case NM_CHANGE_ENDED:
-        return end(run, change->live, change->live->more->peak_seq, err);
-    case NM_CHANGE_OUTSTANDING:
-        return end(run, change->live, change->live->heap->total.peak_seq, err);
-    default:
-        return NM_OK;
-    }
+    return end(run, change->live, change->live->more->peak_seq, err);
+}
+
+static nm_status take_outstanding(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return end(run, change->live, change->live->heap->total.peak_seq, err);
 }
 
 static nm_status finish(nm_run *run, nm_error *err)
@@ -88,17 +85,16 @@ static void release(nm_run *run)
 const nm_pass nm_module_pass = {
     .name = "module",
     .gives = {[NM_ROW_PEAK_MODULE] = true},
-    .wants = {[NM_CHANGE_OPERATION_BEGUN] = true,
-              [NM_CHANGE_BORN] = true,
-              [NM_CHANGE_ENDED] = true,
-              [NM_CHANGE_OUTSTANDING] = true},
+    .wants = {[NM_CHANGE_OPERATION_BEGUN] = take_operation,
+              [NM_CHANGE_BORN] = take_birth,
+              [NM_CHANGE_ENDED] = take_end,
+              [NM_CHANGE_OUTSTANDING] = take_outstanding},
     .at_times = {[NM_CHANGE_BORN] = true, /* since there was a range of a module */
                  [NM_CHANGE_ENDED] = true,
                  [NM_CHANGE_OUTSTANDING] = true},
     .room = {[NM_OWNER_HEAP] = sizeof(nm_peak_sums),
              [NM_OWNER_LIVE] = sizeof(path_room),
              [NM_OWNER_OPERATION] = sizeof(path_room)},
-    .change = change,
     .finish = finish,
     .release = release,
 };

@@ -200,12 +200,11 @@ static void release(nm_run *run)
 const nm_pass nm_object_leaks_pass = {
     .name = "object leaks",
     .gives = {[NM_ROW_OBJECT_LEAK] = true},
-    .wants = {[NM_CHANGE_STREAM_CALL] = true,
-              [NM_CHANGE_STREAMS_GONE] = true,
-              [NM_CHANGE_PAUSED] = true,
-              [NM_CHANGE_PROCESS_ENDED] = true,
-              [NM_CHANGE_END] = true},
+    .wants = {[NM_CHANGE_STREAM_CALL] = change,
+              [NM_CHANGE_STREAMS_GONE] = change,
+              [NM_CHANGE_PAUSED] = change,
+              [NM_CHANGE_PROCESS_ENDED] = change,
+              [NM_CHANGE_END] = change},
     .room = {[NM_OWNER_PROCESS] = sizeof(process_room)},
-    .change = change,
     .release = release,
 };

@@ -217,8 +217,7 @@ static void release(nm_run *run)
 const nm_pass nm_objects_pass = {
     .name = "objects",
     .gives = {[NM_ROW_OBJECT_COUNT] = true, [NM_ROW_OBJECT_SITE] = true},
-    .wants = {[NM_CHANGE_OBJECTS] = true, [NM_CHANGE_PROCESS_ENDED] = true, [NM_CHANGE_END] = true},
+    .wants = {[NM_CHANGE_OBJECTS] = change, [NM_CHANGE_PROCESS_ENDED] = change, [NM_CHANGE_END] = change},
     .room = {[NM_OWNER_PROCESS] = sizeof(process_room)},
-    .change = change,
     .release = release,
 };

@@ -50,7 +50,7 @@ static nm_status find_of(const nm_run *run, const nm_live *live, nm_step_operati
 }
 
 /* The block has come to an operation: it is new, or its first operator runs in it. */
-static nm_status take_birth(const nm_run *run, const nm_live *live, nm_error *err)
+static nm_status come(const nm_run *run, const nm_live *live, nm_error *err)
 {
     nm_step_operation_row *row = NULL;
     nm_status status = nm_live_more_of(live)->split_from_id != 0 ? NM_OK : find_of(run, live, &row, err);
@@ -62,20 +62,21 @@ static nm_status take_birth(const nm_run *run, const nm_live *live, nm_error *er
     return status;
 }
 
-static nm_status take_end(const nm_run *run, const nm_live *live, uint64_t bytes, bool is_whole, nm_error *err)
+static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
 {
     nm_step_operation_row *row = NULL;
-    nm_status status = find_of(run, live, &row, err);
+    nm_status status = find_of(run, change->live, &row, err);
 
     if (row != NULL) {
-        row->freed_count += is_whole;
-        nm_sum_add(&row->freed_bytes, bytes);
+        row->freed_count += change->is_whole;
+        nm_sum_add(&row->freed_bytes, change->bytes);
     }
     return status;
 }
 
-static nm_status take_refusal(const nm_run *run, const nm_live *live, nm_error *err)
+static nm_status take_refusal(nm_run *run, const nm_change *change, nm_error *err)
 {
+    const nm_live *live = change->live;
     nm_step_operation_row *row = NULL;
     nm_status status = find_of(run, live, &row, err);
 
@@ -100,25 +101,26 @@ static nm_status add_delta(step_sums *sums, const nm_operation_rise_row *rise, n
     return status;
 }
 
-static nm_status end_operation(const nm_run *run, nm_error *err)
+static nm_status take_operation_end(nm_run *run, const nm_change *change, nm_error *err)
 {
     size_t count = 0;
     const nm_operation_rise_row *rows = nm_peak_delta_rows(run->needs[0], &count);
     nm_status status = NM_OK;
 
+    (void)change;
     for (size_t i = 0; i < count && status == NM_OK; i++)
         status = add_delta(nm_heap_room(run, nm_replay_heap(run->replay, rows[i].heap_id)), &rows[i], err);
     return status;
 }
 
-static nm_status take_workspace(const nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_workspace(nm_run *run, const nm_change *change, nm_error *err)
 {
     const nm_workspace_row *workspace = change->workspace;
     step_sums *sums = change->live != NULL      ? nm_heap_room(run, change->live->heap)
                       : change->process != NULL ? nm_process_room(run, change->process)
                                                 : NULL;
     nm_step_operation_row *row = NULL;
-    nm_status status = change->is_first ? take_birth(run, change->live, err) : NM_OK;
+    nm_status status = change->is_first ? come(run, change->live, err) : NM_OK;
 
     if (sums != NULL && status == NM_OK)
         status = find_name(sums, workspace->operation_kind, workspace->operation_name, &row, err);
@@ -214,34 +216,24 @@ static nm_status end_step(const nm_run *run, const nm_process *process, bool is_
 
 /* ---- The pass ---------------------------------------------------------------------------------------------------- */
 
-static void listen(nm_run *run)
+static nm_status take_operation(nm_run *run, const nm_change *change, nm_error *err)
 {
+    (void)change;
+    (void)err;
     nm_run_hear(run, NM_CHANGE_BORN, true);
     nm_run_hear(run, NM_CHANGE_ENDING, true);
     nm_run_hear(run, NM_CHANGE_REFUSED, true);
+    return NM_OK;
 }
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_birth(nm_run *run, const nm_change *change, nm_error *err)
 {
-    switch (change->kind) {
-    case NM_CHANGE_OPERATION_BEGUN:
-        listen(run);
-        return NM_OK;
-    case NM_CHANGE_BORN:
-        return take_birth(run, change->live, err);
-    case NM_CHANGE_ENDING:
-        return take_end(run, change->live, change->bytes, change->is_whole, err);
-    case NM_CHANGE_REFUSED:
-        return take_refusal(run, change->live, err);
-    case NM_CHANGE_WORKSPACE:
-        return take_workspace(run, change, err);
-    case NM_CHANGE_OPERATION_ENDED:
-        return end_operation(run, err);
-    case NM_CHANGE_STEP_ENDED:
-        return end_step(run, change->process, change->is_last, err);
-    default:
-        return NM_OK;
-    }
+    return come(run, change->live, err);
+}
+
+static nm_status take_step_end(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return end_step(run, change->process, change->is_last, err);
 }
 
 static void free_sums(step_sums *sums)
@@ -264,17 +256,16 @@ const nm_pass nm_operator_sums_pass = {
     .name = "operator sums",
     .gives = {[NM_ROW_STEP_OPERATION] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_OPERATION_BEGUN] = true,
-              [NM_CHANGE_BORN] = true,
-              [NM_CHANGE_ENDING] = true,
-              [NM_CHANGE_REFUSED] = true,
-              [NM_CHANGE_WORKSPACE] = true,
-              [NM_CHANGE_OPERATION_ENDED] = true,
-              [NM_CHANGE_STEP_ENDED] = true},
+    .wants = {[NM_CHANGE_OPERATION_BEGUN] = take_operation,
+              [NM_CHANGE_BORN] = take_birth,
+              [NM_CHANGE_ENDING] = take_end,
+              [NM_CHANGE_REFUSED] = take_refusal,
+              [NM_CHANGE_WORKSPACE] = take_workspace,
+              [NM_CHANGE_OPERATION_ENDED] = take_operation_end,
+              [NM_CHANGE_STEP_ENDED] = take_step_end},
     .at_times = {[NM_CHANGE_BORN] = true, /* since there was an operation */
                  [NM_CHANGE_ENDING] = true,
                  [NM_CHANGE_REFUSED] = true},
     .room = {[NM_OWNER_HEAP] = sizeof(step_sums), [NM_OWNER_PROCESS] = sizeof(step_sums)},
-    .change = change,
     .release = release,
 };

@@ -739,10 +739,11 @@ const nm_pass nm_out_of_memory_pass = {
     .name = "out-of-memory episodes",
     .gives = {[NM_ROW_OUT_OF_MEMORY] = true, [NM_ROW_OUT_OF_MEMORY_STACK] = true, [NM_ROW_SEGMENT_STACK] = true},
     .needs = needs,
-    .wants =
-        {[NM_CHANGE_EVENT] = true, [NM_CHANGE_FAILED] = true, [NM_CHANGE_SEGMENT_IN] = true, [NM_CHANGE_END] = true},
+    .wants = {[NM_CHANGE_EVENT] = change,
+              [NM_CHANGE_FAILED] = change,
+              [NM_CHANGE_SEGMENT_IN] = change,
+              [NM_CHANGE_END] = change},
     .at_times = {[NM_CHANGE_EVENT] = true}, /* while an episode is open */
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_THREAD] = sizeof(thread_room)},
-    .change = change,
     .release = release,
 };

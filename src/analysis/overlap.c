@@ -213,18 +213,23 @@ static nm_status expire(nm_run *run, int64_t now_ns, nm_error *err)
 
 /* ---- The pass ---------------------------------------------------------------------------------------------------- */
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_event(nm_run *run, const nm_change *change, nm_error *err)
 {
-    switch (change->kind) {
-    case NM_CHANGE_EVENT:
-        return change->context->event->time_ns == NM_NO_TIME ? NM_OK
-                                                             : expire(run, change->context->event->time_ns, err);
-    case NM_CHANGE_BORN:
-        return change->live->is_kept ? NM_OK : check(run, change->live, change->context, err);
-    default:
-        note_end(run, change->live);
-        return NM_OK;
-    }
+    int64_t now_ns = change->context->event->time_ns;
+
+    return now_ns == NM_NO_TIME ? NM_OK : expire(run, now_ns, err);
+}
+
+static nm_status take_birth(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return change->live->is_kept ? NM_OK : check(run, change->live, change->context, err);
+}
+
+static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)err;
+    note_end(run, change->live);
+    return NM_OK;
 }
 
 static nm_status finish(nm_run *run, nm_error *err)
@@ -247,10 +252,9 @@ const nm_pass nm_overlap_pass = {
     .name = "overlaps",
     .gives = {[NM_ROW_ANOMALY] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_BORN] = true, [NM_CHANGE_ENDING] = true},
+    .wants = {[NM_CHANGE_EVENT] = take_event, [NM_CHANGE_BORN] = take_birth, [NM_CHANGE_ENDING] = take_end},
     .at_times = {[NM_CHANGE_EVENT] = true, [NM_CHANGE_ENDING] = true}, /* while something waits */
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room)},
-    .change = change,
     .finish = finish,
     .release = release,
 };

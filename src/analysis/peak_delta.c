@@ -228,34 +228,37 @@ const nm_operation_rise_row *nm_peak_delta_rows(const nm_run *run, size_t *count
     return all->told.items;
 }
 
-static void listen(nm_run *run)
+static nm_status take_operation(nm_run *run, const nm_change *change, nm_error *err)
 {
+    (void)change;
+    (void)err;
     nm_run_hear(run, NM_CHANGE_BORN, true);
     nm_run_hear(run, NM_CHANGE_REMAINED, true);
     nm_run_hear(run, NM_CHANGE_REFUSED, true);
     nm_run_hear(run, NM_CHANGE_ENDING, true);
+    return NM_OK;
 }
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_birth(nm_run *run, const nm_change *change, nm_error *err)
 {
     const nm_live *live = change->live;
 
-    switch (change->kind) {
-    case NM_CHANGE_OPERATION_BEGUN:
-        listen(run);
-        return NM_OK;
-    case NM_CHANGE_BORN:
-        return live->is_baseline || live->is_kept ? NM_OK : add(run, live->heap, (int64_t)live->row.size_bytes, err);
-    case NM_CHANGE_REMAINED:
-    case NM_CHANGE_REFUSED:
-        return add(run, live->heap, (int64_t)live->row.size_bytes, err);
-    case NM_CHANGE_ENDING:
-        return add(run, live->heap, -(int64_t)live->row.size_bytes, err);
-    case NM_CHANGE_OPERATION_ENDED:
-        return end_operation(run, change->operation, err);
-    default:
-        return NM_OK;
-    }
+    return live->is_baseline || live->is_kept ? NM_OK : add(run, live->heap, (int64_t)live->row.size_bytes, err);
+}
+
+static nm_status take_return(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return add(run, change->live->heap, (int64_t)change->live->row.size_bytes, err);
+}
+
+static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return add(run, change->live->heap, -(int64_t)change->live->row.size_bytes, err);
+}
+
+static nm_status take_operation_end(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return end_operation(run, change->operation, err);
 }
 
 static void release(nm_run *run)
@@ -270,17 +273,16 @@ static void release(nm_run *run)
 const nm_pass nm_peak_delta_pass = {
     .name = "peak delta",
     .gives = {[NM_ROW_OPERATION_RISE] = true},
-    .wants = {[NM_CHANGE_OPERATION_BEGUN] = true,
-              [NM_CHANGE_BORN] = true,
-              [NM_CHANGE_REMAINED] = true,
-              [NM_CHANGE_REFUSED] = true,
-              [NM_CHANGE_ENDING] = true,
-              [NM_CHANGE_OPERATION_ENDED] = true},
+    .wants = {[NM_CHANGE_OPERATION_BEGUN] = take_operation,
+              [NM_CHANGE_BORN] = take_birth,
+              [NM_CHANGE_REMAINED] = take_return,
+              [NM_CHANGE_REFUSED] = take_return,
+              [NM_CHANGE_ENDING] = take_end,
+              [NM_CHANGE_OPERATION_ENDED] = take_operation_end},
     .at_times = {[NM_CHANGE_BORN] = true, /* since there was an operation */
                  [NM_CHANGE_REMAINED] = true,
                  [NM_CHANGE_REFUSED] = true,
                  [NM_CHANGE_ENDING] = true},
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_OPERATION] = sizeof(operation_room)},
-    .change = change,
     .release = release,
 };

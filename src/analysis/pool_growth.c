@@ -81,8 +81,7 @@ static nm_status finish(nm_run *run, nm_error *err)
 const nm_pass nm_pool_growth_pass = {
     .name = "pool growth",
     .gives = {[NM_ROW_POOL_GROWTH] = true},
-    .wants = {[NM_CHANGE_BORN] = true, [NM_CHANGE_REFUSED] = true},
+    .wants = {[NM_CHANGE_BORN] = change, [NM_CHANGE_REFUSED] = change},
     .room = {[NM_OWNER_SUB_POOL] = sizeof(part_room)},
-    .change = change,
     .finish = finish,
 };

@@ -114,8 +114,12 @@ static void look_at_held(nm_ledger *ledger, const nm_heap *pool, const nm_group 
 }
 
 /* A block comes: before the ranges under it are told. Finds its group and what that holds. */
-static nm_status enter(const nm_run *run, const nm_live *block, nm_error *err)
+static nm_status take_coming(nm_run *run, const nm_change *change, nm_error *err)
 {
+    const nm_live *block = change->live;
+
+    if (!nm_is_pool(block->heap))
+        return NM_OK;
     nm_ledger *ledger = ledger_of(run, block->heap);
     nm_ledger_entry *entry = nm_ledger_entry_of(run, block);
     nm_status status = nm_pending_settle(run, ledger, block, err);
@@ -238,9 +242,12 @@ static void put(nm_ledger_entry *entry, const nm_live *block)
         group->row.peak_live_bytes = group->live_bytes;
 }
 
-static nm_status take_birth(const nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_birth(nm_run *run, const nm_change *change, nm_error *err)
 {
     const nm_live *block = change->live;
+
+    if (!nm_is_pool(block->heap))
+        return NM_OK;
     nm_ledger *ledger = ledger_of(run, block->heap);
     bool is_request = !block->is_baseline && !block->is_kept && !block->is_unseen;
     nm_status status = is_request ? count(run, ledger, change, err) : NM_OK;
@@ -253,16 +260,16 @@ static nm_status take_birth(const nm_run *run, const nm_change *change, nm_error
 
 /* It is there no more; its row says how it ends. What is left of a block that was cut (nonsense, but a stream may say it) is of
  * no group. */
-static nm_status take_end(const nm_run *run, const nm_live *block, nm_error *err)
+static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
 {
-    nm_ledger *ledger = ledger_of(run, block->heap);
+    const nm_live *block = change->live;
     const nm_ledger_entry *entry = nm_ledger_entry_of(run, block);
     nm_group *group = entry->group;
-    nm_status status;
 
-    if (group == NULL)
+    if (!nm_is_pool(block->heap) || group == NULL)
         return NM_OK;
-    status = nm_pending_settle(run, ledger, block, err);
+    nm_ledger *ledger = ledger_of(run, block->heap);
+    nm_status status = nm_pending_settle(run, ledger, block, err);
     if (status == NM_OK && entry->pending != NULL)
         status = nm_pending_end(run, ledger, block, block->more->free_ns, err);
     if (!entry->is_given_up)
@@ -300,26 +307,31 @@ static void claim(const nm_run *run, const nm_live *range)
     nm_sum_add(&ledger->step.driver_cost_ns, range->row.cost_ns);
 }
 
-static void take_segment(const nm_run *run, const nm_change *change)
+static nm_status take_segment(nm_run *run, const nm_change *change, nm_error *err)
 {
     nm_group *group = nm_ledger_entry_of(run, change->live)->group;
 
+    (void)err;
     if (group != NULL)
         change_held(group, true, nm_live_extent(change->live));
     if (change->is_first)
         claim(run, change->live);
+    return NM_OK;
 }
 
 /* The first block of its pool in a segment says which group that is of. */
-static void hold(const nm_run *run, const nm_live *range, const nm_live *block)
+static nm_status take_use(nm_run *run, const nm_change *change, nm_error *err)
 {
+    const nm_live *range = change->live;
     nm_ledger_entry *entry = nm_ledger_entry_of(run, range);
 
-    if (entry->group != NULL || range->owner != block->heap)
-        return;
-    entry->group = nm_ledger_entry_of(run, block)->group;
+    (void)err;
+    if (entry->group != NULL || range->owner != change->block->heap)
+        return NM_OK;
+    entry->group = nm_ledger_entry_of(run, change->block)->group;
     if (entry->group != NULL)
         change_held(entry->group, true, nm_live_extent(range));
+    return NM_OK;
 }
 
 /* A segment, or so much of one, goes back to the driver. */
@@ -338,10 +350,11 @@ static void give_back(nm_ledger *ledger, uint64_t bytes)
     nm_sum_add(&ledger->step.released_bytes, bytes);
 }
 
-static void lose_segment(const nm_run *run, const nm_change *change)
+static nm_status take_segment_out(nm_run *run, const nm_change *change, nm_error *err)
 {
     nm_group *group = nm_ledger_entry_of(run, change->live)->group;
 
+    (void)err;
     if (change->left != NULL)
         nm_ledger_entry_of(run, change->left)->group = group;
     if (change->right != NULL)
@@ -350,6 +363,7 @@ static void lose_segment(const nm_run *run, const nm_change *change)
         change_held(group, false, change->bytes);
     if (change->is_given_back)
         give_back(ledger_of(run, change->heap), change->bytes);
+    return NM_OK;
 }
 
 /* The driver refused to take the segment that it was given back last. */
@@ -370,14 +384,18 @@ static void keep_segment(const nm_run *run, const nm_live *range)
     ledger->sum.flush_count--;
 }
 
-static void take_refusal(const nm_run *run, const nm_live *live)
+static nm_status take_refusal(nm_run *run, const nm_change *change, nm_error *err)
 {
+    const nm_live *live = change->live;
+
+    (void)err;
     if (live->heap->level == NM_LEVEL_DRIVER)
         keep_segment(run, live);
     if (!nm_is_pool(live->heap) || nm_ledger_entry_of(run, live)->group == NULL)
-        return;
+        return NM_OK;
     put(nm_ledger_entry_of(run, live), live);
     nm_reuse_forget(run, ledger_of(run, live->heap), live);
+    return NM_OK;
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
@@ -440,53 +458,26 @@ static bool has_ledger(const nm_run *run, const nm_heap *heap)
 
 /* ---- The pass ---------------------------------------------------------------------------------------------------- */
 
-static nm_status end_stream(const nm_run *run, nm_error *err)
+static nm_status take_stream_end(nm_run *run, const nm_change *change, nm_error *err)
 {
     nm_status status = NM_OK;
 
+    (void)change;
     for (const nm_heap *heap = run->replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = nm_pending_finish(run, nm_heap_room(run, heap), err);
     return status;
 }
 
-static nm_status change_of_block(const nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_giving_up(nm_run *run, const nm_change *change, nm_error *err)
 {
-    switch (nm_is_pool(change->live->heap) ? change->kind : NM_CHANGE_KINDS) {
-    case NM_CHANGE_COMING:
-        return enter(run, change->live, err);
-    case NM_CHANGE_BORN:
-        return take_birth(run, change, err);
-    case NM_CHANGE_GIVEN_UP:
-        return nm_pending_request(run, ledger_of(run, change->live->heap), change, err);
-    case NM_CHANGE_ENDING:
-        return take_end(run, change->live, err);
-    default:
-        return NM_OK;
-    }
+    const nm_heap *pool = change->live->heap;
+
+    return nm_is_pool(pool) ? nm_pending_request(run, ledger_of(run, pool), change, err) : NM_OK;
 }
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_step_end(nm_run *run, const nm_change *change, nm_error *err)
 {
-    switch (change->kind) {
-    case NM_CHANGE_REFUSED:
-        take_refusal(run, change->live);
-        return NM_OK;
-    case NM_CHANGE_SEGMENT_IN:
-        take_segment(run, change);
-        return NM_OK;
-    case NM_CHANGE_SEGMENT_USED:
-        hold(run, change->live, change->block);
-        return NM_OK;
-    case NM_CHANGE_SEGMENT_OUT:
-        lose_segment(run, change);
-        return NM_OK;
-    case NM_CHANGE_STEP_ENDED:
-        return end_step(run, change->process, err);
-    case NM_CHANGE_END:
-        return end_stream(run, err);
-    default:
-        return change_of_block(run, change, err);
-    }
+    return end_step(run, change->process, err);
 }
 
 static nm_status finish(nm_run *run, nm_error *err)
@@ -531,20 +522,19 @@ const nm_pass nm_pool_ledger_pass = {
               [NM_ROW_POOL_REUSE] = true,
               [NM_ROW_POOL_SUM] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_COMING] = true,
-              [NM_CHANGE_BORN] = true,
-              [NM_CHANGE_GIVEN_UP] = true,
-              [NM_CHANGE_ENDING] = true,
-              [NM_CHANGE_REFUSED] = true,
-              [NM_CHANGE_SEGMENT_IN] = true,
-              [NM_CHANGE_SEGMENT_USED] = true,
-              [NM_CHANGE_SEGMENT_OUT] = true,
-              [NM_CHANGE_STEP_ENDED] = true,
-              [NM_CHANGE_END] = true},
+    .wants = {[NM_CHANGE_COMING] = take_coming,
+              [NM_CHANGE_BORN] = take_birth,
+              [NM_CHANGE_GIVEN_UP] = take_giving_up,
+              [NM_CHANGE_ENDING] = take_end,
+              [NM_CHANGE_REFUSED] = take_refusal,
+              [NM_CHANGE_SEGMENT_IN] = take_segment,
+              [NM_CHANGE_SEGMENT_USED] = take_use,
+              [NM_CHANGE_SEGMENT_OUT] = take_segment_out,
+              [NM_CHANGE_STEP_ENDED] = take_step_end,
+              [NM_CHANGE_END] = take_stream_end},
     .room = {[NM_OWNER_HEAP] = sizeof(nm_ledger),
              [NM_OWNER_LIVE] = sizeof(nm_ledger_entry),
              [NM_OWNER_PLACE] = sizeof(nm_ledger_place)},
-    .change = change,
     .finish = finish,
     .release = release,
 };

@@ -71,6 +71,5 @@ const nm_pass nm_readings_pass = {
     .name = "readings",
     .gives = {[NM_ROW_MEMORY_SAMPLE] = true, [NM_ROW_MODULE_SAMPLE] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_SAMPLED] = true},
-    .change = change,
+    .wants = {[NM_CHANGE_SAMPLED] = change},
 };

@@ -175,15 +175,20 @@ nm_status nm_repeated_copies_count(nm_run *run, const nm_context *context, nm_co
     return status;
 }
 
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
 {
     const nm_live *live = change->live;
 
     (void)err;
-    if (change->kind != NM_CHANGE_ENDING)
-        forget_all(run, change->process);
-    else if (live->heap->level != NM_LEVEL_REGISTERED) /* that memory goes on without being registered */
+    if (live->heap->level != NM_LEVEL_REGISTERED) /* that memory goes on without being registered */
         note_write(run, live->heap->process, live->node.key, live->node.value);
+    return NM_OK;
+}
+
+static nm_status take_doubt(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)err;
+    forget_all(run, change->process);
     return NM_OK;
 }
 
@@ -194,9 +199,8 @@ static void release(nm_run *run)
 
 const nm_pass nm_repeated_copies_pass = {
     .name = "repeated copies",
-    .wants = {[NM_CHANGE_ENDING] = true, [NM_CHANGE_LOST] = true, [NM_CHANGE_PAUSED] = true},
+    .wants = {[NM_CHANGE_ENDING] = take_end, [NM_CHANGE_LOST] = take_doubt, [NM_CHANGE_PAUSED] = take_doubt},
     .at_times = {[NM_CHANGE_ENDING] = true}, /* while it knows a source */
     .room = {[NM_OWNER_REPLAY] = sizeof(replay_room), [NM_OWNER_PROCESS] = sizeof(process_room)},
-    .change = change,
     .release = release,
 };

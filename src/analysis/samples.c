@@ -174,6 +174,26 @@ static nm_status close_changed(const nm_run *run, nm_error *err)
     return status;
 }
 
+/* Has the heap a peak, or its hardware, that was not kept? */
+static bool has_new_peak(const nm_run *run, const nm_heap *heap)
+{
+    const nm_device_group *group = heap->device == NULL ? NULL : heap->device->group;
+
+    return heap->epoch != nm_sample_heap_of(run, heap)->kept_epoch ||
+           (group != NULL && nm_sample_hardware_of(run, group)->kept_epoch != group->peak_epoch);
+}
+
+/* The event has touched this heap alone, as nearly all do. */
+static nm_status settle_alone(const nm_run *run, const nm_heap *heap, nm_error *err)
+{
+    const nm_sample_all *all = nm_replay_room(run);
+    nm_status status = settle_heap(run, heap, err);
+
+    if (status == NM_OK && all->first_changed != NULL)
+        status = close_changed(run, err);
+    return status == NM_OK && run->replay->has_events && has_new_peak(run, heap) ? keep_peaks(run, heap, err) : status;
+}
+
 /* All that the event has touched is as it leaves it: the states are taken over. */
 static nm_status settle(const nm_run *run, nm_error *err)
 {
@@ -293,38 +313,63 @@ static nm_status close_open(const nm_run *run, nm_error *err)
     return status;
 }
 
-static nm_status end(const nm_run *run, nm_error *err)
+/* ---- The pass ------------------------------------------------------------------------------------------------------ */
+
+static nm_status take_done(nm_run *run, const nm_change *change, nm_error *err)
+{
+    const nm_sample_all *all = nm_replay_room(run);
+    const nm_heap *first = run->replay->first_touched;
+
+    (void)change;
+    if (all->first_unsettled == NULL && first->next_touched == NULL &&
+        !((const nm_sample_process *)nm_process_room(run, first->process))->has_ended)
+        return settle_alone(run, first, err);
+    take_touched(run);
+    return settle(run, err);
+}
+
+static nm_status take_begin(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)change;
+    return keep_all_peaks(run, err);
+}
+
+static nm_status take_move(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return move_device(run, change->device, change->hardware, err);
+}
+
+static nm_status take_mark(nm_run *run, const nm_change *change, nm_error *err)
+{
+    return nm_sample_now(run, change->context->process, err);
+}
+
+static nm_status take_failure(nm_run *run, const nm_change *change, nm_error *err)
+{
+    nm_sample_failure(run, change->context);
+    return nm_sample_now(run, change->context->process, err);
+}
+
+static nm_status take_reading(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)err;
+    nm_sample_reading(run, change->context);
+    return NM_OK;
+}
+
+static nm_status take_process_end(nm_run *run, const nm_change *change, nm_error *err)
+{
+    bool goes_on = change->context->event->detail == NM_PROCESS_RUNNING;
+
+    return goes_on ? NM_OK : end_process(run, change->process, err);
+}
+
+static nm_status take_end(nm_run *run, const nm_change *change, nm_error *err)
 {
     nm_status status = close_open(run, err);
 
+    (void)change;
     return status == NM_OK ? nm_sample_end(run, err) : status;
-}
-
-/* ---- The pass ------------------------------------------------------------------------------------------------------ */
-
-static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
-{
-    switch (change->kind) {
-    case NM_CHANGE_DONE:
-        take_touched(run);
-        return settle(run, err);
-    case NM_CHANGE_BEGUN:
-        return keep_all_peaks(run, err);
-    case NM_CHANGE_DEVICE_MOVED:
-        return move_device(run, change->device, change->hardware, err);
-    case NM_CHANGE_FAILED:
-        nm_sample_failure(run, change->context);
-        return nm_sample_now(run, change->context->process, err);
-    case NM_CHANGE_MARKED:
-        return nm_sample_now(run, change->context->process, err);
-    case NM_CHANGE_SAMPLED:
-        nm_sample_reading(run, change->context);
-        return NM_OK;
-    case NM_CHANGE_PROCESS_ENDED:
-        return change->context->event->detail == NM_PROCESS_RUNNING ? NM_OK : end_process(run, change->process, err);
-    default:
-        return end(run, err);
-    }
 }
 
 static void release(nm_run *run)
@@ -350,19 +395,18 @@ const nm_pass nm_samples_pass = {
     .name = "samples",
     .gives = {[NM_ROW_HEAP_SAMPLE] = true, [NM_ROW_DEVICE_SAMPLE] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_BEGUN] = true,
-              [NM_CHANGE_DONE] = true,
-              [NM_CHANGE_DEVICE_MOVED] = true,
-              [NM_CHANGE_MARKED] = true,
-              [NM_CHANGE_FAILED] = true,
-              [NM_CHANGE_SAMPLED] = true,
-              [NM_CHANGE_PROCESS_ENDED] = true,
-              [NM_CHANGE_END] = true},
+    .wants = {[NM_CHANGE_BEGUN] = take_begin,
+              [NM_CHANGE_DONE] = take_done,
+              [NM_CHANGE_DEVICE_MOVED] = take_move,
+              [NM_CHANGE_MARKED] = take_mark,
+              [NM_CHANGE_FAILED] = take_failure,
+              [NM_CHANGE_SAMPLED] = take_reading,
+              [NM_CHANGE_PROCESS_ENDED] = take_process_end,
+              [NM_CHANGE_END] = take_end},
     .room = {[NM_OWNER_REPLAY] = sizeof(nm_sample_all),
              [NM_OWNER_PROCESS] = sizeof(nm_sample_process),
              [NM_OWNER_DEVICE] = sizeof(nm_device_tally),
              [NM_OWNER_HARDWARE] = sizeof(nm_sample_hardware),
              [NM_OWNER_HEAP] = sizeof(nm_sample_heap)},
-    .change = change,
     .release = release,
 };

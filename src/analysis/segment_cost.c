@@ -81,8 +81,7 @@ const nm_pass nm_segment_cost_pass = {
     .name = "segment cost",
     .gives = {[NM_ROW_POOL_EFFORT] = true},
     .needs = needs,
-    .wants = {[NM_CHANGE_SEGMENT_IN] = true, [NM_CHANGE_PEAKED] = true},
+    .wants = {[NM_CHANGE_SEGMENT_IN] = change, [NM_CHANGE_PEAKED] = change},
     .room = {[NM_OWNER_HEAP] = sizeof(heap_room)},
-    .change = change,
     .finish = finish,
 };

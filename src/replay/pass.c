@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which passes run, where their rooms lie and who is told what: decided once, when the replay is made. For each kind of
- * change there is a dense list of the runs that want it, so that nobody else is asked. Who hears it at times has a place there
- * all the time, so that a run may begin or stop to hear a kind while that is told.
+ * change there is a list of the runs that hear it, so that nobody else is asked. Each run that may hear it has a place in the
+ * order, from which the next one is known also while it does not: so a run may begin or stop to hear a kind while that is
+ * told.
  */
 #include "replay/pass.h"
 
@@ -12,18 +13,20 @@
 
 #include "replay/lookup.h"
 
-typedef struct listener {
-    nm_run *run; /* NULL: the end of a list */
-    nm_status (*change)(nm_run *run, const nm_change *change, nm_error *err);
+typedef struct listener { /* a run that wants a kind */
+    nm_told *take;
+    nm_run *run;
+    struct listener *next; /* that hears it */
 } listener;
 
 struct nm_runs {
     nm_replay *replay; /* borrowed: whose they are */
     size_t count;
-    nm_run *items;                   /* owned; each behind those that it needs */
-    listener *told[NM_CHANGE_KINDS]; /* into `lists`: who wants it */
-    listener *lists;                 /* owned */
-    size_t bytes[NM_OWNERS];         /* of the struct and of all rooms behind it */
+    nm_run *items;                        /* owned; each behind those that it needs */
+    listener *first[NM_CHANGE_KINDS];     /* who hears it first, or NULL */
+    listener *places;                     /* owned: of all kinds, in their order */
+    listener *begin[NM_CHANGE_KINDS + 1]; /* of the kind's places, up to those of the next */
+    size_t bytes[NM_OWNERS];              /* of the struct and of all rooms behind it */
 };
 
 static_assert(NM_CHANGE_KINDS <= 64, "a bit for each in nm_replay.wanted");
@@ -114,46 +117,50 @@ static uint64_t bit_of(nm_change_kind kind)
     return UINT64_C(1) << kind;
 }
 
-static bool is_heard_by_any(const nm_runs *runs, nm_change_kind kind)
+/* Who hears the kind is known anew. */
+static void link_listeners(nm_runs *runs, nm_change_kind kind)
 {
-    for (const listener *who = runs->told[kind]; who->run != NULL; who++)
+    listener *next = NULL;
+
+    for (listener *who = runs->begin[kind + 1]; who > runs->begin[kind];) {
+        who--;
+        who->next = next;
         if ((who->run->heard & bit_of(kind)) != 0)
-            return true;
-    return false;
-}
-
-void nm_run_hear(nm_run *run, nm_change_kind kind, bool is_heard)
-{
-    nm_runs *runs = run->replay->runs;
-
-    assert(run->pass->wants[kind] && run->pass->at_times[kind]);
-    if (((run->heard & bit_of(kind)) != 0) == is_heard)
-        return;
-    run->heard = is_heard ? run->heard | bit_of(kind) : run->heard & ~bit_of(kind);
-    if (is_heard_by_any(runs, kind))
+            next = who;
+    }
+    runs->first[kind] = next;
+    if (next != NULL)
         runs->replay->wanted |= bit_of(kind);
     else
         runs->replay->wanted &= ~bit_of(kind);
 }
 
-static void fill_lists(nm_replay *replay, nm_runs *runs)
+void nm_run_hear(nm_run *run, nm_change_kind kind, bool is_heard)
 {
-    listener *next = runs->lists;
+    assert(run->pass->wants[kind] != NULL && run->pass->at_times[kind]);
+    if (((run->heard & bit_of(kind)) != 0) == is_heard)
+        return;
+    run->heard ^= bit_of(kind);
+    link_listeners(run->replay->runs, kind);
+}
+
+static void list_listeners(nm_runs *runs)
+{
+    listener *next = runs->places;
 
     for (nm_change_kind kind = 0; kind < NM_CHANGE_KINDS; kind++) {
-        runs->told[kind] = next;
+        runs->begin[kind] = next;
         for (size_t i = 0; i < runs->count; i++) {
             nm_run *run = &runs->items[i];
 
-            if (!run->pass->wants[kind])
+            if (run->pass->wants[kind] == NULL)
                 continue;
-            *next++ = (listener){run, run->pass->change};
+            *next++ = (listener){.take = run->pass->wants[kind], .run = run};
             if (!run->pass->at_times[kind])
                 run->heard |= bit_of(kind);
         }
-        if (is_heard_by_any(runs, kind))
-            replay->wanted |= bit_of(kind);
-        next++;
+        runs->begin[kind + 1] = next;
+        link_listeners(runs, kind);
     }
 }
 
@@ -171,14 +178,14 @@ nm_status nm_runs_new(nm_replay *replay, const nm_pass *const *table, nm_error *
     while (table != NULL && table[table_count] != NULL)
         table_count++;
     runs->items = nm_replay_allocate((table_count + 1) * sizeof *runs->items, err);
-    runs->lists = nm_replay_allocate((table_count + 1) * NM_CHANGE_KINDS * sizeof *runs->lists, err);
-    if (runs->items == NULL || runs->lists == NULL)
+    runs->places = nm_replay_allocate((table_count + 1) * NM_CHANGE_KINDS * sizeof *runs->places, err);
+    if (runs->items == NULL || runs->places == NULL)
         return NM_ERR_MEMORY;
     for (size_t at = 0; at < table_count; at++)
         if (gives_wanted(table[at], &replay->sink))
             add_run(runs, table[at]);
     lay_out_rooms(runs);
-    fill_lists(replay, runs);
+    list_listeners(runs);
     return make_own_rooms(runs, err);
 }
 
@@ -189,15 +196,11 @@ size_t nm_runs_bytes_of(const nm_replay *replay, nm_owner owner)
 
 nm_status nm_runs_tell(const nm_replay *replay, const nm_change *change, nm_error *err)
 {
-    uint64_t bit = bit_of(change->kind);
+    nm_status status = NM_OK;
 
-    for (const listener *who = replay->runs->told[change->kind]; who->run != NULL; who++) {
-        nm_status status = (who->run->heard & bit) == 0 ? NM_OK : who->change(who->run, change, err);
-
-        if (status != NM_OK)
-            return status;
-    }
-    return NM_OK;
+    for (const listener *who = replay->runs->first[change->kind]; who != NULL && status == NM_OK; who = who->next)
+        status = who->take(who->run, change, err);
+    return status;
 }
 
 nm_status nm_runs_finish(const nm_replay *replay, nm_error *err)
@@ -247,7 +250,7 @@ void nm_runs_free(nm_replay *replay)
         free(run->own);
     }
     free(runs->items);
-    free(runs->lists);
+    free(runs->places);
     free(runs);
     replay->runs = NULL;
 }

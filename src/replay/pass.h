@@ -6,7 +6,7 @@
  * only. The replay knows no pass: whoever makes one brings a table of them (analysis/passes.h). A pass does not run where
  * nobody wants its rows and no pass that runs needs it, and a change that no running pass wants costs the test of one word.
  *
- *     static nm_status change(nm_run *run, const nm_change *change, nm_error *err)
+ *     static nm_status take_peak(nm_run *run, const nm_change *change, nm_error *err)
  *     {
  *         heap_room *room = nm_heap_room(run, change->heap);
  *         ...
@@ -15,9 +15,8 @@
  *     const nm_pass nm_example_pass = {
  *         .name = "example",
  *         .gives = {[NM_ROW_EXAMPLE] = true},
- *         .wants = {[NM_CHANGE_PEAKED] = true},
+ *         .wants = {[NM_CHANGE_PEAKED] = take_peak},
  *         .room = {[NM_OWNER_HEAP] = sizeof(heap_room)},
- *         .change = change,
  *         .finish = finish,
  *     };
  *
@@ -154,16 +153,16 @@ typedef enum nm_owner {
     NM_OWNERS
 } nm_owner;
 
-typedef struct nm_keyframe_out nm_keyframe_out; /* keyframe.h */
+typedef struct nm_keyframe_out nm_keyframe_out;                                 /* keyframe.h */
+typedef nm_status nm_told(nm_run *run, const nm_change *change, nm_error *err); /* what a pass does with a change */
 
 struct nm_pass {
     const char *name;
-    bool gives[NM_ROW_KINDS];       /* rows that it gives; alone, but for anomalies (analysis/anomaly.h) */
-    const nm_pass *const *needs;    /* whose rooms it reads, then NULL; or NULL. They are told first */
-    bool wants[NM_CHANGE_KINDS];    /* what it is told */
-    bool at_times[NM_CHANGE_KINDS]; /* what of it only while it says so: nm_run_hear */
-    size_t room[NM_OWNERS];         /* bytes */
-    nm_status (*change)(nm_run *run, const nm_change *change, nm_error *err);
+    bool gives[NM_ROW_KINDS];        /* rows that it gives; alone, but for anomalies (analysis/anomaly.h) */
+    const nm_pass *const *needs;     /* whose rooms it reads, then NULL; or NULL. They are told first */
+    nm_told *wants[NM_CHANGE_KINDS]; /* what it is told */
+    bool at_times[NM_CHANGE_KINDS];  /* what of it only while it says so: nm_run_hear */
+    size_t room[NM_OWNERS];          /* bytes */
     nm_status (*finish)(nm_run *run, nm_error *err); /* all is told: what is left to give; or NULL */
     void (*release)(nm_run *run);                    /* the replay goes, finished or not; or NULL */
 

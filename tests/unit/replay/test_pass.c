@@ -86,10 +86,10 @@ static void release(nm_run *run)
 }
 
 #define COUNTING                                                                                                       \
-    .wants = {[NM_CHANGE_BORN] = true, [NM_CHANGE_ENDING] = true},                                                     \
+    .wants = {[NM_CHANGE_BORN] = count, [NM_CHANGE_ENDING] = count},                                                   \
     .room =                                                                                                            \
         {[NM_OWNER_REPLAY] = sizeof(counter), [NM_OWNER_HEAP] = sizeof(counter), [NM_OWNER_LIVE] = sizeof(counter)},   \
-    .change = count, .finish = finish, .release = release
+    .finish = finish, .release = release
 
 static const nm_pass base_pass = {.name = "base", .gives = {[NM_ROW_GAP] = true}, COUNTING};
 static const nm_pass alone_pass = {.name = "alone", .gives = {[NM_ROW_USAGE] = true}, COUNTING};
@@ -153,9 +153,8 @@ static nm_status tell_sums(nm_run *run, nm_error *err)
 static const nm_pass saved_pass = {
     .name = "saved",
     .gives = {[NM_ROW_GAP] = true},
-    .wants = {[NM_CHANGE_BORN] = true},
+    .wants = {[NM_CHANGE_BORN] = count_new},
     .room = {[NM_OWNER_REPLAY] = sizeof(counter), [NM_OWNER_HEAP] = sizeof(counter)},
-    .change = count_new,
     .finish = tell_sums,
     .save = save,
     .restore = restore,
@@ -186,11 +185,72 @@ static nm_status tell_more(nm_run *run, const nm_change *change, nm_error *err)
 static const nm_pass more_pass = {
     .name = "more",
     .gives = {[NM_ROW_USAGE] = true},
-    .wants =
-        {[NM_CHANGE_BEGUN] = true, [NM_CHANGE_DONE] = true, [NM_CHANGE_DEVICE_MOVED] = true, [NM_CHANGE_LISTED] = true},
-    .change = tell_more,
+    .wants = {[NM_CHANGE_BEGUN] = tell_more,
+              [NM_CHANGE_DONE] = tell_more,
+              [NM_CHANGE_DEVICE_MOVED] = tell_more,
+              [NM_CHANGE_LISTED] = tell_more},
 };
 static const nm_pass *const more_table[] = {&more_pass, NULL};
+
+/* ---- Passes that hear at times ------------------------------------------------------------------------------------- */
+
+static nm_run *last_run; /* of the pass that comes last; it hears births when the first has heard one in heap 2 */
+
+static nm_status catch_run(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)change;
+    (void)err;
+    last_run = run;
+    return NM_OK;
+}
+
+static nm_status wake_last(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)err;
+    note(run->pass->name, "born");
+    if (change->live->heap->id == 2)
+        nm_run_hear(last_run, NM_CHANGE_BORN, true);
+    return NM_OK;
+}
+
+static nm_status hear_ends(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)change;
+    (void)err;
+    note(run->pass->name, "born");
+    nm_run_hear(run, NM_CHANGE_ENDING, true);
+    return NM_OK;
+}
+
+static nm_status hear_once(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)err;
+    note(run->pass->name, change->kind == NM_CHANGE_BORN ? "born" : "ending");
+    nm_run_hear(run, change->kind, false);
+    return NM_OK;
+}
+
+static nm_status hear_all(nm_run *run, const nm_change *change, nm_error *err)
+{
+    (void)change;
+    (void)err;
+    note(run->pass->name, "ending");
+    return NM_OK;
+}
+
+static const nm_pass first_pass = {.name = "first",
+                                   .gives = {[NM_ROW_GAP] = true},
+                                   .wants = {[NM_CHANGE_BORN] = wake_last, [NM_CHANGE_ENDING] = hear_all}};
+static const nm_pass middle_pass = {.name = "middle",
+                                    .gives = {[NM_ROW_GAP] = true},
+                                    .wants = {[NM_CHANGE_BORN] = hear_ends, [NM_CHANGE_ENDING] = hear_once},
+                                    .at_times = {[NM_CHANGE_ENDING] = true}};
+static const nm_pass last_pass = {
+    .name = "last",
+    .gives = {[NM_ROW_GAP] = true},
+    .wants = {[NM_CHANGE_HEAP_DEFINED] = catch_run, [NM_CHANGE_BORN] = hear_once, [NM_CHANGE_ENDING] = hear_all},
+    .at_times = {[NM_CHANGE_BORN] = true}};
+static const nm_pass *const at_times_table[] = {&first_pass, &middle_pass, &last_pass, NULL};
 
 static nm_replay *take_text(const nm_sink *sink, const nm_pass *const *passes, const char *text)
 {
@@ -293,6 +353,22 @@ START_TEST(each_object_has_a_zeroed_room_for_each_pass)
     }
     replay(&sink, table, text);
     ck_assert_uint_eq(given[NM_ROW_ALLOCATION], 40);
+}
+END_TEST
+
+/* Who begins to hear a kind while that is told is told it yet, and who stops keeps nobody from it. */
+START_TEST(a_pass_hears_at_times_from_the_change_on_that_is_being_told)
+{
+    nm_sink sink = {.row = take_row, .wants = {[NM_ROW_GAP] = true}};
+
+    replay(&sink, at_times_table,
+           HEAD "@1 alloc heap=1 address=0x1000 requested=64 thread=1 stack=1\n"
+                "@2 alloc heap=2 address=0x5000 requested=64 thread=1 stack=1\n"
+                "@3 alloc heap=1 address=0x2000 requested=64 thread=1 stack=1\n"
+                "@4 free heap=1 address=0x1000 thread=1\n"
+                "@5 free heap=1 address=0x2000 thread=1\n");
+    ck_assert_str_eq(told, "first:born middle:born first:born middle:born last:born first:born middle:born "
+                           "first:ending middle:ending last:ending first:ending last:ending ");
 }
 END_TEST
 
@@ -426,6 +502,7 @@ TEST_SUITE(test_pass)
     tcase_add_test(test, nobody_runs_where_nobody_wants_rows);
     tcase_add_test(test, a_replay_needs_no_passes);
     tcase_add_test(test, each_object_has_a_zeroed_room_for_each_pass);
+    tcase_add_test(test, a_pass_hears_at_times_from_the_change_on_that_is_being_told);
     tcase_add_test(test, what_a_pass_saves_another_replay_restores);
     tcase_add_test(test, who_does_not_know_the_pass_passes_over_what_it_saved);
     tcase_add_test(test, a_keyframe_wants_the_rows_of_those_who_save);
