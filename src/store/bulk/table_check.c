@@ -44,10 +44,10 @@ typedef struct table_walk {
     uint64_t offset;    /* of the page at hand */
 } table_walk;
 
-#define NO_TYPE 16 /* in place of bytes: a real, or a text */
+#define NO_TYPE (1u << 20) /* in place of bytes: a real, or a text; more than a record has */
 
 /* Of an integer; NULL, 0 and 1 have none. */
-static const uint8_t bytes_of_type[256] = {0, 1, 2, 3, 4, 6, 8, NO_TYPE, 0, 0, [10 ... 255] = NO_TYPE};
+static const uint32_t bytes_of_type[256] = {0, 1, 2, 3, 4, 6, 8, NO_TYPE, 0, 0, [10 ... 255] = NO_TYPE};
 
 static uint32_t get_u16(const uint8_t *at)
 {
@@ -97,7 +97,8 @@ static size_t count_least(const nm_table_form *form)
 static bool is_record(const table_walk *walk, const uint8_t *record, uint64_t record_bytes)
 {
     uint64_t bytes = record_bytes == 0 ? 0 : record[0];
-    size_t kept_count = bytes < 2 ? 0 : (size_t)bytes - 1, wrong_count = 0;
+    size_t kept_count = bytes < 2 ? 0 : (size_t)bytes - 1, null_count = 0; /* of those that may not be */
+    const uint8_t *has_null = walk->form->has_null;
 
     if (kept_count < walk->least_count || kept_count > walk->form->column_count || record_bytes < bytes ||
         record[1] != 0)
@@ -105,10 +106,10 @@ static bool is_record(const table_walk *walk, const uint8_t *record, uint64_t re
     for (size_t column = 0; column < kept_count; column++) {
         uint8_t type = record[1 + column];
 
-        wrong_count += bytes_of_type[type] == NO_TYPE || (type == 0 && !walk->form->has_null[column]);
+        null_count += (type | has_null[column]) == 0;
         bytes += bytes_of_type[type];
     }
-    return wrong_count == 0 && bytes == record_bytes;
+    return null_count == 0 && bytes == record_bytes;
 }
 
 /* The number of `bytes` bytes at `at`, the first of them the most significant; what lies behind it up to 8 is there (READ_BEYOND). */
@@ -130,7 +131,8 @@ static void read_record(const table_walk *walk, const uint8_t *record, int64_t *
     const uint8_t *at = record + record[0];
 
     for (; column < kept_count && column < walk->wanted_count; column++) {
-        uint8_t type = record[1 + column], bytes = bytes_of_type[type];
+        uint8_t type = record[1 + column];
+        uint32_t bytes = bytes_of_type[type];
 
         if (into[column] != NULL)
             *into[column] = bytes > 0 ? get_integer(at, bytes) : type == 0 ? NM_NULL : type - 8;
@@ -254,7 +256,8 @@ static bool is_next_entry(table_walk *walk, const uint8_t *at, const uint8_t *en
     const uint8_t *types = at + 1;
     at += 1 + count;
     for (size_t column = 0; column < count; column++) {
-        uint8_t type = types[column], bytes = bytes_of_type[type];
+        uint8_t type = types[column];
+        uint32_t bytes = bytes_of_type[type];
 
         if (bytes == NO_TYPE || (size_t)(end - at) < bytes ||
             values[column] != (bytes > 0   ? get_integer(at, bytes)
