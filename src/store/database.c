@@ -12,6 +12,7 @@
 
 #include "base/door.h"
 #include "base/spoken.h"
+#include "store/insert_rows.h"
 
 #define INSERT_SQL_BYTES 1024
 
@@ -317,18 +318,28 @@ static void note_bind(nm_insert *insert, int code)
         insert->bind_code = code;
 }
 
+static int bind_null(nm_insert *insert)
+{
+    return insert->rows != NULL ? nm_insert_rows_null(insert->rows, insert->at)
+                                : sqlite3_bind_null(insert->statement, insert->at);
+}
+
 void nm_insert_int(nm_insert *insert, int64_t value)
 {
     insert->at++;
     if (value == NM_NULL)
-        note_bind(insert, sqlite3_bind_null(insert->statement, insert->at));
+        note_bind(insert, bind_null(insert));
+    else if (insert->rows != NULL)
+        note_bind(insert, nm_insert_rows_int(insert->rows, insert->at, value));
     else
         note_bind(insert, sqlite3_bind_int64(insert->statement, insert->at, value));
 }
 
 void nm_insert_real(nm_insert *insert, double value)
 {
-    note_bind(insert, sqlite3_bind_double(insert->statement, ++insert->at, value)); /* SQLite makes NULL of NaN */
+    insert->at++; /* SQLite makes NULL of NaN */
+    note_bind(insert, insert->rows != NULL ? nm_insert_rows_real(insert->rows, insert->at, value)
+                                           : sqlite3_bind_double(insert->statement, insert->at, value));
 }
 
 void nm_insert_text(nm_insert *insert, const char *text)
@@ -340,30 +351,55 @@ void nm_insert_bytes(nm_insert *insert, nm_bytes text)
 {
     insert->at++;
     if (text.data == NULL)
-        note_bind(insert, sqlite3_bind_null(insert->statement, insert->at));
+        note_bind(insert, bind_null(insert));
+    else if (insert->rows != NULL)
+        note_bind(insert, nm_insert_rows_bytes(insert->rows, insert->at, text));
     else
         note_bind(insert, sqlite3_bind_text64(insert->statement, insert->at, (const char *)text.data, text.len,
                                               SQLITE_STATIC, SQLITE_UTF8));
 }
 
-nm_status nm_insert_end(nm_insert *insert, nm_error *err)
+/* The row at hand goes to SQLite; from the next one on they are gathered, if they are many. */
+static nm_status insert_single(nm_insert *insert, nm_error *err)
 {
     sqlite3 *db = sqlite3_db_handle(insert->statement);
+    nm_status status = sqlite3_step(insert->statement) == SQLITE_DONE ? NM_OK : nm_db_fail(db, err);
+
+    sqlite3_reset(insert->statement);
+    if (status == NM_OK && insert->table != NULL && ++insert->single_count == NM_INSERT_ROWS_COUNT)
+        status = nm_insert_rows_new(db, insert->table, insert->column_count, &insert->rows, err);
+    return status;
+}
+
+nm_status nm_insert_end(nm_insert *insert, nm_error *err)
+{
     nm_status status = NM_OK;
 
     if (insert->bind_code != SQLITE_OK || insert->at != insert->column_count)
         status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "row of %d values for %d columns: %s", insert->at,
                          insert->column_count, sqlite3_errstr(insert->bind_code));
-    else if (sqlite3_step(insert->statement) != SQLITE_DONE)
-        status = nm_db_fail(db, err);
-    sqlite3_reset(insert->statement);
+    else if (insert->rows != NULL)
+        status = nm_insert_rows_end(insert->rows, err);
+    else
+        status = insert_single(insert, err);
     insert->at = 0;
     insert->bind_code = SQLITE_OK;
     return status;
 }
 
+void nm_insert_gather(nm_insert *insert, const char *table)
+{
+    insert->table = table;
+}
+
+nm_status nm_insert_flush(nm_insert *insert, nm_error *err)
+{
+    return insert->rows == NULL ? NM_OK : nm_insert_rows_flush(insert->rows, err);
+}
+
 void nm_insert_close(nm_insert *insert)
 {
     sqlite3_finalize(insert->statement);
+    nm_insert_rows_free(insert->rows);
     *insert = (nm_insert){0};
 }

@@ -72,13 +72,18 @@ const char *nm_db_value_text(sqlite3_value *value); /* the same of what a functi
  *     nm_insert_text(&insert, name);
  *     return nm_insert_end(&insert, err);
  *
- * A value that cannot be bound (no memory) fails nm_insert_end, as does a wrong number of values.
+ * A value that cannot be bound (no memory) fails nm_insert_end, as does a wrong number of values. Of a table that may get many rows,
+ * nm_insert_gather has those behind the first hundreds gathered (insert_rows.h): what SQLite says against one comes later, and they
+ * are there after nm_insert_flush.
  */
 typedef struct nm_insert {
     sqlite3_stmt *statement; /* owned; NULL before the first use */
     int column_count;
-    int at;        /* values given so far */
-    int bind_code; /* the first SQLite error of a value */
+    int at;                      /* values given so far */
+    int bind_code;               /* the first SQLite error of a value */
+    const char *table;           /* borrowed, if its rows may be gathered */
+    int single_count;            /* rows of it that were not, */
+    struct nm_insert_rows *rows; /* and those that are; owned; NULL: none yet */
 } nm_insert;
 
 /* Without `is_known` the columns are compared with those of the table. */
@@ -88,6 +93,8 @@ void nm_insert_real(nm_insert *insert, double value);     /* NaN becomes NULL */
 void nm_insert_text(nm_insert *insert, const char *text); /* NULL becomes NULL; borrowed until _end */
 void nm_insert_bytes(nm_insert *insert, nm_bytes text);   /* the same */
 nm_status nm_insert_end(nm_insert *insert, nm_error *err);
+void nm_insert_gather(nm_insert *insert, const char *table); /* the same, which outlives it */
+nm_status nm_insert_flush(nm_insert *insert, nm_error *err); /* also of one that is not open, or gathers none */
 void nm_insert_close(nm_insert *insert);
 
 #endif

@@ -20,8 +20,12 @@ static nm_status open_row(nm_loader *loader, nm_row_kind kind, bool is_plain, nm
 
     if (table->name == NULL)
         return NM_OK;
-    return table->is_large ? nm_bulks_open(loader->bulks, &columns, &loader->bulk_of[kind], err)
-                           : nm_insert_open(loader->db, &columns, !is_plain, &loader->inserts[kind], err);
+    if (table->is_large)
+        return nm_bulks_open(loader->bulks, &columns, &loader->bulk_of[kind], err);
+    nm_status status = nm_insert_open(loader->db, &columns, !is_plain, &loader->inserts[kind], err);
+    if (status == NM_OK && !is_plain)
+        nm_insert_gather(&loader->inserts[kind], table->name);
+    return status;
 }
 
 nm_status nm_loader_open(sqlite3 *db, nm_retention retention, const nm_bulk_options *options, nm_loader *out,
@@ -105,6 +109,8 @@ nm_status nm_loader_finish(nm_loader *loader, const nm_input_row *input, nm_erro
         status = nm_loader_write_names(loader, input, err);
     if (status == NM_OK)
         status = write_left_out(loader, err);
+    for (nm_row_kind kind = 0; status == NM_OK && kind < NM_ROW_KINDS; kind++)
+        status = nm_insert_flush(&loader->inserts[kind], err);
     if (status == NM_OK)
         status = nm_bulks_finish(loader->bulks, err);
     return status;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "store/bulk/column_nulls.sql.h"
+#include "store/bulk/index_rows.h"
 #include "store/bulk/narrow.h"
 #include "store/bulk/row_order.h"
 #include "store/bulk/sql_rows.h"
@@ -28,6 +29,7 @@ struct nm_bulk {
     int64_t values[NM_CELL_COLUMNS_MAX]; /* of the row at hand, as it comes, */
     bool has_row;                        /* if there is one */
     nm_row_order *order;                 /* owned */
+    nm_index_rows *index;                /* owned; beside the order; NULL: it has none */
     nm_sql_rows *rows;                   /* owned; in place of the order, by INSERT */
 };
 
@@ -100,6 +102,8 @@ static nm_status open_way(nm_bulk *bulk, const nm_columns *columns, nm_error *er
     if (bulk->root_page == NM_NULL)
         return nm_sql_rows_open(bulks->db, columns, &bulk->rows, err);
     status = find_nulls(bulk, err);
+    if (status == NM_OK)
+        status = nm_index_rows_new(columns, &bulk->index, err);
     return status == NM_OK ? nm_row_order_new(bulks->options.path, bulks->options.memory_bytes, &bulk->order, err)
                            : status;
 }
@@ -153,6 +157,8 @@ static nm_status keep_row(nm_bulk *bulk, nm_error *err)
             memcpy(values, bulk->values, bulk->column_count * sizeof *values);
         return status;
     }
+    if (status == NM_OK && bulk->index != NULL)
+        status = nm_index_rows_add(bulk->index, values, err);
     return status == NM_OK ? nm_row_order_add(bulk->order, values, count_kept(bulk, values), err) : status;
 }
 
@@ -179,6 +185,11 @@ static nm_status add_cell(void *context, const nm_cell *cell, nm_error *err)
     return nm_table_file_add(context, cell, err);
 }
 
+static bool has_index(const nm_bulk *bulk)
+{
+    return bulk->index != NULL && nm_index_rows_root(bulk->index) != NM_NULL;
+}
+
 static nm_status write_table(nm_bulk *bulk, nm_table_file *file, nm_error *err)
 {
     if (bulk->order == NULL)
@@ -191,7 +202,10 @@ static nm_status write_table(nm_bulk *bulk, nm_table_file *file, nm_error *err)
         status = nm_table_file_end(file, err);
     nm_row_order_free(bulk->order);
     bulk->order = NULL;
-    return status;
+    if (status != NM_OK || !has_index(bulk))
+        return status;
+    const nm_index_entries entries = nm_index_rows_entries(bulk->index);
+    return nm_table_file_index(file, nm_index_rows_root(bulk->index), &entries, err);
 }
 
 static nm_status write_tables(nm_bulks *bulks, nm_error *err)
@@ -207,20 +221,29 @@ static nm_status write_tables(nm_bulks *bulks, nm_error *err)
     return status;
 }
 
+static nm_status check_table(const nm_bulk *bulk, nm_error *err)
+{
+    const nm_table_form form = {.root_page = (uint32_t)bulk->root_page,
+                                .row_count = bulk->row_count,
+                                .column_count = bulk->column_count,
+                                .has_null = bulk->has_null,
+                                .is_else_zero = bulk->is_else_zero};
+    int fd = bulk->bulks->options.fd;
+    nm_status status = nm_table_check(fd, &form, err);
+
+    if (status != NM_OK || !has_index(bulk))
+        return status;
+    const nm_index_entries entries = nm_index_rows_entries(bulk->index);
+    return nm_index_check(fd, nm_index_rows_root(bulk->index), &entries, err);
+}
+
 static nm_status check_tables(const nm_bulks *bulks, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    for (const nm_bulk *bulk = bulks->first; bulk != NULL && status == NM_OK; bulk = bulk->next) {
-        nm_table_form form = {.root_page = (uint32_t)bulk->root_page,
-                              .row_count = bulk->row_count,
-                              .column_count = bulk->column_count,
-                              .has_null = bulk->has_null,
-                              .is_else_zero = bulk->is_else_zero};
-
+    for (const nm_bulk *bulk = bulks->first; bulk != NULL && status == NM_OK; bulk = bulk->next)
         if (bulk->root_page != NM_NULL)
-            status = nm_table_check(bulks->options.fd, &form, err);
-    }
+            status = check_table(bulk, err);
     return status;
 }
 
@@ -234,6 +257,8 @@ static nm_status flush_rows(nm_bulks *bulks, nm_error *err)
             status = nm_sql_rows_flush(bulk->rows, err);
         if (status == NM_OK && bulk->narrow != NULL)
             status = nm_narrow_finish(bulk->narrow, err);
+        if (status == NM_OK && bulk->index != NULL)
+            status = nm_index_rows_make(bulk->index, bulks->db, err);
     }
     return status;
 }
@@ -265,6 +290,7 @@ void nm_bulks_free(nm_bulks *bulks)
         nm_bulk *next = bulk->next;
 
         nm_row_order_free(bulk->order);
+        nm_index_rows_free(bulk->index);
         nm_sql_rows_close(bulk->rows);
         nm_narrow_free(bulk->narrow);
         free(bulk);

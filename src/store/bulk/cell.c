@@ -5,6 +5,7 @@
  */
 #include "store/bulk/cell.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <string.h>
 
@@ -91,4 +92,16 @@ nm_cell nm_cell_read(const uint8_t *data)
 
     head_bytes += get_varint(data + head_bytes, &row_id);
     return (nm_cell){(int64_t)row_id, data, head_bytes + (size_t)record_bytes};
+}
+
+nm_cell nm_cell_write_entry(uint8_t *room, const int64_t *values, size_t column_count)
+{
+    uint8_t *types = room + 1, *at = types + 1 + column_count;
+
+    assert(column_count <= NM_CELL_ENTRY_COLUMNS_MAX);
+    types[0] = (uint8_t)(1 + column_count);
+    for (size_t column = 0; column < column_count; column++)
+        types[1 + column] = put_value(values[column], &at);
+    room[0] = (uint8_t)(at - types);
+    return (nm_cell){0, room, (size_t)(at - room)};
 }

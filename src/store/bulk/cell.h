@@ -31,4 +31,19 @@ nm_cell nm_cell_read(const uint8_t *data);
 /* A varint of SQLite's: the most significant bits first, at most 9 bytes. Returns how many. */
 size_t nm_cell_put_varint(uint8_t *out, uint64_t value);
 
+#define NM_CELL_ENTRY_COLUMNS_MAX 14 /* so that its length is one byte */
+#define NM_CELL_ENTRY_BYTES_MAX   (2 + 9 * NM_CELL_ENTRY_COLUMNS_MAX)
+#define NM_CELL_ENTRY_ROOM        (NM_CELL_ENTRY_BYTES_MAX + 8)
+
+/*
+ * An entry of an index, as a leaf of its tree holds it, into `room` of NM_CELL_ENTRY_ROOM bytes: a byte that says how many follow, and
+ * the record of the values, of which the last is the row id. Of the cell, row_id says nothing.
+ */
+nm_cell nm_cell_write_entry(uint8_t *room, const int64_t *values, size_t column_count);
+
+typedef struct nm_index_entries { /* in the order of the index */
+    const int64_t *values;        /* borrowed; column_count of each, NM_NULL for NULL, the last the row id */
+    size_t count, column_count;
+} nm_index_entries;
+
 #endif

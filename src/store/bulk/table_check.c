@@ -18,28 +18,36 @@
 #define DEPTH_MAX   20 /* SQLite's own */
 #define READ_BEYOND 8  /* bytes behind the pages */
 
-enum { PAGE_INTERIOR = 5, PAGE_LEAF = 13, LEAF_HEAD_BYTES = 8, INTERIOR_HEAD_BYTES = 12 };
+enum {
+    PAGE_INDEX_INTERIOR = 2,
+    PAGE_INTERIOR = 5,
+    PAGE_INDEX_LEAF = 10,
+    PAGE_LEAF = 13,
+    LEAF_HEAD_BYTES = 8,
+    INTERIOR_HEAD_BYTES = 12,
+};
 
 typedef struct table_walk {
-    int fd;                      /* of the file, where it has no `connected` */
-    sqlite3_file *connected;     /* borrowed */
-    const nm_table_form *form;   /* borrowed */
-    const nm_table_rows *wanted; /* borrowed; NULL: it is only checked */
+    int fd;                          /* of the file, where it has no `connected` */
+    sqlite3_file *connected;         /* borrowed */
+    const nm_table_form *form;       /* borrowed */
+    const nm_table_rows *wanted;     /* borrowed; NULL: it is only checked */
+    const nm_index_entries *entries; /* borrowed, in place of the form; NULL: it is a table */
     uint32_t page_bytes, page_count;
     size_t least_count;  /* of columns in a row */
     size_t wanted_count; /* columns up to the last one that is wanted */
     uint8_t *pages;      /* owned; DEPTH_MAX of them */
     int64_t last_row_id;
     bool has_last;
-    bool is_wrong; /* the form is another, and nobody else has failed */
-    uint64_t row_count;
-    uint64_t offset; /* of the page at hand */
+    bool is_wrong;      /* the form is another, and nobody else has failed */
+    uint64_t row_count; /* so far, or entries */
+    uint64_t offset;    /* of the page at hand */
 } table_walk;
 
-#define NO_TYPE 16 /* in place of bytes: a real, or a text */
+#define NO_TYPE (1u << 20) /* in place of bytes: a real, or a text; more than a record has */
 
 /* Of an integer; NULL, 0 and 1 have none. */
-static const uint8_t bytes_of_type[256] = {0, 1, 2, 3, 4, 6, 8, NO_TYPE, 0, 0, [10 ... 255] = NO_TYPE};
+static const uint32_t bytes_of_type[256] = {0, 1, 2, 3, 4, 6, 8, NO_TYPE, 0, 0, [10 ... 255] = NO_TYPE};
 
 static uint32_t get_u16(const uint8_t *at)
 {
@@ -89,7 +97,8 @@ static size_t count_least(const nm_table_form *form)
 static bool is_record(const table_walk *walk, const uint8_t *record, uint64_t record_bytes)
 {
     uint64_t bytes = record_bytes == 0 ? 0 : record[0];
-    size_t kept_count = bytes < 2 ? 0 : (size_t)bytes - 1, wrong_count = 0;
+    size_t kept_count = bytes < 2 ? 0 : (size_t)bytes - 1, null_count = 0; /* of those that may not be */
+    const uint8_t *has_null = walk->form->has_null;
 
     if (kept_count < walk->least_count || kept_count > walk->form->column_count || record_bytes < bytes ||
         record[1] != 0)
@@ -97,10 +106,10 @@ static bool is_record(const table_walk *walk, const uint8_t *record, uint64_t re
     for (size_t column = 0; column < kept_count; column++) {
         uint8_t type = record[1 + column];
 
-        wrong_count += bytes_of_type[type] == NO_TYPE || (type == 0 && !walk->form->has_null[column]);
+        null_count += (type | has_null[column]) == 0;
         bytes += bytes_of_type[type];
     }
-    return wrong_count == 0 && bytes == record_bytes;
+    return null_count == 0 && bytes == record_bytes;
 }
 
 /* The number of `bytes` bytes at `at`, the first of them the most significant; what lies behind it up to 8 is there (READ_BEYOND). */
@@ -122,7 +131,8 @@ static void read_record(const table_walk *walk, const uint8_t *record, int64_t *
     const uint8_t *at = record + record[0];
 
     for (; column < kept_count && column < walk->wanted_count; column++) {
-        uint8_t type = record[1 + column], bytes = bytes_of_type[type];
+        uint8_t type = record[1 + column];
+        uint32_t bytes = bytes_of_type[type];
 
         if (into[column] != NULL)
             *into[column] = bytes > 0 ? get_integer(at, bytes) : type == 0 ? NM_NULL : type - 8;
@@ -230,6 +240,63 @@ static nm_status check_interior(table_walk *walk, const uint8_t *page, int depth
     return status == NM_OK ? check_child(walk, get_u32(page + 8), depth, NULL, err) : status;
 }
 
+/* ---- An index ------------------------------------------------------------------------------------------------------ */
+
+/* The entry that comes next, which its record says whole. `end` is that of the cell. */
+static bool is_next_entry(table_walk *walk, const uint8_t *at, const uint8_t *end)
+{
+    const nm_index_entries *entries = walk->entries;
+    size_t count = entries->column_count;
+    uint64_t record_bytes = 0, index = walk->row_count++;
+
+    if (index >= entries->count || !get_varint(&at, end, &record_bytes) || (uint64_t)(end - at) != record_bytes ||
+        record_bytes < 1 + count || at[0] != 1 + count)
+        return false;
+    const int64_t *values = entries->values + index * count;
+    const uint8_t *types = at + 1;
+    at += 1 + count;
+    for (size_t column = 0; column < count; column++) {
+        uint8_t type = types[column];
+        uint32_t bytes = bytes_of_type[type];
+
+        if (bytes == NO_TYPE || (size_t)(end - at) < bytes ||
+            values[column] != (bytes > 0   ? get_integer(at, bytes)
+                               : type == 0 ? NM_NULL
+                                           : type - 8))
+            return false;
+        at += bytes;
+    }
+    return at == end;
+}
+
+/* Cells lie as in a table; what is below one comes before it. */
+static nm_status check_index_page(table_walk *walk, const uint8_t *page, int depth, nm_error *err)
+{
+    bool is_leaf = page[0] == PAGE_INDEX_LEAF;
+    uint32_t count = get_u16(page + 3), end = walk->page_bytes, child_bytes = is_leaf ? 0 : 4;
+    uint32_t head_bytes = is_leaf ? LEAF_HEAD_BYTES : INTERIOR_HEAD_BYTES;
+    nm_status status = NM_OK;
+
+    if (head_bytes + 2 * count > walk->page_bytes || (count == 0 && (depth > 0 || !is_leaf)))
+        return wrong(walk, "a page of too many entries, or none", err);
+    for (uint32_t i = 0; i < count && status == NM_OK; i++) {
+        uint32_t begin = get_u16(page + head_bytes + 2 * i);
+
+        if (begin < head_bytes + 2 * count || begin + child_bytes >= end)
+            return wrong(walk, "an entry that is none", err);
+        if (!is_leaf)
+            status = check_child(walk, get_u32(page + begin), depth, NULL, err);
+        if (status == NM_OK && !is_next_entry(walk, page + begin + child_bytes, page + end))
+            status = wrong(walk, "another entry than was written", err);
+        end = begin;
+    }
+    if (status == NM_OK)
+        status = check_head(walk, page, end, err);
+    return status == NM_OK && !is_leaf ? check_child(walk, get_u32(page + 8), depth, NULL, err) : status;
+}
+
+/* ---- Pages ------------------------------------------------------------------------------------------------------- */
+
 /* A file that a connection has open is read by that: to close another descriptor of it would take its locks away. */
 static nm_status read_at(table_walk *walk, void *out, size_t bytes, uint64_t offset, nm_error *err)
 {
@@ -251,6 +318,10 @@ static nm_status check_page(table_walk *walk, uint32_t number, int depth, nm_err
     if (status != NM_OK)
         return status;
     nm_read_limit_note();
+    if (walk->entries != NULL)
+        return page[0] == PAGE_INDEX_LEAF || page[0] == PAGE_INDEX_INTERIOR
+                   ? check_index_page(walk, page, depth, err)
+                   : wrong(walk, "a page of another kind", err);
     if (page[0] == PAGE_LEAF)
         return check_leaf(walk, page, depth, err);
     return page[0] == PAGE_INTERIOR ? check_interior(walk, page, depth, err)
@@ -272,22 +343,27 @@ static nm_status read_header(table_walk *walk, nm_error *err)
                : NM_OK;
 }
 
-static nm_status walk_table(table_walk *walk, nm_error *err)
+static nm_status walk_tree(table_walk *walk, uint32_t root_page, nm_error *err)
 {
     nm_status status = read_header(walk, err);
 
     if (status != NM_OK)
         return status;
+    walk->pages = malloc((size_t)DEPTH_MAX * walk->page_bytes + READ_BEYOND);
+    if (walk->pages == NULL)
+        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
+    status = check_page(walk, root_page, 0, err);
+    free(walk->pages);
+    return status;
+}
+
+static nm_status walk_table(table_walk *walk, nm_error *err)
+{
     walk->least_count = count_least(walk->form);
     walk->wanted_count = walk->wanted == NULL ? 0 : walk->form->column_count;
     while (walk->wanted_count > 1 && walk->wanted->into[walk->wanted_count - 1] == NULL)
         walk->wanted_count--;
-    walk->pages = malloc((size_t)DEPTH_MAX * walk->page_bytes + READ_BEYOND);
-    if (walk->pages == NULL)
-        return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
-    status = check_page(walk, walk->form->root_page, 0, err);
-    free(walk->pages);
-    return status;
+    return walk_tree(walk, walk->form->root_page, err);
 }
 
 nm_status nm_table_check(int fd, const nm_table_form *form, nm_error *err)
@@ -298,6 +374,18 @@ nm_status nm_table_check(int fd, const nm_table_form *form, nm_error *err)
     if (status == NM_OK && walk.row_count != form->row_count)
         return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET,
                        "the new database is damaged: a table of %" PRIu64 " rows has %" PRIu64, form->row_count,
+                       walk.row_count);
+    return status;
+}
+
+nm_status nm_index_check(int fd, int64_t root_page, const nm_index_entries *entries, nm_error *err)
+{
+    table_walk walk = {.fd = fd, .entries = entries};
+    nm_status status = walk_tree(&walk, (uint32_t)root_page, err);
+
+    if (status == NM_OK && walk.row_count != entries->count)
+        return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET,
+                       "the new database is damaged: an index of %zu entries has %" PRIu64, entries->count,
                        walk.row_count);
     return status;
 }

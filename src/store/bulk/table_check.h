@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "store/bulk/cell.h"
 
 typedef struct nm_table_form {
     uint32_t root_page;
@@ -29,6 +30,9 @@ typedef struct nm_table_form {
  * rows. err->offset is the page's place in the file.
  */
 nm_status nm_table_check(int fd, const nm_table_form *form, nm_error *err);
+
+/* The same of an index: each entry is read, and is the one given in its place. */
+nm_status nm_index_check(int fd, int64_t root_page, const nm_index_entries *entries, nm_error *err);
 
 typedef struct nm_table_rows {
     int64_t first_id, last_id; /* of rows */

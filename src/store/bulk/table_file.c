@@ -20,12 +20,15 @@
 #define WRITE_BYTES     (1u << 20)
 
 enum {
+    PAGE_INDEX_INTERIOR = 2,
     PAGE_INTERIOR = 5,
+    PAGE_INDEX_LEAF = 10,
     PAGE_LEAF = 13,
     LEAF_HEAD_BYTES = 8,
     INTERIOR_HEAD_BYTES = 12,
     POINTER_BYTES = 2,
     CHILD_BYTES_MAX = 4 + 9 + POINTER_BYTES,
+    INDEX_CHILD_BYTES_MAX = 4 + NM_CELL_ENTRY_BYTES_MAX + POINTER_BYTES,
 };
 
 /* Places in the header of the file. */
@@ -40,7 +43,7 @@ enum {
 
 typedef struct tree_child {
     uint32_t page;
-    int64_t last_row_id;
+    int64_t last_row_id; /* of an index: which entry stands behind the page, above it */
 } tree_child;
 
 typedef struct tree_level {
@@ -52,10 +55,11 @@ struct nm_table_file {
     int fd; /* borrowed */
     uint8_t header[HEADER_BYTES];
     uint32_t page_bytes;
-    uint32_t next_page;  /* the number of the page to write next */
-    uint32_t root_page;  /* of the table at hand */
-    uint8_t *written;    /* owned; pages that wait to be written, the first of them: */
-    uint32_t first_page; /* the last one is being filled */
+    uint32_t next_page;              /* the number of the page to write next */
+    uint32_t root_page;              /* of the table at hand */
+    const nm_index_entries *entries; /* borrowed, of the index at hand; NULL: it is a table */
+    uint8_t *written;                /* owned; pages that wait to be written, the first of them: */
+    uint32_t first_page;             /* the last one is being filled */
     size_t written_bytes;
     uint8_t *page;      /* owned; the leaf at hand */
     uint32_t top;       /* of it: where its cells begin */
@@ -187,59 +191,102 @@ static void begin_page(nm_table_file *file)
 
 static void end_leaf(nm_table_file *file)
 {
-    file->page[0] = PAGE_LEAF;
+    file->page[0] = file->entries == NULL ? PAGE_LEAF : PAGE_INDEX_LEAF;
     put_u16(file->page + 3, file->row_count);
     put_u16(file->page + 5, file->top); /* 65,536 is said as 0 */
 }
 
-nm_status nm_table_file_begin(nm_table_file *file, int64_t root_page, nm_error *err)
+/* Its root is there, and has nothing. */
+static nm_status begin_tree(nm_table_file *file, int64_t root_page, const nm_index_entries *entries, nm_error *err)
 {
-    uint8_t head[LEAF_HEAD_BYTES];
+    uint8_t head[LEAF_HEAD_BYTES], kind = entries == NULL ? PAGE_LEAF : PAGE_INDEX_LEAF;
     nm_status status = NM_OK;
 
     if (root_page < 2 || root_page >= file->next_page)
         return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "page %" PRId64 " is no root of a table", root_page);
     file->root_page = (uint32_t)root_page;
+    file->entries = entries;
     status = nm_io_read_at(file->fd, head, sizeof head, (uint64_t)(root_page - 1) * file->page_bytes, err);
-    if (status == NM_OK && (head[0] != PAGE_LEAF || head[3] != 0 || head[4] != 0))
+    if (status == NM_OK && (head[0] != kind || head[3] != 0 || head[4] != 0))
         status = nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "the table at page %" PRId64 " is not empty", root_page);
     file->children.count = 0;
     begin_page(file);
     return status;
 }
 
-nm_status nm_table_file_add(nm_table_file *file, const nm_cell *cell, nm_error *err)
+nm_status nm_table_file_begin(nm_table_file *file, int64_t root_page, nm_error *err)
 {
-    uint32_t pointers_end = LEAF_HEAD_BYTES + POINTER_BYTES * (file->row_count + 1);
+    return begin_tree(file, root_page, NULL, err);
+}
 
-    if (pointers_end + cell->len > file->top) {
-        uint32_t page = 0;
+/* The leaf at hand is whole, and another begins. */
+static nm_status next_leaf(nm_table_file *file, int64_t last_row_id, nm_error *err)
+{
+    uint32_t page = 0;
 
-        end_leaf(file);
-        nm_status status = append_page(file, &page, err);
-        if (status == NM_OK)
-            status = add_child(&file->children, page, file->last_row_id, err);
-        if (status != NM_OK)
-            return status;
-        begin_page(file);
-    }
+    end_leaf(file);
+    nm_status status = append_page(file, &page, err);
+    if (status == NM_OK)
+        status = add_child(&file->children, page, last_row_id, err);
+    begin_page(file);
+    return status;
+}
+
+static bool has_room(const nm_table_file *file, const nm_cell *cell)
+{
+    return LEAF_HEAD_BYTES + POINTER_BYTES * (file->row_count + 1) + cell->len <= file->top;
+}
+
+static void put_cell(nm_table_file *file, const nm_cell *cell)
+{
     file->top -= (uint32_t)cell->len;
     memcpy(file->page + file->top, cell->data, cell->len);
     put_u16(file->page + LEAF_HEAD_BYTES + POINTER_BYTES * file->row_count++, file->top);
+}
+
+/* The cell that was put last, of `len` bytes, is not in the page. */
+static void take_back(nm_table_file *file, size_t len)
+{
+    memset(file->page + file->top, 0, len);
+    file->top += (uint32_t)len;
+    put_u16(file->page + LEAF_HEAD_BYTES + POINTER_BYTES * --file->row_count, 0);
+}
+
+nm_status nm_table_file_add(nm_table_file *file, const nm_cell *cell, nm_error *err)
+{
+    nm_status status = has_room(file, cell) ? NM_OK : next_leaf(file, file->last_row_id, err);
+
+    if (status != NM_OK)
+        return status;
+    put_cell(file, cell);
     file->last_row_id = cell->row_id;
     return NM_OK;
 }
 
 /* ---- The levels above -------------------------------------------------------------------------------------------- */
 
+static nm_cell entry_at(const nm_table_file *file, size_t index, uint8_t room[NM_CELL_ENTRY_ROOM])
+{
+    const nm_index_entries *entries = file->entries;
+
+    return nm_cell_write_entry(room, entries->values + index * entries->column_count, entries->column_count);
+}
+
+/* What tells a child from the next; into `out` of NM_CELL_ENTRY_ROOM bytes. */
+static size_t put_key(const nm_table_file *file, uint8_t *out, int64_t last_row_id)
+{
+    return file->entries == NULL ? nm_cell_put_varint(out, (uint64_t)last_row_id)
+                                 : entry_at(file, (size_t)last_row_id, out).len;
+}
+
 /* A page of these children: the last stands in its head, the others as cells. */
 static void fill_interior(nm_table_file *file, const tree_child *children, size_t count)
 {
     begin_page(file);
-    file->page[0] = PAGE_INTERIOR;
+    file->page[0] = file->entries == NULL ? PAGE_INTERIOR : PAGE_INDEX_INTERIOR;
     for (size_t i = 0; i + 1 < count; i++) {
-        uint8_t cell[CHILD_BYTES_MAX];
-        size_t len = 4 + nm_cell_put_varint(cell + 4, (uint64_t)children[i].last_row_id);
+        uint8_t cell[4 + NM_CELL_ENTRY_ROOM];
+        size_t len = 4 + put_key(file, cell + 4, children[i].last_row_id);
 
         put_u32(cell, children[i].page);
         file->top -= (uint32_t)len;
@@ -274,7 +321,8 @@ static nm_status write_level(nm_table_file *file, size_t page_count, nm_error *e
 
 nm_status nm_table_file_end(nm_table_file *file, nm_error *err)
 {
-    size_t most = (file->page_bytes - INTERIOR_HEAD_BYTES) / CHILD_BYTES_MAX; /* children of a page */
+    size_t child_bytes = file->entries == NULL ? CHILD_BYTES_MAX : INDEX_CHILD_BYTES_MAX;
+    size_t most = (file->page_bytes - INTERIOR_HEAD_BYTES) / child_bytes; /* children of a page */
     uint32_t page = 0;
 
     end_leaf(file);
@@ -289,6 +337,26 @@ nm_status nm_table_file_end(nm_table_file *file, nm_error *err)
         return status;
     fill_interior(file, file->children.items, file->children.count);
     return write_root(file, err);
+}
+
+/* The last entry of a leaf that is full goes above it: so the next leaf has one, too. */
+nm_status nm_table_file_index(nm_table_file *file, int64_t root_page, const nm_index_entries *entries, nm_error *err)
+{
+    nm_status status = begin_tree(file, root_page, entries, err);
+    size_t last_bytes = 0;
+
+    for (size_t i = 0; i < entries->count && status == NM_OK; i++) {
+        uint8_t room[NM_CELL_ENTRY_ROOM];
+        nm_cell cell = entry_at(file, i, room);
+
+        if (!has_room(file, &cell)) {
+            take_back(file, last_bytes);
+            status = next_leaf(file, (int64_t)i - 1, err);
+        }
+        put_cell(file, &cell);
+        last_bytes = cell.len;
+    }
+    return status == NM_OK ? nm_table_file_end(file, err) : status;
 }
 
 nm_status nm_table_file_finish(nm_table_file *file, nm_error *err)

@@ -33,11 +33,6 @@ GROUP BY step.process_id;
 -- Verdicts read it in this order.
 CREATE INDEX site_step_heap ON z_site_step (heap_id, site_frame_id, generation);
 
--- What is outstanding (the baseline has no generation): whoever lists it does not read the large table.
-CREATE INDEX allocation_outstanding
-    ON z_allocation (heap_id, stack_id, generation, alloc_seq, size_bytes, end_kind)
-    WHERE is_segment = 0 AND generation IS NOT NULL;
-
 -- When the process of each heap ended, or where that was not seen, the last event of its memory.
 CREATE TEMP TABLE heap_end AS
 SELECT

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "store/bulk/allocation_outstanding.sql.h"
 #include "store/database.h"
 #include "store/verdicts/outstanding.h"
 #include "store/verdicts/rising.h"
@@ -24,6 +25,12 @@ typedef struct stored_pass {
     bool is_of_merged; /* it runs there, too */
 } stored_pass;
 
+static nm_status make_index(sqlite3 *db, const nm_verdict_settings *settings, nm_error *err)
+{
+    (void)settings;
+    return nm_allocation_outstanding_run(db, err);
+}
+
 static const stored_pass passes[] = {
     {"z_heap_sum: costs", .sql = "costs.sql"},
     {"z_pool_miss, z_pool_miss_sum: what was cold", .sql = "misses.sql"},
@@ -36,6 +43,7 @@ static const stored_pass passes[] = {
     {"z_out_of_memory_chain: the pool that asked", .sql = "out_of_memory_pools.sql"},
     {"all that says what pools reserved", .sql = "reserved.sql"},
     {"z_step_trend", .run = nm_trend_write},
+    {"index allocation_outstanding, unless it came with the rows", .run = make_index, .is_of_merged = true},
     {"z_hardware_sample, z_growth_step", .sql = "outstanding.sql", .is_of_merged = true},
     {"z_outstanding_sum, z_outstanding_birth, z_heap_sum", .run = nm_outstanding_write, .is_of_merged = true},
     {"z_site_verdict: what grows from step to step", .run = nm_verdict_write, .is_of_merged = true},
