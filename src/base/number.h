@@ -13,7 +13,9 @@
 
 static inline uint64_t nm_add_saturated(uint64_t a, uint64_t b)
 {
-    return b > NM_SUM_MAX || a > NM_SUM_MAX - b ? NM_SUM_MAX : a + b;
+    uint64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) || sum > NM_SUM_MAX ? NM_SUM_MAX : sum;
 }
 
 static inline uint64_t nm_subtract_saturated(uint64_t a, uint64_t b)
