@@ -509,19 +509,34 @@ static inline uint64_t plane_value(const uint8_t *at, size_t count, unsigned wid
     return value;
 }
 
-/* No distance leads before the first value, and for each 0 there is a new value. */
+/* Does no distance lead before the first value? *new_count: those that are none. */
+static inline bool check_distances(const nm_column_reader *reader, unsigned width, size_t *new_count)
+{
+    const uint8_t *planes = reader->planes;
+    size_t count = reader->count;
+
+    *new_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t distance = plane_value(planes + i, count, width);
+
+        if (distance > i)
+            return false;
+        *new_count += distance == 0;
+    }
+    return true;
+}
+
+/* For each distance of 0 there is a new value. */
 static bool check_back(const nm_column_reader *reader)
 {
     nm_cursor more = reader->more;
+    size_t new_count;
 
-    for (size_t i = 0; i < reader->count; i++) {
-        uint64_t distance = plane_value(reader->planes + i, reader->count, reader->width);
-
-        if (distance > i || distance > NM_BACK_DISTANCE_MAX)
-            return false;
-        if (distance == 0)
-            nm_read_varint(&more);
-    }
+    static_assert(NM_BACK_DISTANCE_MAX == UINT16_MAX, "two planes hold no more");
+    if (!(reader->width == 1 ? check_distances(reader, 1, &new_count) : check_distances(reader, 2, &new_count)))
+        return false;
+    for (size_t i = 0; i < new_count && !more.is_bad; i++)
+        nm_read_varint(&more);
     return !more.is_bad && nm_cursor_left(&more) == 0;
 }
 
@@ -644,6 +659,12 @@ static void read_planes(const nm_column_reader *reader, size_t count, uint64_t *
     case 2:
         read_planes_of(reader, 2, count, values);
         break;
+    case 3:
+        read_planes_of(reader, 3, count, values);
+        break;
+    case 4:
+        read_planes_of(reader, 4, count, values);
+        break;
     default:
         read_planes_of(reader, reader->width, count, values);
         break;
@@ -679,6 +700,9 @@ static void read_deltas(nm_column_reader *reader, const uint8_t *kinds, size_t c
         break;
     case 3:
         read_deltas_of(reader, 3, kinds, count, values);
+        break;
+    case 4:
+        read_deltas_of(reader, 4, kinds, count, values);
         break;
     default:
         read_deltas_of(reader, reader->width, kinds, count, values);
