@@ -20,11 +20,16 @@
 #define PENDING_SINCE   3   /* minor version that has the part */
 #define BATCH           128 /* events whose values are read at a time: they stay in the first cache */
 
+typedef struct varying_field {
+    uint16_t offset; /* in an event */
+    uint8_t field;
+} varying_field;
+
 typedef struct kind_entry {
     uint64_t kind;
     uint64_t fields; /* mask; bits past NM_FIELD_COUNT are fields of a newer version */
     bool is_known;
-    uint8_t varying[NM_FIELD_COUNT]; /* those of the fields, of this version, that differ from event to event */
+    varying_field varying[NM_FIELD_COUNT]; /* those of the fields, of this version, that differ from event to event */
     unsigned varying_count;
     nm_event event; /* with the others: what each event of the kind begins as */
 } kind_entry;
@@ -284,7 +289,7 @@ static void prepare_events(nm_block_reader *reader)
                 *nm_event_field(&entry->event, field) = value;
                 continue;
             }
-            entry->varying[entry->varying_count++] = (uint8_t)field;
+            entry->varying[entry->varying_count++] = (varying_field){nm_event_field_offsets[field], (uint8_t)field};
             reader->kinds_with[field] |= UINT64_C(1) << k;
             reader->varying |= UINT64_C(1) << field;
         }
@@ -447,8 +452,8 @@ static bool next_event(nm_block_reader *reader, nm_event *out)
         entry = &reader->kinds[batch->kind_places[batch->at++]];
         *out = entry->event;
         out->seq = reader->next_seq++;
-        for (unsigned i = 0; i < entry->varying_count; i++)
-            *nm_event_field(out, entry->varying[i]) = *batch->next[entry->varying[i]]++;
+        for (const varying_field *at = entry->varying, *end = at + entry->varying_count; at < end; at++)
+            *(uint64_t *)(void *)((char *)out + at->offset) = *batch->next[at->field]++;
     } while (!entry->is_known);
     return true;
 }
