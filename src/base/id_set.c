@@ -9,15 +9,14 @@
 
 #include "base/buffer.h"
 
-nm_status nm_id_set_add(nm_id_set *set, uint64_t id, nm_error *err)
+nm_status nm_id_set_add_far(nm_id_set *set, uint64_t id, nm_error *err)
 {
     size_t word = (size_t)(id / 64);
-    nm_status status = NM_OK;
+    nm_status status;
 
     if (id > NM_ID_SET_ID_MAX)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "identifier %llu is over the limit", (unsigned long long)id);
-    if (word >= set->capacity)
-        status = nm_array_grow(&set->words, &set->capacity, word + 1, sizeof *set->words, err);
+    status = nm_array_grow(&set->words, &set->capacity, word + 1, sizeof *set->words, err);
     if (status == NM_OK)
         set->words[word] |= 1ull << (id % 64);
     return status;

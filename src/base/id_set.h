@@ -19,7 +19,14 @@ typedef struct nm_id_set {
 } nm_id_set;
 
 /* NM_ERR_LIMIT above NM_ID_SET_ID_MAX. */
-nm_status nm_id_set_add(nm_id_set *set, uint64_t id, nm_error *err);
+nm_status nm_id_set_add_far(nm_id_set *set, uint64_t id, nm_error *err); /* for nm_id_set_add: where no word is yet */
+static inline nm_status nm_id_set_add(nm_id_set *set, uint64_t id, nm_error *err)
+{
+    if (id > NM_ID_SET_ID_MAX || id / 64 >= set->capacity)
+        return nm_id_set_add_far(set, id, err);
+    set->words[id / 64] |= 1ull << (id % 64);
+    return NM_OK;
+}
 static inline bool nm_id_set_has(const nm_id_set *set, uint64_t id)
 {
     return id / 64 < set->capacity && (set->words[id / 64] >> (id % 64) & 1) != 0;

@@ -253,13 +253,6 @@ void nm_map_free(nm_map *map)
     *map = (nm_map){0};
 }
 
-void *nm_map_pointer(const nm_map *map, nm_key key)
-{
-    const uint64_t *known = nm_map_get(map, key);
-
-    return known == NULL ? NULL : (void *)(uintptr_t)*known;
-}
-
 void nm_map_free_pointers(nm_map *map)
 {
     size_t at = 0;

@@ -64,7 +64,12 @@ bool nm_map_next(const nm_map *map, size_t *at, nm_key *key, uint64_t *value);
 void nm_map_free(nm_map *map); /* leaves it empty and usable */
 
 /* Of a map whose values are pointers: the one of the key, or NULL; and free() of each of them and of the map. */
-void *nm_map_pointer(const nm_map *map, nm_key key);
+static inline void *nm_map_pointer(const nm_map *map, nm_key key)
+{
+    const uint64_t *known = nm_map_get(map, key);
+
+    return known == NULL ? NULL : (void *)(uintptr_t)*known;
+}
 void nm_map_free_pointers(nm_map *map);
 
 #endif

@@ -62,29 +62,46 @@ static nm_tree_node *rotate(nm_tree *tree, nm_tree_node *node, int side)
     return up;
 }
 
-/* Mends one node, whose sides are in order; returns what stands in its place. */
-static inline nm_tree_node *balance(nm_tree *tree, nm_tree_node *node)
+/* One side of the node is too high by one: rotates, and returns what stands in its place. */
+static nm_tree_node *balance(nm_tree *tree, nm_tree_node *node, int heavy)
 {
-    int lean = height_of(node->child[BEHIND]) - height_of(node->child[BEFORE]);
-    int heavy = lean > 0 ? BEHIND : BEFORE;
     nm_tree_node *child = node->child[heavy];
 
-    if (lean >= -1 && lean <= 1) {
-        refresh(node);
-        return node;
-    }
     if (height_of(child->child[heavy]) < height_of(child->child[!heavy]))
         rotate(tree, child, heavy);
     return rotate(tree, node, !heavy);
 }
 
+/* Above a leaf that has come. A value is the largest of fewer and fewer nodes, and heights are as before above the first node
+ * that was as high already, or that is rotated. */
+static void grow_upwards(nm_tree *tree, nm_tree_node *leaf)
+{
+    for (nm_tree_node *node = leaf->parent; node != NULL && node->largest < leaf->value; node = node->parent)
+        node->largest = leaf->value;
+    for (nm_tree_node *below = leaf, *node = leaf->parent; node != NULL && node->height == below->height;
+         below = node, node = node->parent) {
+        int side = node->child[BEHIND] == below;
+
+        if (height_of(node->child[!side]) + 1 < below->height) {
+            balance(tree, node, side);
+            return;
+        }
+        node->height++;
+    }
+}
+
+/* Above where a node has gone. */
 static void mend_upwards(nm_tree *tree, nm_tree_node *node)
 {
     while (node != NULL) {
         int height = node->height;
         uint64_t largest = node->largest;
+        int lean = height_of(node->child[BEHIND]) - height_of(node->child[BEFORE]);
 
-        node = balance(tree, node);
+        if (lean < -1 || lean > 1)
+            node = balance(tree, node, lean > 0 ? BEHIND : BEFORE);
+        else
+            refresh(node);
         if (node->height == height && node->largest == largest)
             return;
         node = node->parent;
@@ -107,7 +124,7 @@ void nm_tree_insert(nm_tree *tree, nm_tree_node *node)
     node->largest = node->value;
     *link = node;
     tree->count++;
-    mend_upwards(tree, parent);
+    grow_upwards(tree, node);
 }
 
 /* The outermost node of a subtree on a side. */

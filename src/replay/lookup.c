@@ -29,28 +29,22 @@ static void *find(const nm_map *map, uint64_t id)
     return known == NULL ? NULL : (void *)(uintptr_t)*known;
 }
 
-nm_thread *nm_replay_thread(const nm_replay *replay, uint64_t id)
+nm_thread *nm_replay_find_thread(const nm_replay *replay, uint64_t id)
 {
-    if (replay->scratch->thread == NULL || replay->scratch->thread->id != id) {
-        nm_thread *thread = id == 0 ? NULL : find(&replay->threads, id);
+    nm_thread *thread = id == 0 ? NULL : find(&replay->threads, id);
 
-        if (thread == NULL)
-            return NULL;
+    if (thread != NULL)
         replay->scratch->thread = thread;
-    }
-    return replay->scratch->thread;
+    return thread;
 }
 
-nm_heap *nm_replay_heap(const nm_replay *replay, uint64_t id)
+nm_heap *nm_replay_find_heap(const nm_replay *replay, uint64_t id)
 {
-    if (replay->scratch->heap == NULL || replay->scratch->heap->id != id) {
-        nm_heap *heap = id == 0 ? NULL : find(&replay->heaps, id);
+    nm_heap *heap = id == 0 ? NULL : find(&replay->heaps, id);
 
-        if (heap == NULL)
-            return NULL;
+    if (heap != NULL)
         replay->scratch->heap = heap;
-    }
-    return replay->scratch->heap;
+    return heap;
 }
 
 nm_device *nm_replay_device(const nm_replay *replay, uint64_t id)

@@ -11,8 +11,21 @@ void *nm_replay_allocate(size_t bytes, nm_error *err); /* zeroed; NULL and *err 
 
 /* ---- The things with these numbers; NULL when the number is 0 or never defined -------------------------------------- */
 
-nm_thread *nm_replay_thread(const nm_replay *replay, uint64_t id);
-nm_heap *nm_replay_heap(const nm_replay *replay, uint64_t id);
+nm_thread *nm_replay_find_thread(const nm_replay *replay,
+                                 uint64_t id); /* where it is not the last that was asked for */
+nm_heap *nm_replay_find_heap(const nm_replay *replay, uint64_t id);
+static inline nm_thread *nm_replay_thread(const nm_replay *replay, uint64_t id)
+{
+    nm_thread *last = replay->scratch->thread;
+
+    return last != NULL && last->id == id ? last : nm_replay_find_thread(replay, id);
+}
+static inline nm_heap *nm_replay_heap(const nm_replay *replay, uint64_t id)
+{
+    nm_heap *last = replay->scratch->heap;
+
+    return last != NULL && last->id == id ? last : nm_replay_find_heap(replay, id);
+}
 nm_process *nm_replay_process(const nm_replay *replay, uint64_t id);
 nm_device *nm_replay_device(const nm_replay *replay, uint64_t id);
 bool nm_replay_knows_stack(const nm_replay *replay, uint64_t id);

@@ -284,6 +284,11 @@ int64_t nm_sub_pool_block_waste(uint64_t requested_bytes, uint64_t block_bytes)
     return (int64_t)nm_subtract_saturated(block_bytes, requested_bytes);
 }
 
+static bool is_rounded(const nm_live *block)
+{
+    return (block->rounding.min_bytes | block->rounding.max_bytes) != 0;
+}
+
 static void add_rounding(nm_rounding *sum, const nm_rounding *more)
 {
     nm_sum_add(&sum->min_bytes, more->min_bytes);
@@ -308,8 +313,10 @@ void nm_sub_pool_add_waste(nm_live *block, nm_sub_pool *part)
     nm_sum_add(&pool->waste_bytes, bytes);
     if (part == NULL)
         return;
-    add_rounding(&pool->rounding, &block->rounding);
-    add_rounding(&part->rounding, &block->rounding);
+    if (is_rounded(block)) {
+        add_rounding(&pool->rounding, &block->rounding);
+        add_rounding(&part->rounding, &block->rounding);
+    }
     part->unknown_waste_count += !is_known;
     nm_sum_add(&part->waste_bytes, bytes);
     touch(part);
@@ -327,8 +334,10 @@ void nm_sub_pool_subtract_waste(nm_live *block)
     pool->waste_bytes = nm_subtract_saturated(pool->waste_bytes, bytes);
     if (part == NULL)
         return;
-    subtract_rounding(&pool->rounding, &block->rounding);
-    subtract_rounding(&part->rounding, &block->rounding);
+    if (is_rounded(block)) {
+        subtract_rounding(&pool->rounding, &block->rounding);
+        subtract_rounding(&part->rounding, &block->rounding);
+    }
     part->unknown_waste_count -= !is_known;
     part->waste_bytes = nm_subtract_saturated(part->waste_bytes, bytes);
     touch(part);

@@ -238,15 +238,16 @@ static void take_end(const nm_claims *claims, const nm_event *event, const claim
 /* What the event says of driver memory, before it has a place in the queue. */
 static nm_status observe(nm_claims *claims, const nm_event *event, nm_error *err)
 {
-    const claim_heap *heap = find_heap(claims, event->heap_id);
+    bool is_birth = event->kind == NM_EVENT_ALLOC || event->kind == NM_EVENT_MAP;
 
-    if (nm_event_is_repeat(event))
+    if (nm_event_is_repeat(event) || (!is_birth && claims->first == NULL))
         return NM_OK;
+    const claim_heap *heap = find_heap(claims, event->heap_id);
     if (makes_driver_memory(event, heap))
         return take_range(claims, heap->arena, event, err);
     if (claims->first == NULL)
         return NM_OK;
-    if ((event->kind == NM_EVENT_ALLOC || event->kind == NM_EVENT_MAP) && heap != NULL && heap->is_pool)
+    if (is_birth && heap != NULL && heap->is_pool)
         take_block(claims, heap->arena, event);
     else
         take_end(claims, event, heap, NULL);

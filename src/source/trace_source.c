@@ -491,7 +491,7 @@ static inline bool close_number(trace_source *source, nm_definition_kind kind, u
 /* Straight code for each of nm_event_references: every event comes here. */
 static void close_event(trace_source *source, nm_event *event)
 {
-    nm_definition_kind number_kind = nm_event_number_kind(event);
+    nm_definition_kind number_kind = event->number == 0 ? 0 : nm_event_number_kind(event);
 
     static_assert(NM_EVENT_REFERENCES == 7, "one line each");
     close_number(source, NM_DEFINE_THREAD, &event->thread_id);

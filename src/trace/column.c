@@ -494,36 +494,49 @@ static bool take_planes(nm_column_reader *reader, nm_cursor *cursor)
     return !cursor->is_bad;
 }
 
-/* Few values are wider than three bytes. */
-static inline uint64_t plane_value(const nm_column_reader *reader, size_t index)
+/* The value that begins at `at` in its lowest plane, of planes of `count` bytes. Few are wider than three bytes. */
+static inline uint64_t plane_value(const uint8_t *at, size_t count, unsigned width)
 {
-    const uint8_t *p = reader->planes + index;
-    size_t count = reader->count;
-    uint64_t value = *p;
+    uint64_t value = *at;
 
-    if (reader->width == 1)
+    if (width == 1)
         return value;
-    value |= (uint64_t)p[count] << 8;
-    if (reader->width == 2)
+    value |= (uint64_t)at[count] << 8;
+    if (width == 2)
         return value;
-    for (unsigned i = 2; i < reader->width; i++)
-        value |= (uint64_t)p[i * count] << (8 * i);
+    for (unsigned i = 2; i < width; i++)
+        value |= (uint64_t)at[i * count] << (8 * i);
     return value;
 }
 
-/* No distance leads before the first value, and for each 0 there is a new value. */
+/* Does no distance lead before the first value? *new_count: those that are none. */
+static inline bool check_distances(const nm_column_reader *reader, unsigned width, size_t *new_count)
+{
+    const uint8_t *planes = reader->planes;
+    size_t count = reader->count;
+
+    *new_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t distance = plane_value(planes + i, count, width);
+
+        if (distance > i)
+            return false;
+        *new_count += distance == 0;
+    }
+    return true;
+}
+
+/* For each distance of 0 there is a new value. */
 static bool check_back(const nm_column_reader *reader)
 {
     nm_cursor more = reader->more;
+    size_t new_count;
 
-    for (size_t i = 0; i < reader->count; i++) {
-        uint64_t distance = plane_value(reader, i);
-
-        if (distance > i || distance > NM_BACK_DISTANCE_MAX)
-            return false;
-        if (distance == 0)
-            nm_read_varint(&more);
-    }
+    static_assert(NM_BACK_DISTANCE_MAX == UINT16_MAX, "two planes hold no more");
+    if (!(reader->width == 1 ? check_distances(reader, 1, &new_count) : check_distances(reader, 2, &new_count)))
+        return false;
+    for (size_t i = 0; i < new_count && !more.is_bad; i++)
+        nm_read_varint(&more);
     return !more.is_bad && nm_cursor_left(&more) == 0;
 }
 
@@ -586,17 +599,30 @@ nm_status nm_column_open(nm_column_reader *reader, unsigned encoding, nm_bytes d
     return status;
 }
 
-static void read_back(nm_column_reader *reader, size_t count, uint64_t *values)
+static inline void read_back_of(nm_column_reader *reader, unsigned width, size_t count, uint64_t *values)
 {
-    for (size_t i = 0; i < count; i++) {
-        size_t index = reader->at + i;
-        uint64_t distance = plane_value(reader, index);
+    const uint8_t *planes = reader->planes;
+    size_t plane_bytes = reader->count;
+    uint64_t *seen = reader->seen;
+    size_t seen_mask = reader->seen_mask;
+    size_t end = reader->at + count;
+
+    for (size_t index = reader->at; index < end; index++) {
+        uint64_t distance = plane_value(planes + index, plane_bytes, width);
 
         if (distance == 0)
             reader->value += (uint64_t)nm_unzigzag(nm_read_varint(&reader->more));
-        values[i] = distance == 0 ? reader->value : reader->seen[(index - distance) & reader->seen_mask];
-        reader->seen[index & reader->seen_mask] = values[i];
+        *values = distance == 0 ? reader->value : seen[(index - distance) & seen_mask];
+        seen[index & seen_mask] = *values++;
     }
+}
+
+static void read_back(nm_column_reader *reader, size_t count, uint64_t *values)
+{
+    if (reader->width == 1)
+        read_back_of(reader, 1, count, values);
+    else
+        read_back_of(reader, 2, count, values);
 }
 
 static void read_runs(nm_column_reader *reader, size_t count, uint64_t *values)
@@ -614,33 +640,74 @@ static void read_runs(nm_column_reader *reader, size_t count, uint64_t *values)
     }
 }
 
-/* A plane after the other, so that each is read in a row. */
-static void read_planes(const nm_column_reader *reader, size_t count, uint64_t *values)
+/* Most values are read here and below: for a width that is known the loops have no question in them. */
+static inline void read_planes_of(const nm_column_reader *reader, unsigned width, size_t count, uint64_t *values)
 {
-    const uint8_t *plane = reader->planes + reader->at;
+    const uint8_t *at = reader->planes + reader->at;
+    size_t plane_bytes = reader->count;
 
     for (size_t i = 0; i < count; i++)
-        values[i] = plane[i];
-    for (unsigned shift = 8; shift < 8u * reader->width; shift += 8) {
-        plane += reader->count;
-        for (size_t i = 0; i < count; i++)
-            values[i] |= (uint64_t)plane[i] << shift;
+        values[i] = plane_value(at + i, plane_bytes, width);
+}
+
+static void read_planes(const nm_column_reader *reader, size_t count, uint64_t *values)
+{
+    switch (reader->width) {
+    case 1:
+        read_planes_of(reader, 1, count, values);
+        break;
+    case 2:
+        read_planes_of(reader, 2, count, values);
+        break;
+    case 3:
+        read_planes_of(reader, 3, count, values);
+        break;
+    case 4:
+        read_planes_of(reader, 4, count, values);
+        break;
+    default:
+        read_planes_of(reader, reader->width, count, values);
+        break;
     }
 }
 
 /* The values of each kind stand together: most columns that vary are such. */
-static void read_deltas(nm_column_reader *reader, const uint8_t *kinds, size_t count, uint64_t *values)
+static inline void read_deltas_of(nm_column_reader *reader, unsigned width, const uint8_t *kinds, size_t count,
+                                  uint64_t *values)
 {
+    const uint8_t *planes = reader->planes;
+    size_t plane_bytes = reader->count;
     uint64_t value = reader->value;
 
     for (size_t i = 0; i < count; i++) {
         uint32_t place = reader->places[kinds[i]]++;
 
-        assert(place < reader->count);
-        value += (uint64_t)nm_unzigzag(plane_value(reader, place));
+        assert(place < plane_bytes);
+        value += (uint64_t)nm_unzigzag(plane_value(planes + place, plane_bytes, width));
         values[i] = value;
     }
     reader->value = value;
+}
+
+static void read_deltas(nm_column_reader *reader, const uint8_t *kinds, size_t count, uint64_t *values)
+{
+    switch (reader->width) {
+    case 1:
+        read_deltas_of(reader, 1, kinds, count, values);
+        break;
+    case 2:
+        read_deltas_of(reader, 2, kinds, count, values);
+        break;
+    case 3:
+        read_deltas_of(reader, 3, kinds, count, values);
+        break;
+    case 4:
+        read_deltas_of(reader, 4, kinds, count, values);
+        break;
+    default:
+        read_deltas_of(reader, reader->width, kinds, count, values);
+        break;
+    }
 }
 
 void nm_column_read(nm_column_reader *reader, const uint8_t *kinds, size_t count, uint64_t *values)

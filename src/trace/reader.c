@@ -20,11 +20,16 @@
 #define PENDING_SINCE   3   /* minor version that has the part */
 #define BATCH           128 /* events whose values are read at a time: they stay in the first cache */
 
+typedef struct varying_field {
+    uint16_t offset; /* in an event */
+    uint8_t field;
+} varying_field;
+
 typedef struct kind_entry {
     uint64_t kind;
     uint64_t fields; /* mask; bits past NM_FIELD_COUNT are fields of a newer version */
     bool is_known;
-    uint8_t varying[NM_FIELD_COUNT]; /* those of the fields, of this version, that differ from event to event */
+    varying_field varying[NM_FIELD_COUNT]; /* those of the fields, of this version, that differ from event to event */
     unsigned varying_count;
     nm_event event; /* with the others: what each event of the kind begins as */
 } kind_entry;
@@ -47,7 +52,8 @@ struct nm_block_reader {
     kind_entry kinds[NM_BLOCK_KINDS_MAX];
     uint32_t events_of[NM_BLOCK_KINDS_MAX]; /* each kind's */
     unsigned kind_count;
-    uint64_t varying; /* fields that differ from event to event of some kind */
+    uint64_t varying;                    /* fields that differ from event to event of some kind */
+    uint64_t kinds_with[NM_FIELD_COUNT]; /* of these: which kinds have the field, a bit each */
     nm_column_reader kind_column;
     nm_column_reader columns[NM_FIELD_COUNT];
     uint64_t next_seq;
@@ -268,6 +274,7 @@ static nm_status read_columns(nm_block_reader *reader, nm_cursor *cursor, nm_err
 static void prepare_events(nm_block_reader *reader)
 {
     reader->varying = 0;
+    memset(reader->kinds_with, 0, sizeof reader->kinds_with);
     for (unsigned k = 0; k < reader->kind_count; k++) {
         kind_entry *entry = &reader->kinds[k];
 
@@ -282,7 +289,8 @@ static void prepare_events(nm_block_reader *reader)
                 *nm_event_field(&entry->event, field) = value;
                 continue;
             }
-            entry->varying[entry->varying_count++] = (uint8_t)field;
+            entry->varying[entry->varying_count++] = (varying_field){nm_event_field_offsets[field], (uint8_t)field};
+            reader->kinds_with[field] |= UINT64_C(1) << k;
             reader->varying |= UINT64_C(1) << field;
         }
     }
@@ -373,22 +381,35 @@ nm_status nm_block_reader_open(nm_block_reader *reader, nm_bytes bytes, const nm
     return status;
 }
 
-/* Of the batch's events that have the field: how many there are, and the kinds of each where the column needs them. */
-static unsigned count_with(const nm_block_reader *reader, nm_field field, const unsigned counts[NM_BLOCK_KINDS_MAX],
-                           uint8_t kinds[BATCH])
-{
-    const event_batch *batch = &reader->batch;
-    unsigned count = 0, given = 0;
+/* Events of the batch that have the same fields: of some kinds of the block, a bit each. */
+typedef struct batch_members {
+    uint64_t kinds;
+    unsigned count;
+    const uint8_t *kind_places; /* of each; or NULL: not asked for yet */
+    uint8_t room[BATCH];
+} batch_members;
 
+static void count_members(const nm_block_reader *reader, const unsigned counts[NM_BLOCK_KINDS_MAX],
+                          batch_members *members)
+{
+    members->count = 0;
+    members->kind_places = NULL;
     for (unsigned k = 0; k < reader->kind_count; k++)
-        count += (reader->kinds[k].fields >> field & 1) != 0 ? counts[k] : 0;
-    if (!nm_column_needs_kinds(&reader->columns[field]))
-        return count;
-    for (unsigned i = 0; given < count; i++) {
-        kinds[given] = batch->kind_places[i];
-        given += reader->kinds[kinds[given]].fields >> field & 1;
-    }
-    return count;
+        members->count += (members->kinds >> k & 1) != 0 ? counts[k] : 0;
+}
+
+static void list_members(const event_batch *batch, batch_members *members)
+{
+    unsigned count = 0;
+
+    members->kind_places = members->room;
+    if (members->count == batch->count)
+        members->kind_places = batch->kind_places;
+    else
+        for (unsigned i = 0; count < members->count; i++) {
+            members->room[count] = batch->kind_places[i];
+            count += members->kinds >> batch->kind_places[i] & 1;
+        }
 }
 
 /* Reads the values of the next events, whether their kinds are known or not. */
@@ -396,16 +417,21 @@ static void fill_batch(nm_block_reader *reader)
 {
     event_batch *batch = &reader->batch;
     unsigned counts[NM_BLOCK_KINDS_MAX] = {0};
-    uint8_t kinds[BATCH];
+    batch_members members = {0};
 
     read_kind_places(reader, &reader->kind_column, reader->events_left);
     for (unsigned i = 0; i < batch->count; i++)
         counts[batch->kind_places[i]]++;
     for (uint64_t left = reader->varying; left != 0; left &= left - 1) {
         nm_field field = (nm_field)__builtin_ctzll(left);
-        unsigned count = count_with(reader, field, counts, kinds);
 
-        nm_column_read(&reader->columns[field], kinds, count, batch->values[field]);
+        if (members.kinds != reader->kinds_with[field]) {
+            members.kinds = reader->kinds_with[field];
+            count_members(reader, counts, &members);
+        }
+        if (members.kind_places == NULL && nm_column_needs_kinds(&reader->columns[field]))
+            list_members(batch, &members);
+        nm_column_read(&reader->columns[field], members.kind_places, members.count, batch->values[field]);
         batch->next[field] = batch->values[field];
     }
     reader->events_left -= batch->count;
@@ -426,8 +452,8 @@ static bool next_event(nm_block_reader *reader, nm_event *out)
         entry = &reader->kinds[batch->kind_places[batch->at++]];
         *out = entry->event;
         out->seq = reader->next_seq++;
-        for (unsigned i = 0; i < entry->varying_count; i++)
-            *nm_event_field(out, entry->varying[i]) = *batch->next[entry->varying[i]]++;
+        for (const varying_field *at = entry->varying, *end = at + entry->varying_count; at < end; at++)
+            *(uint64_t *)(void *)((char *)out + at->offset) = *batch->next[at->field]++;
     } while (!entry->is_known);
     return true;
 }
