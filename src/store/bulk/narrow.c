@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The columns of the table are asked of it, once: rows have theirs in the same order (rows/rows.def), so that a row is narrowed where
- * it lies. What is written here is undone by view allocation, and by nothing else.
+ * Rows have their columns in the order of the table (rows/rows.def), so that a row is narrowed where it lies. What is written here is
+ * undone by view allocation, and by nothing else.
  */
 #include "store/bulk/narrow.h"
 
@@ -16,9 +16,9 @@
 
 #define COLUMNS_MAX 64
 #define NAMES_BYTES 1024
+#define NAME_ROOM   32 /* a longer name, a space and the end */
 
 typedef enum narrow_way {
-    WAY_SAME,
     WAY_EQUAL,  /* 0: as many as the column beside it, which is what is true of most; 0 itself it never is */
     WAY_SINCE,  /* less the column beside it, or less 0 where that is NULL */
     WAY_NUMBER, /* the number of a pair: the column beside it, and this */
@@ -73,61 +73,31 @@ static size_t place_of(const char *names, const char *name)
     return COLUMNS_MAX;
 }
 
-static size_t count_names(const char *names)
-{
-    size_t count = 0;
-
-    for (const char *at = names; *at != 0; at += strcspn(at, " ") + 1)
-        count++;
-    return count;
-}
-
-/* The next column of the table; the rows have theirs in the same place. */
+/* The next column of the rows, `name` with what follows it in their list. */
 static nm_status add_column(nm_narrow *narrow, const char *whole_names, const char *name, nm_error *err)
 {
-    size_t length = strlen(narrow->names), place = narrow->count;
-    const char *of = name;
+    size_t length = strlen(narrow->names), place = narrow->count++;
+    int name_length = (int)strcspn(name, " ");
 
-    if (place == COLUMNS_MAX || length + strlen(name) + 2 > sizeof narrow->names)
+    if (place == COLUMNS_MAX || length + (size_t)name_length + NAME_ROOM > sizeof narrow->names)
         return nm_fail(err, NM_ERR_LIMIT, NM_NO_OFFSET, "table %s has too many columns", narrow->table);
     for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
-        if (strcmp(differences[i].kept, name) == 0) {
-            of = differences[i].of;
+        if (strlen(differences[i].of) == (size_t)name_length &&
+            memcmp(differences[i].of, name, (size_t)name_length) == 0) {
             narrow->others[narrow->other_count].at = (uint8_t)place;
             narrow->others[narrow->other_count].beside = (uint8_t)place_of(whole_names, differences[i].beside);
             narrow->others[narrow->other_count++].way = differences[i].way;
+            name = differences[i].kept;
+            name_length = (int)strlen(name);
         }
-    snprintf(narrow->names + length, sizeof narrow->names - length, "%s ", name);
-    narrow->count++;
-    return place_of(whole_names, of) == place
-               ? NM_OK
-               : nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "column %.40s of table %s is not where rows have it", name,
-                         narrow->table);
-}
-
-static nm_status find_columns(nm_narrow *narrow, const nm_columns *columns, nm_error *err)
-{
-    char sql[128];
-    sqlite3_stmt *rows = NULL;
-
-    snprintf(sql, sizeof sql, "SELECT * FROM %s", narrow->table);
-    nm_status status = nm_db_prepare(narrow->db, sql, &rows, err);
-    for (int i = 0; status == NM_OK && i < sqlite3_column_count(rows); i++) {
-        const char *name = sqlite3_column_name(rows, i);
-
-        status = name == NULL ? nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory")
-                              : add_column(narrow, columns->names, name, err);
-    }
-    sqlite3_finalize(rows);
-    if (status == NM_OK && count_names(columns->names) != narrow->count)
-        return nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s has %zu columns, and its rows %zu", narrow->table,
-                       narrow->count, count_names(columns->names));
-    return status;
+    snprintf(narrow->names + length, sizeof narrow->names - length, "%.*s ", name_length, name);
+    return NM_OK;
 }
 
 nm_status nm_narrow_new(sqlite3 *db, const nm_columns *columns, nm_narrow **out, nm_error *err)
 {
     nm_narrow *narrow = calloc(1, sizeof *narrow);
+    nm_status status = NM_OK;
 
     *out = narrow;
     if (narrow == NULL)
@@ -135,7 +105,9 @@ nm_status nm_narrow_new(sqlite3 *db, const nm_columns *columns, nm_narrow **out,
     narrow->db = db;
     snprintf(narrow->table, sizeof narrow->table, "z_%s", columns->table);
     narrow->columns = (nm_columns){narrow->table, narrow->names};
-    return find_columns(narrow, columns, err);
+    for (const char *at = columns->names; *at != 0 && status == NM_OK; at += strcspn(at, " ") + 1)
+        status = add_column(narrow, columns->names, at, err);
+    return status;
 }
 
 const nm_columns *nm_narrow_kept(const nm_narrow *narrow)

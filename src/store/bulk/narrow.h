@@ -23,7 +23,7 @@ typedef struct nm_narrow nm_narrow;
 
 bool nm_narrow_is(const nm_columns *columns); /* are rows of these columns kept in a table of another name? */
 
-/* `db` is borrowed. NM_ERR_DATABASE: the table has other columns than its rows, or in another order. */
+/* `db` is borrowed. That the table has these columns is for who opens it to check (nm_columns_check). */
 nm_status nm_narrow_new(sqlite3 *db, const nm_columns *columns, nm_narrow **out, nm_error *err);
 
 const nm_columns *nm_narrow_kept(const nm_narrow *narrow); /* the table; owned by `narrow` */

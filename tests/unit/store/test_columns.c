@@ -126,9 +126,13 @@ START_TEST(a_loader_refuses_a_schema_that_it_does_not_know)
     check_schema("DROP TABLE z_gap; CREATE TABLE z_gap (moment_id INTEGER, heap_id INTEGER, part_id INTEGER)",
                  "table z_gap has no column 4 for class_bytes");
     check_schema("ALTER TABLE z_allocation ADD COLUMN age_ns INTEGER",
-                 "column age_ns of table z_allocation is of no column of rows");
+                 "column 34 of table z_allocation is age_ns, rows have nothing there");
+    check_schema("ALTER TABLE z_allocation RENAME COLUMN lived_ns TO x; ALTER TABLE z_allocation RENAME COLUMN "
+                 "alloc_ns TO lived_ns;"
+                 "ALTER TABLE z_allocation RENAME COLUMN x TO alloc_ns",
+                 "column 11 of table z_allocation is lived_ns, rows have alloc_ns there");
     check_schema("DROP TABLE z_allocation; CREATE TABLE z_allocation (allocation_id INTEGER PRIMARY KEY)",
-                 "table z_allocation has no column for heap_id");
+                 "table z_allocation has no column 2 for heap_id");
 }
 END_TEST
 
