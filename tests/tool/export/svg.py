@@ -90,18 +90,18 @@ for tag, attributes, text in parts:
     elif tag == "path" and attributes["fill"] != "none":
         (zero_y, zero), (one_y, one) = charts[-1][0], charts[-1][-1]
         check("the lowest size", zero, 0)
-        drawn.append([(zero_y - y) / (zero_y - one_y) * one for y in heights_of(attributes["d"])])
+        drawn.append((one, [(zero_y - y) / (zero_y - one_y) * one for y in heights_of(attributes["d"])]))
 wanted = [wanted_heights(heap) for heap, in db.execute("SELECT heap_id FROM z_heap_sum WHERE peak_bytes > 0")]
 check("heaps", len(drawn), len(wanted))
 
 
-def is_same(heights, should):
+def is_same(heights, should, top):
     """To a tenth of a pixel, of which there are 170 in a chart."""
-    return all(abs(a - b) <= max(should) / 800 + 0.6 for a, b in zip(heights, should))
+    return all(abs(a - b) <= top / 800 + 0.6 for a, b in zip(heights, should))
 
 
-for heights in drawn:
-    found = next((should for should in wanted if is_same(heights, should)), None)
+for top, heights in drawn:
+    found = next((should for should in wanted if is_same(heights, should, top)), None)
     check(f"a line with the peak {max(heights):.0f} is that of a heap", found is not None, True)
     if found is not None:
         wanted.remove(found)
