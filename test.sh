@@ -12,7 +12,8 @@ Without a preset: build/dev (Debug, warnings are errors) and every test. Presets
     --asan         address and undefined behaviour sanitizers; labels unit and tool: each module, and every program that
                    reads what others wrote. Not what runs in Python, node or a browser, and not what is about what is said
     --tsan         thread sanitizer; label threads: modules with threads, and recordings that have them in each order
-    --coverage     every test, then the lines of src/ that ran; fails below the floors of tests/coverage.txt
+    --coverage     every test but six that count a process's calls or are another user, then the lines of src/ that ran; fails
+                   below the floors of tests/coverage.txt
     --aarch64      cross-build, unit tests under qemu, and each architecture reads the other's trace. Adds the
                    architecture arm64 to dpkg (Debian, Ubuntu)
     --nightly      the tests with label nightly in their whole length: every package, ten times as many kills, more seeds;

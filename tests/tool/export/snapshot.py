@@ -77,8 +77,8 @@ for (number, heap, born, end, end_kind, requested_at, address, size, requested, 
     device, is_driver = number_of[heap], level_of[heap] == 1
     is_block = not is_driver or (not is_segment and number not in carriers)
     asked = requested if requested is not None else size
-    if born is not None and split_from is None:
-        if is_driver:
+    if born is not None:  # what is left of a block that is cut is freed with it, and there again
+        if is_driver and split_from is None:
             wanted[device, "segment_map" if is_mapped else "segment_alloc", address, size, frames_of(stack)] += 1
         if is_block:
             wanted[device, "alloc", address, asked, frames_of(stack)] += 1

@@ -154,6 +154,32 @@ load ranges
 [ "$(sqlite3 ranges.db 'SELECT count(*) FROM operation')" = 6 ] || fail "the ranges are not there"
 check ranges.db
 
+# Mappings that are cut in the middle and at both ends, and a workspace in memory of the driver.
+cat >cuts.txt <<'CUTS'
+process 1 pid=7
+device 1 process=1 ordinal=0 kind=npu
+heap 1 process=1 device=1 level=driver basis=block name=memory
+heap 2 process=1 device=1 level=pool basis=block name=pool
+heap 3 process=1 device=1 level=workspace basis=block name=workspace
+thread 1 process=1 tid=7
+@0 map heap=1 address=0x100000 block=0x40000 thread=1
+@1 map heap=1 address=0x200000 block=0x10000 thread=1
+@2 map heap=1 address=0x300000 block=0x20000 thread=1
+@3 alloc heap=2 address=0x200000 requested=500 block=512 thread=1
+@4 alloc heap=1 address=0x400000 block=0x8000 thread=1
+@5 alloc heap=3 address=0x400000 block=0x8000 thread=1
+@6 unmap heap=1 address=0x110000 block=0x8000 thread=1
+@7 unmap heap=1 address=0x138000 block=0x8000 thread=1
+@8 unmap heap=1 address=0x300000 block=0x4000 thread=1
+@9 alloc heap=1 address=0x500000 block=0x1000 thread=1
+@10 free heap=1 address=0x500000 thread=1
+CUTS
+load cuts
+[ "$(sqlite3 cuts.db 'SELECT count(*) FROM allocation WHERE split_from_id IS NOT NULL')" -ge 3 ] || fail "nothing is cut"
+[ "$(sqlite3 cuts.db 'SELECT count(*) FROM allocation JOIN heap USING (heap_id) WHERE level = 3 AND segment_id IS NOT NULL')" = 1 ] ||
+    fail "the workspace lies nowhere"
+check cuts.db
+
 # Names that are markup, lines or opcodes elsewhere.
 cp run.db odd.db
 sqlite3 odd.db "UPDATE heap SET name = '</text><script>x</script>&\"' || char(39, 10, 27, 8238, 65534) || ';z' WHERE heap_id = 2;

@@ -165,6 +165,55 @@ START_TEST(the_last_sample_and_the_last_step_hold)
 }
 END_TEST
 
+typedef struct kept_losses {
+    nm_event losses[8];
+    size_t count;
+    uint64_t dropped_count, unreadable_count;
+} kept_losses;
+
+static nm_status keep_loss(void *context, const nm_event *event, nm_error *err)
+{
+    kept_losses *kept = context;
+
+    (void)err;
+    if (event->kind == NM_EVENT_LOSS) {
+        ck_assert_uint_lt(kept->count, 8);
+        kept->losses[kept->count++] = *event;
+    }
+    if (event->kind == NM_EVENT_KEYFRAME && event->detail == NM_KEYFRAME_BEGIN) {
+        kept->dropped_count = event->ended_count;
+        kept->unreadable_count = event->miss_count;
+    }
+    return NM_OK;
+}
+
+/* Of each thread and cause all that was lost so far, once, up to the last time. */
+START_TEST(losses_before_a_keyframe_are_told_in_it)
+{
+    kept_losses kept = {0};
+    nm_error err = {0};
+
+    watch_text("process 1 pid=100\nthread 1 process=1 tid=100\nthread 2 process=1 tid=200\n"
+               "@1 loss thread=1 detail=1 number=3 until=5\n"
+               "@6 loss thread=2 detail=1 number=10 until=8\n"
+               "@9 loss thread=1 detail=1 number=4 until=30\n"
+               "@10 loss thread=1 detail=3 number=1 until=12\n"
+               "@13 loss thread=1 detail=1 number=1 until=14\n");
+    ck_assert_int_eq(nm_watch_keyframe(watch, keep_loss, &kept, &err), NM_OK);
+    ck_assert_uint_eq(kept.count, 3);
+    ck_assert_uint_eq(kept.losses[0].thread_id, 1);
+    ck_assert_int_eq(kept.losses[0].number, 3 + 4 + 1);
+    ck_assert_int_eq(kept.losses[0].until_ns, 30);
+    ck_assert_uint_eq(kept.losses[1].thread_id, 2);
+    ck_assert_int_eq(kept.losses[1].number, 10);
+    ck_assert_int_eq(kept.losses[2].number, 1);
+    for (size_t i = 0; i < kept.count; i++)
+        ck_assert_uint_ne(kept.losses[i].flags & NM_FLAG_REPEAT, 0);
+    ck_assert_uint_eq(kept.dropped_count, 18);
+    ck_assert_uint_eq(kept.unreadable_count, 1);
+}
+END_TEST
+
 TEST_SUITE(test_watch)
 {
     Suite *suite = suite_create("watch");
@@ -173,6 +222,7 @@ TEST_SUITE(test_watch)
     tcase_add_test(tests, heaps_have_their_sums_and_names);
     tcase_add_test(tests, what_is_live_is_shown_once);
     tcase_add_test(tests, the_last_sample_and_the_last_step_hold);
+    tcase_add_test(tests, losses_before_a_keyframe_are_told_in_it);
     suite_add_tcase(suite, tests);
     return suite;
 }
