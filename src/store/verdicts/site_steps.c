@@ -221,8 +221,11 @@ nm_status nm_site_steps_write(sqlite3 *db, const nm_verdict_settings *settings, 
         status = nm_insert_open(db, &steps, false, &to.steps, err);
     if (status == NM_OK)
         status = nm_insert_open(db, &growth, false, &to.growth, err);
+    nm_insert_gather(&to.steps, steps.table);
     if (status == NM_OK)
         status = write_sites(&to, &(sorted){changes, order}, err);
+    if (status == NM_OK)
+        status = nm_insert_flush(&to.steps, err);
     free(order);
     sqlite3_finalize(to.span);
     nm_insert_close(&to.steps);
