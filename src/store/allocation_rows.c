@@ -116,21 +116,12 @@ static nm_status read_streams(reader *r, nm_error *err)
     return nm_question_end(rows, status, err);
 }
 
-static bool is_in(const char *names, const char *name)
-{
-    size_t length = strlen(name);
-
-    for (const char *at = names; *at != 0; at += strcspn(at, " ") + 1)
-        if (strcspn(at, " ") == length && memcmp(at, name, length) == 0)
-            return true;
-    return false;
-}
-
 /* It is asked for, or one that is made with it. */
 static bool is_wanted(const char *names, size_t column)
 {
     for (size_t i = 0; i < COLUMN_COUNT; i++)
-        if ((i == column || strcmp(columns[i].beside, columns[column].name) == 0) && is_in(names, columns[i].name))
+        if ((i == column || strcmp(columns[i].beside, columns[column].name) == 0) &&
+            nm_columns_place(names, columns[i].name, NULL))
             return true;
     return false;
 }
@@ -201,7 +192,7 @@ nm_status nm_allocation_rows_each(sqlite3 *db, const nm_allocation_request *requ
     bool is_rest = false;
     nm_status status = find_columns(&r, err);
 
-    if (status == NM_OK && is_in(request->names, "stream"))
+    if (status == NM_OK && nm_columns_place(request->names, "stream", NULL))
         status = read_streams(&r, err);
     if (status == NM_OK)
         status = give_pages(&r, &is_rest, err);

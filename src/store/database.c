@@ -206,6 +206,22 @@ static bool is_next(const char **at, const char *name)
     return true;
 }
 
+bool nm_columns_place(const char *names, const char *name, size_t *place)
+{
+    size_t count = 0;
+
+    for (const char *at = names; *at != 0; at += strcspn(at, " ") + 1, count++) {
+        const char *next = at;
+
+        if (!is_next(&next, name))
+            continue;
+        if (place != NULL)
+            *place = count;
+        return true;
+    }
+    return false;
+}
+
 static nm_status compare_names(sqlite3_stmt *rows, const nm_columns *columns, nm_error *err)
 {
     const char *at = columns->names;

@@ -50,6 +50,9 @@ typedef struct nm_columns { /* of a table, as who writes it has them */
     const char *names; /* in order, a space after each */
 } nm_columns;
 
+/* Where a name stands in such a list, from 0 on; false: it is not there. `place` may be NULL. */
+bool nm_columns_place(const char *names, const char *name, size_t *place);
+
 /* Compares them with those of the table in `db`; *count is how many they are. A name that is missing, too many or in
  * another place is NM_ERR_DATABASE, and the error names the table and the first column that differs. */
 nm_status nm_columns_check(sqlite3 *db, const nm_columns *columns, int *count, nm_error *err);

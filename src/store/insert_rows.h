@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows of any values into one table, some hundred at a time: they are gathered and offered to SQLite as a table of its own (a virtual
- * one), so that one INSERT ... SELECT takes them without the begin and the end of a statement for each. For nm_insert, which says when.
- * (Large tables of integers have bulk/.)
+ * Rows of any values into one table, some hundred at a time (offered_rows.h). For nm_insert, which says when. Large tables of integers
+ * have bulk/.
  */
 #ifndef NM_STORE_INSERT_ROWS_H
 #define NM_STORE_INSERT_ROWS_H

@@ -33,18 +33,6 @@ struct nm_index_rows {
     } entries;
 };
 
-/* In a list with a space after each. False: it is not there. */
-static bool find_place(const char *names, const char *name, size_t *place)
-{
-    size_t length = strlen(name);
-
-    *place = 0;
-    for (const char *at = names; *at != 0; at += strcspn(at, " ") + 1, ++*place)
-        if (strcspn(at, " ") == length && memcmp(at, name, length) == 0)
-            return true;
-    return false;
-}
-
 nm_status nm_index_rows_new(const nm_columns *columns, nm_index_rows **out, nm_error *err)
 {
     nm_index_rows *index = NULL;
@@ -58,9 +46,9 @@ nm_status nm_index_rows_new(const nm_columns *columns, nm_index_rows **out, nm_e
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
     index->root_page = NM_NULL;
     for (size_t i = 0; i < KEY_COLUMNS; i++)
-        is_there = find_place(columns->names, key_names[i], &index->key_places[i]) && is_there;
-    is_there = find_place(columns->names, "is_segment", &index->segment_place) && is_there;
-    is_there = find_place(columns->names, "generation", &index->generation_place) && is_there;
+        is_there = nm_columns_place(columns->names, key_names[i], &index->key_places[i]) && is_there;
+    is_there = nm_columns_place(columns->names, "is_segment", &index->segment_place) && is_there;
+    is_there = nm_columns_place(columns->names, "generation", &index->generation_place) && is_there;
     return is_there ? NM_OK
                     : nm_fail(err, NM_ERR_DATABASE, NM_NO_OFFSET, "table %s lacks a column of its index", table_name);
 }

@@ -62,21 +62,10 @@ bool nm_narrow_is(const nm_columns *columns)
 
 /* ---- Which column is which ---------------------------------------------------------------------------------------- */
 
-/* The place of a name in a list with a space after each; COLUMNS_MAX: it is not there. */
-static size_t place_of(const char *names, const char *name)
-{
-    size_t length = strlen(name), place = 0;
-
-    for (const char *at = names; *at != 0 && place < COLUMNS_MAX; at += strcspn(at, " ") + 1, place++)
-        if (strcspn(at, " ") == length && memcmp(at, name, length) == 0)
-            return place;
-    return COLUMNS_MAX;
-}
-
 /* The next column of the rows, `name` with what follows it in their list. */
 static nm_status add_column(nm_narrow *narrow, const char *whole_names, const char *name, nm_error *err)
 {
-    size_t length = strlen(narrow->names), place = narrow->count++;
+    size_t length = strlen(narrow->names), place = narrow->count++, beside = 0;
     int name_length = (int)strcspn(name, " ");
 
     if (place == COLUMNS_MAX || length + (size_t)name_length + NAME_ROOM > sizeof narrow->names)
@@ -84,8 +73,9 @@ static nm_status add_column(nm_narrow *narrow, const char *whole_names, const ch
     for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
         if (strlen(differences[i].of) == (size_t)name_length &&
             memcmp(differences[i].of, name, (size_t)name_length) == 0) {
+            nm_columns_place(whole_names, differences[i].beside, &beside);
             narrow->others[narrow->other_count].at = (uint8_t)place;
-            narrow->others[narrow->other_count].beside = (uint8_t)place_of(whole_names, differences[i].beside);
+            narrow->others[narrow->other_count].beside = (uint8_t)beside;
             narrow->others[narrow->other_count++].way = differences[i].way;
             name = differences[i].kept;
             name_length = (int)strlen(name);

@@ -124,6 +124,12 @@ static int64_t get_integer(const uint8_t *at, unsigned bytes)
     return (int64_t)value >> (64 - 8 * bytes);
 }
 
+/* The value of an integer's type, whose bytes these are. */
+static int64_t get_value(uint8_t type, uint32_t bytes, const uint8_t *at)
+{
+    return bytes > 0 ? get_integer(at, bytes) : type == 0 ? NM_NULL : type - 8;
+}
+
 /* What has no column in the row, or stands in it as NULL: NM_NULL; columns that nobody wants are passed over. */
 static void read_record(const table_walk *walk, const uint8_t *record, int64_t *const *into)
 {
@@ -135,7 +141,7 @@ static void read_record(const table_walk *walk, const uint8_t *record, int64_t *
         uint32_t bytes = bytes_of_type[type];
 
         if (into[column] != NULL)
-            *into[column] = bytes > 0 ? get_integer(at, bytes) : type == 0 ? NM_NULL : type - 8;
+            *into[column] = get_value(type, bytes, at);
         at += bytes;
     }
     for (; column < walk->wanted_count; column++)
@@ -259,10 +265,7 @@ static bool is_next_entry(table_walk *walk, const uint8_t *at, const uint8_t *en
         uint8_t type = types[column];
         uint32_t bytes = bytes_of_type[type];
 
-        if (bytes == NO_TYPE || (size_t)(end - at) < bytes ||
-            values[column] != (bytes > 0   ? get_integer(at, bytes)
-                               : type == 0 ? NM_NULL
-                                           : type - 8))
+        if (bytes == NO_TYPE || (size_t)(end - at) < bytes || values[column] != get_value(type, bytes, at))
             return false;
         at += bytes;
     }
