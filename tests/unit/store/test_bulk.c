@@ -18,6 +18,7 @@
 #include "base/io.h"
 #include "store/bulk/bulk.h"
 #include "store/bulk/table_check.h"
+#include "support/load_text.h"
 #include "support/run.h"
 #include "support/suites.h"
 
@@ -58,17 +59,6 @@ static void tear_down(void)
 static void run_sql(const char *sql)
 {
     ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-}
-
-static int64_t int_of(const char *sql)
-{
-    sqlite3_stmt *row = NULL;
-
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    ck_assert_int_eq(sqlite3_step(row), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(row, 0);
-    sqlite3_finalize(row);
-    return value;
 }
 
 /* A database as a store has it, in a transaction, with one table. */
@@ -218,7 +208,7 @@ END_TEST
 /* Of the tree that was just written: pages from the root to a leaf. */
 static int64_t depth_of_tree(void)
 {
-    return int_of("SELECT max(length(path) - length(replace(path, '/', ''))) FROM dbstat WHERE name = 'narrow'");
+    return load_int(db, "SELECT max(length(path) - length(replace(path, '/', ''))) FROM dbstat WHERE name = 'narrow'");
 }
 
 /* Where the tree gets a level more; of a page of 2,048 bytes a level has room for 135 children. */
@@ -262,7 +252,7 @@ START_TEST(a_tree_of_four_levels_is_sound)
     run_sql("COMMIT");
     if (sqlite3_compileoption_used("ENABLE_DBSTAT_VTAB"))
         ck_assert_int_eq(depth_of_tree(), 4);
-    ck_assert_int_eq(int_of("SELECT count(*) FROM narrow"), 2900000);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM narrow"), 2900000);
     ck_assert(is_sound("PRAGMA integrity_check"));
     free(ids);
 }
@@ -468,15 +458,15 @@ START_TEST(the_connection_goes_on)
 
     open_database(4096, narrow_sql);
     run_sql("CREATE TEMP TABLE kept AS SELECT 42 AS answer; CREATE TABLE beside (x); INSERT INTO beside VALUES (1)");
-    ck_assert_int_eq(int_of("SELECT count(*) FROM narrow"), 0);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM narrow"), 0);
     ck_assert_msg(write_rows(ids, 5000, 0, false) == NM_OK, "%s", err.text);
-    ck_assert_int_eq(int_of("SELECT answer FROM kept"), 42);
-    ck_assert_int_eq(int_of("SELECT count(*) FROM narrow"), 5000);
+    ck_assert_int_eq(load_int(db, "SELECT answer FROM kept"), 42);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM narrow"), 5000);
     run_sql("INSERT INTO beside VALUES (2); UPDATE narrow SET a = 7 WHERE narrow_id = 5000;"
             "DELETE FROM narrow WHERE narrow_id <= 2500; INSERT INTO narrow VALUES (NULL, 8, 9); COMMIT");
-    ck_assert_int_eq(int_of("SELECT count(*) FROM narrow"), 2501);
-    ck_assert_int_eq(int_of("SELECT max(narrow_id) FROM narrow"), 5001);
-    ck_assert_int_eq(int_of("SELECT count(*) FROM beside"), 2);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM narrow"), 2501);
+    ck_assert_int_eq(load_int(db, "SELECT max(narrow_id) FROM narrow"), 5001);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM beside"), 2);
     ck_assert(is_sound("PRAGMA integrity_check"));
     free(ids);
 }
@@ -497,7 +487,7 @@ static void grow_sparsely(uint32_t page_count)
     enum { PAGE_BYTES = 16384, LISTED = PAGE_BYTES / 4 - 8 };
     static uint8_t list[PAGE_BYTES];
     uint8_t number[8];
-    uint32_t first = (uint32_t)int_of("PRAGMA page_count") + 1, next = 0, free_count = 0;
+    uint32_t first = (uint32_t)load_int(db, "PRAGMA page_count") + 1, next = 0, free_count = 0;
 
     ck_assert_int_eq(ftruncate(fd, (off_t)page_count * PAGE_BYTES), 0);
     while (first <= page_count) {
@@ -605,13 +595,14 @@ START_TEST(the_check_refuses_what_sqlite_refuses)
 
     open_database(2048, narrow_sql);
     ck_assert_int_eq(write_rows(ids, 5000, 0, false), NM_OK);
-    nm_table_form form = {.root_page = (uint32_t)int_of("SELECT rootpage FROM sqlite_master WHERE name = 'narrow'"),
+    nm_table_form form = {.root_page =
+                              (uint32_t)load_int(db, "SELECT rootpage FROM sqlite_master WHERE name = 'narrow'"),
                           .row_count = 5000,
                           .column_count = NARROW_COLUMNS,
                           .has_null = has_null,
                           .is_else_zero = is_else_zero};
     run_sql("COMMIT");
-    uint32_t page_count = (uint32_t)int_of("PRAGMA page_count");
+    uint32_t page_count = (uint32_t)load_int(db, "PRAGMA page_count");
     ck_assert_int_eq(nm_table_check(fd, &form, &err), NM_OK);
     for (int i = 0; i < 4000; i++) {
         uint8_t before, after;
@@ -648,15 +639,16 @@ START_TEST(rows_end_where_the_rest_says_nothing)
 
     open_database(2048, narrow_sql);
     ck_assert_int_eq(write_rows(ids, 5000, 0, false), NM_OK);
-    int64_t whole_bytes = int_of("SELECT sum(payload) FROM dbstat WHERE name = 'narrow' AND pagetype = 'leaf'");
+    int64_t whole_bytes = load_int(db, "SELECT sum(payload) FROM dbstat WHERE name = 'narrow' AND pagetype = 'leaf'");
     close_database();
     open_database(2048, sql);
     ck_assert_msg(write_rows(ids, 5000, 0, false) == NM_OK, "%s", err.text);
     check_rows(5000);
-    int64_t bytes = int_of("SELECT sum(payload) FROM dbstat WHERE name = 'narrow' AND pagetype = 'leaf'");
+    int64_t bytes = load_int(db, "SELECT sum(payload) FROM dbstat WHERE name = 'narrow' AND pagetype = 'leaf'");
     ck_assert_int_eq(whole_bytes - bytes,
                      5000 / 3); /* a byte for each multiple of 3, of which none has a NULL in `a` */
-    nm_table_form form = {.root_page = (uint32_t)int_of("SELECT rootpage FROM sqlite_master WHERE name = 'narrow'"),
+    nm_table_form form = {.root_page =
+                              (uint32_t)load_int(db, "SELECT rootpage FROM sqlite_master WHERE name = 'narrow'"),
                           .row_count = 5000,
                           .column_count = NARROW_COLUMNS,
                           .has_null = has_null,

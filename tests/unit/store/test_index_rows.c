@@ -16,6 +16,7 @@
 #include "store/bulk/bulk.h"
 #include "store/bulk/index_rows.h"
 #include "store/bulk/table_check.h"
+#include "support/load_text.h"
 #include "support/run.h"
 #include "support/suites.h"
 
@@ -57,17 +58,6 @@ static void tear_down(void)
 static void run_sql(const char *sql)
 {
     ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-}
-
-static int64_t int_of(const char *sql)
-{
-    sqlite3_stmt *row = NULL;
-
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    ck_assert_int_eq(sqlite3_step(row), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(row, 0);
-    sqlite3_finalize(row);
-    return value;
 }
 
 static void open_database(void)
@@ -151,7 +141,7 @@ static int64_t count_with(const char *way)
     char sql[400];
 
     snprintf(sql, sizeof sql, ENTRIES_SQL, way);
-    return int_of(sql);
+    return load_int(db, sql);
 }
 
 static bool is_listed_alike(void)
@@ -161,7 +151,7 @@ static bool is_listed_alike(void)
     snprintf(with, sizeof with, LIST_SQL, "INDEXED BY allocation_outstanding");
     snprintf(without, sizeof without, LIST_SQL, "NOT INDEXED");
     snprintf(sql, sizeof sql, "SELECT (%s) IS (%s)", with, without);
-    return int_of(sql) == 1;
+    return load_int(db, sql) == 1;
 }
 
 static void write_and_check(int64_t count)
@@ -177,8 +167,8 @@ static void write_and_check(int64_t count)
 
 static int64_t depth_of_index(void)
 {
-    return int_of("SELECT max(length(path) - length(replace(path, '/', ''))) FROM dbstat WHERE name ="
-                  " 'allocation_outstanding'");
+    return load_int(db, "SELECT max(length(path) - length(replace(path, '/', ''))) FROM dbstat WHERE name ="
+                        " 'allocation_outstanding'");
 }
 
 /* ---- Trees of every shape ---------------------------------------------------------------------------------------- */
@@ -222,7 +212,7 @@ START_TEST(more_entries_than_are_kept_are_left_to_sqlite)
     close_database();
     open_database();
     write_rows(NM_INDEX_ENTRIES_MAX + 1);
-    ck_assert_int_eq(int_of("SELECT count(*) FROM sqlite_master WHERE type = 'index'"), 0);
+    ck_assert_int_eq(load_int(db, "SELECT count(*) FROM sqlite_master WHERE type = 'index'"), 0);
     ck_assert_int_eq(count_with(""), NM_INDEX_ENTRIES_MAX + 1);
     run_sql("COMMIT");
     ck_assert(is_sound());
@@ -276,7 +266,7 @@ START_TEST(the_check_refuses_what_sqlite_refuses)
 
     write_and_check(5000);
     nm_index_entries entries = list_entries(values);
-    int64_t root_page = int_of("SELECT rootpage FROM sqlite_master WHERE name = 'allocation_outstanding'");
+    int64_t root_page = load_int(db, "SELECT rootpage FROM sqlite_master WHERE name = 'allocation_outstanding'");
     ck_assert_int_eq(
         sqlite3_prepare_v2(db, "SELECT pageno FROM dbstat WHERE name = 'allocation_outstanding'", -1, &rows, NULL),
         SQLITE_OK);
