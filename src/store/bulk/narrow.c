@@ -107,13 +107,23 @@ const nm_columns *nm_narrow_kept(const nm_narrow *narrow)
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------------- */
 
+static bool is_recent(const nm_narrow *narrow, stream_pair pair)
+{
+    const stream_pair *recent;
+
+    if (narrow->streams.count == 0)
+        return false;
+    recent = &narrow->streams.items[narrow->stream_index];
+    return recent->heap_id == pair.heap_id && recent->stream == pair.stream;
+}
+
 static nm_status number_stream(nm_narrow *narrow, int64_t heap_id, int64_t *value, nm_error *err)
 {
-    const stream_pair pair = {heap_id, *value}, *recent = &narrow->streams.items[narrow->stream_index];
+    const stream_pair pair = {heap_id, *value};
     uint64_t index = narrow->stream_index;
     nm_status status = NM_OK;
 
-    if (narrow->streams.count == 0 || recent->heap_id != heap_id || recent->stream != *value)
+    if (!is_recent(narrow, pair))
         status = nm_map_number(&narrow->stream_index_of, (nm_key){(uint64_t)heap_id, (uint64_t)*value}, &index, err);
     if (status == NM_OK && index == narrow->streams.count) {
         status = nm_array_grow(&narrow->streams.items, &narrow->streams.capacity, index + 1, sizeof pair, err);
