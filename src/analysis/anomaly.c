@@ -47,12 +47,12 @@ static bool was_freed(const nm_replay *replay, const nm_context *context, const 
 {
     const nm_heap *heap;
 
-    if (place == NULL || place->freed_allocation_id == 0 ||
+    if (place == NULL || place->past == NULL || place->past->allocation_id == 0 ||
         nm_doubt_may_have_changed(context->process, place->freed_seq))
         return false;
     if (context->heap != NULL)
-        return place->freed_heap_id == context->heap->id;
-    heap = nm_replay_heap(replay, place->freed_heap_id);
+        return place->past->heap_id == context->heap->id;
+    heap = nm_replay_heap(replay, place->past->heap_id);
     return heap != NULL && nm_free_misfit(heap->level, context->event->detail) < NM_MISFIT_NEVER;
 }
 
@@ -143,9 +143,9 @@ static nm_status check_unknown_free(nm_run *run, const nm_context *context, cons
         return NM_OK;
     if (was_freed(run->replay, context, place)) {
         row.kind = NM_ANOMALY_DOUBLE_FREE;
-        row.heap_id = place->freed_heap_id;
-        row.allocation_id = place->freed_allocation_id;
-        row.other_stack_id = place->freed_stack_id;
+        row.heap_id = place->past->heap_id;
+        row.allocation_id = place->past->allocation_id;
+        row.other_stack_id = place->past->stack_id;
     } else if (nm_doubt_has_unseen_memory(context->process)) {
         ((replay_room *)nm_replay_room(run))->unseen_free_count++;
         return NM_OK;

@@ -164,10 +164,10 @@ static nm_status find_end(nm_run *run, const copy_side *side, nm_freed *out, nm_
     if (freed != NULL)
         *out = *freed;
     else if (place != NULL)
-        *out = (nm_freed){.allocation_id = place->freed_allocation_id,
-                          .heap_id = place->freed_heap_id,
-                          .thread_id = place->freed_thread_id,
-                          .stack_id = place->freed_stack_id,
+        *out = (nm_freed){.allocation_id = place->past->allocation_id,
+                          .heap_id = place->past->heap_id,
+                          .thread_id = place->past->thread_id,
+                          .stack_id = place->past->stack_id,
                           .seq = place->freed_seq};
     return status;
 }

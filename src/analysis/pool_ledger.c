@@ -534,7 +534,7 @@ const nm_pass nm_pool_ledger_pass = {
               [NM_CHANGE_END] = take_stream_end},
     .room = {[NM_OWNER_HEAP] = sizeof(nm_ledger),
              [NM_OWNER_LIVE] = sizeof(nm_ledger_entry),
-             [NM_OWNER_PLACE] = sizeof(nm_ledger_place)},
+             [NM_OWNER_PAST] = sizeof(nm_ledger_past)},
     .finish = finish,
     .release = release,
 };

@@ -93,11 +93,11 @@ typedef struct nm_ledger_entry {
     bool is_given_up;     /* a block whose free was asked for */
 } nm_ledger_entry;
 
-/* The room of a place: what was handed out by the last free there. */
-typedef struct nm_ledger_place {
+/* The room of a place's past: what was handed out by the last free there. All zero once a request was served there. */
+typedef struct nm_ledger_past {
     uint64_t reuse_requests, reuse_bytes; /* a pool's counters at its free, the first plus 1; 0: none */
     uint64_t reuse_heap_id;
-} nm_ledger_place;
+} nm_ledger_past;
 
 static inline nm_ledger_entry *nm_ledger_entry_of(const nm_run *run, const nm_live *live)
 {

@@ -2,7 +2,7 @@
  *
  * How soon freed memory is asked for again: from the last free of a size to the next request of that size, and from a free
  * to the next request that is served at its address. The distance is what the pool handed out in between. A size whose last
- * free is kept stands in a table of NM_POOL_SIZES_MAX; an address is remembered as long as its place is (places.c).
+ * free is kept stands in a table of NM_POOL_SIZES_MAX; an address is remembered as long as its past is (places.c).
  */
 #include "analysis/pool_reuse.h"
 
@@ -10,6 +10,14 @@
 
 #include "base/buffer.h"
 #include "base/number.h"
+
+/* NULL: nothing ended at the address. While the block is ending, and so at its free, there is one. */
+static nm_ledger_past *past_at(const nm_run *run, const nm_live *block)
+{
+    const nm_past *past = block->place->past;
+
+    return past == NULL ? NULL : nm_past_room(run, past);
+}
 
 static void count(nm_ledger *ledger, nm_reuse_kind kind, uint64_t requests, uint64_t bytes)
 {
@@ -22,7 +30,7 @@ static void count(nm_ledger *ledger, nm_reuse_kind kind, uint64_t requests, uint
 void nm_reuse_request(const nm_run *run, nm_ledger *ledger, const nm_live *block)
 {
     nm_reuse *reuse = ledger->reuse;
-    nm_ledger_place *place = nm_place_room(run, block->place);
+    nm_ledger_past *past = past_at(run, block);
     const uint64_t *known;
 
     if (reuse == NULL)
@@ -36,9 +44,11 @@ void nm_reuse_request(const nm_run *run, nm_ledger *ledger, const nm_live *block
         size->is_free = false;
         nm_ledger_entry_of(run, block)->size_number = (uint32_t)*known + 1;
     }
-    if (place->reuse_requests != 0 && place->reuse_heap_id == block->heap->id)
-        count(ledger, NM_REUSE_ADDRESS, place->reuse_requests - 1, place->reuse_bytes);
-    place->reuse_requests = 0;
+    if (past == NULL)
+        return;
+    if (past->reuse_requests != 0 && past->reuse_heap_id == block->heap->id)
+        count(ledger, NM_REUSE_ADDRESS, past->reuse_requests - 1, past->reuse_bytes);
+    *past = (nm_ledger_past){0};
 }
 
 /* The number of the block's size plus 1, if there is room; 0: there is none. */
@@ -67,7 +77,6 @@ static nm_status number_size(nm_ledger *ledger, const nm_live *block, uint32_t *
 nm_status nm_reuse_freed(const nm_run *run, nm_ledger *ledger, const nm_live *block, nm_error *err)
 {
     nm_ledger_entry *entry = nm_ledger_entry_of(run, block);
-    nm_ledger_place *place = nm_place_room(run, block->place);
     nm_status status = NM_OK;
 
     if (ledger->reuse == NULL)
@@ -81,7 +90,7 @@ nm_status nm_reuse_freed(const nm_run *run, nm_ledger *ledger, const nm_live *bl
             (nm_freed_size){ledger->request_count, ledger->request_bytes, true};
     else
         ledger->sum.untracked_count++;
-    *place = (nm_ledger_place){ledger->request_count + 1, ledger->request_bytes, block->heap->id};
+    *past_at(run, block) = (nm_ledger_past){ledger->request_count + 1, ledger->request_bytes, block->heap->id};
     return status;
 }
 
@@ -91,7 +100,8 @@ void nm_reuse_forget(const nm_run *run, nm_ledger *ledger, const nm_live *block)
 
     if (ledger->reuse != NULL && entry->size_number != 0)
         ledger->reuse->sizes.items[entry->size_number - 1].is_free = false;
-    ((nm_ledger_place *)nm_place_room(run, block->place))->reuse_requests = 0;
+    if (past_at(run, block) != NULL)
+        *past_at(run, block) = (nm_ledger_past){0};
 }
 
 nm_status nm_reuse_finish(const nm_run *run, const nm_ledger *ledger, nm_error *err)

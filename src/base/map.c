@@ -3,6 +3,9 @@
  * At most three quarters full. An empty slot ends every probe, and removal moves later members of the same run back, so
  * that no markers of removed keys pile up.
  *
+ * A slot has its key XORed with a secret, so that an empty one is all zero: one of 2^128 keys would look like that, and nobody
+ * knows which.
+ *
  * The array of dense keys grows when a key comes that is at most DENSE_RATIO times as large as the number of those that are
  * there: keys 1, 2, 3, ... all go into it, and keys that anybody may choose cost no more than in the table.
  */
@@ -16,9 +19,8 @@
 #define DENSE_LEAST 128 /* keys; a multiple of the bits of a word */
 
 struct nm_map_slot {
-    nm_key key;
+    nm_key hidden; /* as hide() makes it; all zero: empty */
     uint64_t value;
-    bool is_used;
 };
 
 /* The kernel gives every process 16 random bytes. */
@@ -26,6 +28,8 @@ static void take_secret(uint64_t secret[2])
 {
     unsigned long random = getauxval(AT_RANDOM);
 
+    secret[0] = UINT64_C(0xA0761D6478BD642F); /* what a file that was made for it can meet, where there are none */
+    secret[1] = UINT64_C(0xE7037ED1A0B428DB);
     if (random != 0)
         memcpy(secret, (const void *)random, 2 * sizeof *secret);
     secret[1] |= 1; /* keys in a row stand in a row of their own, if nothing else mixes them */
@@ -39,26 +43,33 @@ uint64_t nm_map_secret(void)
     return secret[0] ^ secret[1];
 }
 
-/* Both halves of a product of 128 bits, each factor with a secret in it. */
-static size_t home_of(const nm_map *map, nm_key key)
+/* And the key again. */
+static nm_key hide(const nm_map *map, nm_key key)
 {
-    uint64_t high = key.high * 0x9E3779B97F4A7C15u ^ map->secret[1];
-    unsigned __int128 product = (unsigned __int128)(key.low ^ map->secret[0]) * high;
+    return (nm_key){key.high ^ map->secret[1], key.low ^ map->secret[0]};
+}
+
+static bool is_empty(const nm_map_slot *slot)
+{
+    return (slot->hidden.high | slot->hidden.low) == 0;
+}
+
+/* Both halves of a product of 128 bits, each factor with a secret in it. */
+static size_t home_of(const nm_map *map, nm_key hidden)
+{
+    uint64_t high = (hidden.high ^ map->secret[1]) * 0x9E3779B97F4A7C15u ^ map->secret[1];
+    unsigned __int128 product = (unsigned __int128)hidden.low * high;
 
     return ((uint64_t)product ^ (uint64_t)(product >> 64)) & (map->capacity - 1);
 }
 
-static bool same_key(nm_key a, nm_key b)
-{
-    return a.high == b.high && a.low == b.low;
-}
-
 /* The slot that holds the key, or the empty one where it would go. The map has at least one empty slot. */
-static nm_map_slot *slot_for(const nm_map *map, nm_key key)
+static nm_map_slot *slot_for(const nm_map *map, nm_key hidden)
 {
-    size_t at = home_of(map, key);
+    size_t at = home_of(map, hidden);
 
-    while (map->slots[at].is_used && !same_key(map->slots[at].key, key))
+    while ((map->slots[at].hidden.low != hidden.low || map->slots[at].hidden.high != hidden.high) &&
+           !is_empty(&map->slots[at]))
         at = (at + 1) & (map->capacity - 1);
     return &map->slots[at];
 }
@@ -68,13 +79,14 @@ static nm_status grow(nm_map *map, nm_error *err)
     nm_map larger = *map;
 
     larger.capacity = map->capacity == 0 ? 16 : map->capacity * 2;
-    take_secret(larger.secret);
+    if (map->capacity == 0)
+        take_secret(larger.secret);
     larger.slots = calloc(larger.capacity, sizeof *larger.slots);
     if (larger.slots == NULL)
         return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory at a map of %zu keys", map->count);
     for (size_t i = 0; i < map->capacity; i++)
-        if (map->slots[i].is_used)
-            *slot_for(&larger, map->slots[i].key) = map->slots[i];
+        if (!is_empty(&map->slots[i]))
+            *slot_for(&larger, map->slots[i].hidden) = map->slots[i];
     free(map->slots);
     *map = larger;
     return NM_OK;
@@ -85,15 +97,15 @@ static void close_hole(nm_map *map, size_t hole)
 {
     size_t mask = map->capacity - 1;
 
-    for (size_t at = (hole + 1) & mask; map->slots[at].is_used; at = (at + 1) & mask) {
-        size_t home = home_of(map, map->slots[at].key);
+    for (size_t at = (hole + 1) & mask; !is_empty(&map->slots[at]); at = (at + 1) & mask) {
+        size_t home = home_of(map, map->slots[at].hidden);
 
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             map->slots[hole] = map->slots[at];
             hole = at;
         }
     }
-    map->slots[hole].is_used = false;
+    map->slots[hole] = (nm_map_slot){0};
 }
 
 /* ---- Dense keys ---- */
@@ -118,14 +130,15 @@ static void move_to_dense(nm_map *map)
 {
     for (size_t at = 0; at < map->capacity && map->count > map->dense_count;) {
         const nm_map_slot slot = map->slots[at];
+        nm_key key = hide(map, slot.hidden);
 
-        if (!slot.is_used || !is_dense(map, slot.key)) {
+        if (is_empty(&slot) || !is_dense(map, key)) {
             at++;
             continue;
         }
         close_hole(map, at); /* what it moves here is looked at next */
         map->count--;
-        put_dense(map, slot.key.low, slot.value);
+        put_dense(map, key.low, slot.value);
     }
 }
 
@@ -158,8 +171,8 @@ uint64_t *nm_map_find(const nm_map *map, nm_key key)
     if (map->capacity == 0)
         return NULL;
 
-    nm_map_slot *slot = slot_for(map, key);
-    return slot->is_used ? &slot->value : NULL;
+    nm_map_slot *slot = slot_for(map, hide(map, key));
+    return is_empty(slot) ? NULL : &slot->value;
 }
 
 nm_status nm_map_put(nm_map *map, nm_key key, uint64_t value, nm_error *err)
@@ -177,9 +190,10 @@ nm_status nm_map_put(nm_map *map, nm_key key, uint64_t value, nm_error *err)
     if (status != NM_OK)
         return status;
 
-    nm_map_slot *slot = slot_for(map, key);
-    map->count += !slot->is_used;
-    *slot = (nm_map_slot){key, value, true};
+    nm_key hidden = hide(map, key);
+    nm_map_slot *slot = slot_for(map, hidden);
+    map->count += is_empty(slot);
+    *slot = (nm_map_slot){hidden, value};
     return NM_OK;
 }
 
@@ -212,8 +226,8 @@ bool nm_map_remove(nm_map *map, nm_key key, uint64_t *value)
     if (map->capacity == 0)
         return false;
 
-    nm_map_slot *slot = slot_for(map, key);
-    if (!slot->is_used)
+    nm_map_slot *slot = slot_for(map, hide(map, key));
+    if (is_empty(slot))
         return false;
     if (value != NULL)
         *value = slot->value;
@@ -226,19 +240,15 @@ bool nm_map_remove(nm_map *map, nm_key key, uint64_t *value)
 bool nm_map_next(const nm_map *map, size_t *at, nm_key *key, uint64_t *value)
 {
     for (; *at < map->dense_limit + map->capacity; ++*at) {
-        size_t place = *at;
-        nm_map_slot slot = {.key = {0, place}};
+        bool is_slot = *at >= map->dense_limit;
+        const nm_map_slot *slot = is_slot ? &map->slots[*at - map->dense_limit] : NULL;
 
-        if (place >= map->dense_limit)
-            slot = map->slots[place - map->dense_limit];
-        else if ((map->dense_bits[place / 64] >> place % 64 & 1) != 0)
-            slot = (nm_map_slot){{0, place}, map->dense[place], true};
-        if (!slot.is_used)
+        if (is_slot ? is_empty(slot) : (map->dense_bits[*at / 64] >> *at % 64 & 1) == 0)
             continue;
         if (key != NULL)
-            *key = slot.key;
+            *key = is_slot ? hide(map, slot->hidden) : (nm_key){0, *at};
         if (value != NULL)
-            *value = slot.value;
+            *value = is_slot ? slot->value : map->dense[*at];
         ++*at;
         return true;
     }

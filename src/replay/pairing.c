@@ -129,6 +129,7 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
     if (status == NM_OK)
         status = NM_TELL(replay, is_new ? NM_CHANGE_BORN : NM_CHANGE_REFUSED, err, .context = context, .live = live,
                          .driver_count = touch.driver_count, .driver_cost_ns = touch.driver_cost_ns);
+    nm_place_drop_past(replay, live->place);
     return status == NM_OK ? tell_peak(replay, heap, peak_epoch, context, err) : status;
 }
 
@@ -136,7 +137,6 @@ static nm_status put_in(nm_replay *replay, nm_live *live, const nm_context *cont
 static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *context, nm_error *err)
 {
     nm_heap *heap = live->heap;
-    nm_place *place = live->place;
     nm_status status = NM_OK;
 
     if (heap->level == NM_LEVEL_DRIVER)
@@ -148,12 +148,7 @@ static nm_status take_out(nm_replay *replay, nm_live *live, const nm_context *co
     if (status == NM_OK)
         status = told;
     nm_graph_leave(live);
-    place->freed_allocation_id = live->row.allocation_id;
-    place->freed_heap_id = heap->id;
-    place->freed_stack_id = context->stack_id;
-    place->freed_thread_id = context->thread == NULL ? 0 : context->thread->id;
-    place->freed_seq = context->seq;
-    nm_place_take(replay, live);
+    nm_place_take(replay, live, context);
     nm_usage_touch(heap);
     return status;
 }
@@ -183,6 +178,8 @@ static nm_status set_end(nm_replay *replay, nm_live *live, const nm_context *con
     nm_status status = nm_live_make_more(replay, live, err);
     nm_live_more *more = live->more;
 
+    if (status == NM_OK)
+        status = nm_place_make_past(replay, live->place, err);
     if (status != NM_OK)
         return status;
     note_moments(live);
@@ -265,13 +262,20 @@ static nm_status end_and_emit(nm_replay *replay, nm_live *live, const nm_context
 
 /* ---- Addresses that are reused before their free arrives --------------------------------------------------------- */
 
+/* At its place there is something else to wait for, or nothing. */
+static void leave_place(nm_replaced *replaced)
+{
+    if (replaced->place != NULL)
+        replaced->place->past->replaced = NULL;
+    replaced->place = NULL;
+}
+
 /* The replaced allocation is written: as misuse, unless its free came or the stream has holes. */
 static nm_status resolve_replaced(nm_replay *replay, nm_replaced *replaced, nm_error *err)
 {
     nm_status status = NM_OK;
 
-    if (replaced->place != NULL && replaced->place->replaced == replaced)
-        replaced->place->replaced = NULL;
+    leave_place(replaced);
     if (replaced->old == NULL)
         return NM_OK;
     status = NM_TELL(replay, NM_CHANGE_UNEXPLAINED, err, .replaced = replaced);
@@ -310,7 +314,6 @@ static nm_status replace(nm_replay *replay, nm_live *old, const nm_live *live, c
     if (replaced == NULL)
         return NM_ERR_MEMORY;
     *replaced = (nm_replaced){
-        .place = place,
         .new_allocation_id = live->row.allocation_id,
         .new_thread_id = live->row.thread_id,
         .new_stack_id = nm_live_stack(live),
@@ -325,14 +328,15 @@ static nm_status replace(nm_replay *replay, nm_live *old, const nm_live *live, c
         return status;
     }
     replaced->old = old;
-    if (place->replaced != NULL)
-        status = resolve_replaced(replay, place->replaced, err);
+    if (place->past->replaced != NULL)
+        status = resolve_replaced(replay, place->past->replaced, err);
     if (status == NM_OK && (context->thread == NULL || replaced->ns == NM_NO_TIME)) { /* no free can be told late */
         status = resolve_replaced(replay, replaced, err);
         free(replaced);
         return status;
     }
-    place->replaced = replaced;
+    replaced->place = place;
+    place->past->replaced = replaced;
     *replay->last_replaced = replaced;
     replay->last_replaced = &replaced->next;
     return status;
@@ -359,7 +363,7 @@ static nm_status match_late_free(nm_replay *replay, nm_replaced *replaced, const
     old->more->free_thread_id = context->thread->id;
     old->more->free_stack_id = context->stack_id;
     replaced->old = NULL;
-    replaced->place->replaced = NULL;
+    leave_place(replaced);
     return emit(replay, old, err);
 }
 
@@ -562,8 +566,8 @@ nm_status nm_pairing_free(nm_replay *replay, const nm_context *context, nm_error
     if (context->process == NULL || context->event->address == 0)
         return NM_OK;
     place = nm_place_find(replay, context->process->id, context->event->address);
-    if (place != NULL && is_late_free(place->replaced, context))
-        return match_late_free(replay, place->replaced, context, err);
+    if (place != NULL && place->past != NULL && is_late_free(place->past->replaced, context))
+        return match_late_free(replay, place->past->replaced, context, err);
     live = find_freed(place, context);
     if (live == NULL)
         return NM_TELL(replay, NM_CHANGE_UNKNOWN_FREED, err, .context = context, .place = place);
@@ -711,6 +715,7 @@ static nm_status put_part(nm_replay *replay, nm_live *part, const nm_context *co
     part->row.live_bytes = part->heap->total.live_bytes;
     if (status == NM_OK)
         status = NM_TELL(replay, NM_CHANGE_REMAINED, err, .context = context, .live = part);
+    nm_place_drop_past(replay, part->place);
     return status == NM_OK ? tell_peak(replay, part->heap, peak_epoch, context, err) : status;
 }
 
@@ -947,6 +952,7 @@ nm_status nm_pairing_finish(nm_replay *replay, nm_error *err)
         status = nm_pairing_confirm(replay, thread, err);
     if (status == NM_OK)
         status = nm_backing_mark(replay, err);
+    nm_places_free(replay); /* their memory is what the rows take now */
     for (nm_heap *heap = replay->first_heap; heap != NULL && status == NM_OK; heap = heap->next)
         status = emit_space(replay, heap->space, err);
     return status;

@@ -82,7 +82,7 @@ static void lay_out_rooms(nm_runs *runs)
         [NM_OWNER_PROCESS] = sizeof(nm_process), [NM_OWNER_THREAD] = sizeof(nm_thread),
         [NM_OWNER_DEVICE] = sizeof(nm_device),   [NM_OWNER_HARDWARE] = sizeof(nm_device_group),
         [NM_OWNER_HEAP] = sizeof(nm_heap),       [NM_OWNER_SUB_POOL] = sizeof(nm_sub_pool),
-        [NM_OWNER_SITE] = sizeof(nm_site),       [NM_OWNER_PLACE] = sizeof(nm_place),
+        [NM_OWNER_SITE] = sizeof(nm_site),       [NM_OWNER_PAST] = sizeof(nm_past),
         [NM_OWNER_LIVE] = sizeof(nm_live),       [NM_OWNER_OPERATION] = sizeof(nm_operation),
     };
 

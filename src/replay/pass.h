@@ -137,7 +137,7 @@ typedef struct nm_change {
 } nm_change;
 
 /* Whose private bytes a pass may have: zeroed when their owner is made, and gone with it. What a room owns the pass frees in
- * `release` at the latest, and must find it without the room of a live allocation, a place or an operation. */
+ * `release` at the latest, and must find it without the room of a live allocation, a past or an operation. */
 typedef enum nm_owner {
     NM_OWNER_REPLAY,
     NM_OWNER_PROCESS,
@@ -147,7 +147,7 @@ typedef enum nm_owner {
     NM_OWNER_HEAP,
     NM_OWNER_SUB_POOL,
     NM_OWNER_SITE,
-    NM_OWNER_PLACE,
+    NM_OWNER_PAST,
     NM_OWNER_LIVE,
     NM_OWNER_OPERATION,
     NM_OWNERS
@@ -202,7 +202,7 @@ NM_ROOM_OF(nm_hardware_room, nm_device_group, NM_OWNER_HARDWARE)
 NM_ROOM_OF(nm_heap_room, nm_heap, NM_OWNER_HEAP)
 NM_ROOM_OF(nm_sub_pool_room, nm_sub_pool, NM_OWNER_SUB_POOL)
 NM_ROOM_OF(nm_site_room, nm_site, NM_OWNER_SITE)
-NM_ROOM_OF(nm_place_room, nm_place, NM_OWNER_PLACE)
+NM_ROOM_OF(nm_past_room, nm_past, NM_OWNER_PAST)
 NM_ROOM_OF(nm_live_room, nm_live, NM_OWNER_LIVE)
 NM_ROOM_OF(nm_operation_room, nm_operation, NM_OWNER_OPERATION)
 #undef NM_ROOM_OF

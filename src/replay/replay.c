@@ -224,6 +224,7 @@ static nm_status start_passes(nm_replay *replay, const nm_pass *const *passes, n
     if (status != NM_OK)
         return status;
     replay->lives.item_bytes = nm_runs_bytes_of(replay, NM_OWNER_LIVE);
+    nm_places_begin(replay);
     replay->nobody = nm_replay_allocate(nm_runs_bytes_of(replay, NM_OWNER_THREAD), err);
     replay->scratch = nm_replay_allocate(sizeof *replay->scratch, err);
     return replay->nobody == NULL || replay->scratch == NULL ? NM_ERR_MEMORY : NM_OK;

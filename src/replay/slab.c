@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Items of one size in chunks, those given back in a list: what is live comes and goes by the million, and an item needs
- * neither a header nor a call. Items begin at cache lines; memory goes back to the system with the slab alone. Under a
+ * neither a header nor a call. Items begin at cache lines, or are packed; memory goes back to the system with the slab alone. Under a
  * sanitizer each item is an allocation of its own, so that it sees every use after the end.
  */
 #include "replay/slab.h"
 
+#include <stdalign.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,8 @@ static nm_status out_of_memory(nm_error *err)
 /* A chunk's first cache line holds its own head; the others are cut into items. */
 static nm_status add_chunk(nm_slab *slab, nm_error *err)
 {
-    size_t item_bytes = (slab->item_bytes + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
+    size_t step = slab->is_packed ? alignof(uint64_t) : CACHE_LINE_BYTES;
+    size_t item_bytes = (slab->item_bytes + step - 1) / step * step;
     uint8_t *bytes = aligned_alloc(CACHE_LINE_BYTES, CHUNK_BYTES);
     nm_slab_chunk *chunk = (nm_slab_chunk *)(void *)bytes;
 

@@ -54,17 +54,24 @@ typedef struct nm_site {
     struct nm_site *next;                                                /* of the heap */
 } nm_site;
 
+typedef struct nm_past nm_past;
+
 /* One address of one process at which something is live, or was until lately. */
 typedef struct nm_place {
     uint64_t process_id, address;
-    nm_live *live; /* chain: a segment and its first block share an address */
-    uint64_t freed_allocation_id, freed_heap_id, freed_stack_id; /* what ended here last; 0: nothing yet */
-    uint64_t freed_thread_id;
-    int64_t freed_seq;              /* when that was; NM_NO_SEQ: never */
-    struct nm_replaced *replaced;   /* whose own free may still come, or NULL */
-    struct nm_place *older, *newer; /* among places with nothing live */
-    bool is_idle;                   /* is in that list */
+    nm_live *live;     /* chain: a segment and its first block share an address */
+    nm_past *past;     /* owned; or NULL: of what ended here nobody asks any more */
+    int64_t freed_seq; /* when something ended here last; NM_NO_SEQ: never */
 } nm_place;
+
+/* What ended at a place last. A place with nothing live has one, and is in a list by it. */
+struct nm_past {
+    nm_place *place;
+    uint64_t allocation_id; /* 0: nothing yet, or something of the same heap has begun since */
+    uint64_t heap_id, stack_id, thread_id;
+    struct nm_replaced *replaced; /* whose own free may still come, or NULL */
+    nm_past *older, *newer;       /* among places with nothing live */
+};
 
 /* Of the row of what lives, all that is known nowhere else: its heap, address and stack are the books' (nm_live_address,
  * nm_live_stack), and what few have is in nm_live_more. nm_live_row_of makes the whole row. Members are as there. */
@@ -144,8 +151,8 @@ struct nm_live {
 
 /* An allocation that ended because another began at its address, while a late free of it is still waited for. */
 typedef struct nm_replaced {
-    nm_live *old; /* NULL: the free came */
-    nm_place *place;
+    nm_live *old;    /* NULL: the free came */
+    nm_place *place; /* whose past it is in; NULL: no more */
     uint64_t new_allocation_id, new_thread_id, new_stack_id;
     int64_t seq, ns;
     bool is_late;             /* the new allocation's place in the order is not certain */
@@ -350,7 +357,7 @@ struct nm_replay {
     nm_sink sink;
     uint64_t wanted; /* a bit for each nm_change_kind that some pass wants */
     nm_runs *runs;   /* owned: pass.h */
-    nm_slab lives, gaps, mores;
+    nm_slab lives, gaps, mores, place_items, pasts;
     nm_map processes, threads, devices, heaps, arenas, groups; /* by number (arenas, groups: a pair) -> pointer */
     nm_buffer stack_bits; /* a bit for every stack number below NM_STACK_BITS_MAX that is defined */
     nm_map stacks;        /* the larger ones */
@@ -361,7 +368,7 @@ struct nm_replay {
     nm_thread *first_thread, **last_thread;
     nm_heap *first_heap, **last_heap;
     nm_device_group *first_group, **last_group;
-    nm_place *oldest_idle, *newest_idle;
+    nm_past *oldest_idle, *newest_idle;
     size_t idle_count;
     nm_heap *first_changed;
     nm_heap *first_touched,

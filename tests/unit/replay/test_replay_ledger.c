@@ -323,6 +323,21 @@ START_TEST(sizes_beyond_the_limit_are_counted_apart)
 }
 END_TEST
 
+/* The heap that takes the addresses in between, and takes them again, knows nothing of the block that was there. */
+START_TEST(an_address_is_asked_for_again_after_others_had_it)
+{
+    replay(HEAD "@1 alloc hit heap=2 address=0x100000 block=0x1000\n"
+                "@2 free heap=2 address=0x100000\n"
+                "@3 alloc heap=1 address=0x100000 block=0x100000\n"
+                "@4 free heap=1 address=0x100000\n"
+                "@5 alloc heap=1 address=0x100000 block=0x100000\n"
+                "@6 alloc heap=2 address=0x100000 block=0x1000\n"
+                "@7 alloc heap=3 address=0x100000 block=0x1000\n");
+    ck_assert_uint_eq(reuse_count(NM_REUSE_SIZE), 1);
+    ck_assert_uint_eq(reuse_count(NM_REUSE_ADDRESS), 1);
+}
+END_TEST
+
 START_TEST(a_reset_ends_what_is_pending)
 {
     replay(HEAD "@1 alloc heap=1 address=0x100000 block=0x4000\n"
@@ -359,6 +374,7 @@ TEST_SUITE(test_replay_ledger)
     tcase_add_test(tests, a_miss_before_any_step_is_judged_at_the_end);
     tcase_add_test(tests, groups_beyond_the_limit_share_one);
     tcase_add_test(tests, sizes_beyond_the_limit_are_counted_apart);
+    tcase_add_test(tests, an_address_is_asked_for_again_after_others_had_it);
     tcase_add_test(tests, a_reset_ends_what_is_pending);
     suite_add_tcase(suite, tests);
     return suite;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/passes.h"
+#include "base/buffer.h"
 #include "replay/replay.h"
 #include "support/row_list.h"
 #include "support/suites.h"
@@ -261,6 +262,36 @@ START_TEST(an_address_replaced_twice_keeps_the_last_one_waiting)
     check_end(3, NM_END_NONE, NM_NO_SEQ);
     ck_assert_uint_eq(allocation(2)->free_thread_id, 2);
     ck_assert_uint_eq(anomalies_of(NM_ANOMALY_OVERLAP), 1);
+}
+END_TEST
+
+/* Of three at one address two were replaced, no time goes by in which their frees could not come any more, and so much is freed
+ * elsewhere that the address is forgotten: the place is gone when they are written, which a memory checker sees. */
+START_TEST(a_place_that_is_forgotten_is_not_looked_at_for_what_was_replaced_there)
+{
+    nm_buffer text = {0};
+    static const char begin[] = HEAD "@5 alloc heap=5 address=0x1000 requested=64 thread=1\n"
+                                     "@5 alloc heap=5 address=0x1000 requested=32 thread=1\n"
+                                     "@5 alloc heap=5 address=0x1000 requested=16 thread=1\n"
+                                     "@5 free heap=5 address=0x1000 thread=1\n";
+
+    ck_assert_int_eq(nm_buffer_append(&text, begin, strlen(begin), NULL), NM_OK);
+    for (int i = 0; i < 131073; i++) {
+        char lines[160];
+        int length = snprintf(lines, sizeof lines,
+                              "@5 alloc heap=5 address=%d requested=8 thread=1\n@5 free heap=5 address=%d thread=1\n",
+                              0x2000 + 16 * i, 0x2000 + 16 * i);
+
+        ck_assert_int_eq(nm_buffer_append(&text, lines, (size_t)length, NULL), NM_OK);
+    }
+    ck_assert_int_eq(nm_buffer_append(&text, "", 1, NULL), NM_OK);
+    replay((const char *)text.data);
+    nm_buffer_free(&text);
+    ck_assert_uint_eq(list.allocation.count, 3 + 131073);
+    check_end(1, NM_END_REPLACED, 1);
+    check_end(2, NM_END_REPLACED, 2);
+    check_end(3, NM_END_FREED, 3);
+    ck_assert_uint_eq(anomalies_of(NM_ANOMALY_OVERLAP), 2);
 }
 END_TEST
 
@@ -716,6 +747,7 @@ TEST_SUITE(test_replay_pairing)
     tcase_add_test(tests, a_free_that_is_too_late_or_of_the_same_thread_ends_the_new_one);
     tcase_add_test(tests, a_late_free_may_come_after_the_new_one_is_gone);
     tcase_add_test(tests, an_address_replaced_twice_keeps_the_last_one_waiting);
+    tcase_add_test(tests, a_place_that_is_forgotten_is_not_looked_at_for_what_was_replaced_there);
     tcase_add_test(tests, without_times_an_overlap_is_told_at_once);
     tcase_add_test(tests, a_reset_of_a_device_ends_what_lives_there);
     tcase_add_test(tests, a_reset_of_the_process_ends_all_but_the_host_s_own_memory);
