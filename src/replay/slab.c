@@ -10,9 +10,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#define CACHE_LINE_BYTES 64
-#define CHUNK_BYTES      (64u << 10)
+#define CACHE_LINE_BYTES  64
+#define CHUNK_BYTES_LEAST ((size_t)64 << 10) /* each next one is twice as large, up to: */
+#define CHUNK_BYTES_MOST  ((size_t)1 << 20)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { IS_PLAIN = 1 };
@@ -26,6 +28,7 @@ typedef struct nm_slab_item { /* what an unused item holds */
 
 typedef struct nm_slab_chunk {
     struct nm_slab_chunk *next;
+    size_t bytes;
 } nm_slab_chunk;
 
 static nm_status out_of_memory(nm_error *err)
@@ -33,19 +36,25 @@ static nm_status out_of_memory(nm_error *err)
     return nm_fail(err, NM_ERR_MEMORY, NM_NO_OFFSET, "out of memory");
 }
 
-/* A chunk's first cache line holds its own head; the others are cut into items. */
+/* A chunk's first cache line holds its own head; the others are cut into items. It is the system's own memory: what malloc gives
+ * would stay with malloc, between others, when the slab ends. */
 static nm_status add_chunk(nm_slab *slab, nm_error *err)
 {
     size_t step = slab->is_packed ? alignof(uint64_t) : CACHE_LINE_BYTES;
     size_t item_bytes = (slab->item_bytes + step - 1) / step * step;
-    uint8_t *bytes = aligned_alloc(CACHE_LINE_BYTES, CHUNK_BYTES);
-    nm_slab_chunk *chunk = (nm_slab_chunk *)(void *)bytes;
+    size_t chunk_bytes = slab->chunks == NULL ? CHUNK_BYTES_LEAST : slab->chunks->bytes * 2;
+    uint8_t *bytes;
+    nm_slab_chunk *chunk;
 
-    if (bytes == NULL)
+    if (chunk_bytes > CHUNK_BYTES_MOST)
+        chunk_bytes = CHUNK_BYTES_MOST;
+    bytes = mmap(NULL, chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED)
         return out_of_memory(err);
-    chunk->next = slab->chunks;
+    chunk = (nm_slab_chunk *)(void *)bytes;
+    *chunk = (nm_slab_chunk){slab->chunks, chunk_bytes};
     slab->chunks = chunk;
-    for (size_t at = CACHE_LINE_BYTES; at + item_bytes <= CHUNK_BYTES; at += item_bytes) {
+    for (size_t at = CACHE_LINE_BYTES; at + item_bytes <= chunk_bytes; at += item_bytes) {
         nm_slab_item *item = (nm_slab_item *)(void *)(bytes + at);
 
         item->next = slab->unused;
@@ -96,7 +105,7 @@ void nm_slab_free(nm_slab *slab)
         nm_slab_chunk *chunk = slab->chunks;
 
         slab->chunks = chunk->next;
-        free(chunk);
+        munmap(chunk, chunk->bytes);
     }
     slab->unused = NULL;
 }
