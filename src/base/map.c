@@ -57,14 +57,13 @@ static bool is_empty(const nm_map_slot *slot)
 /* Both halves of a product of 128 bits, each factor with a secret in it. */
 static size_t home_of(const nm_map *map, nm_key hidden)
 {
-    uint64_t high = (hidden.high ^ map->secret[1]) * 0x9E3779B97F4A7C15u ^ map->secret[1];
-    unsigned __int128 product = (unsigned __int128)hidden.low * high;
+    unsigned __int128 product = (unsigned __int128)hidden.low * hidden.high;
 
     return ((uint64_t)product ^ (uint64_t)(product >> 64)) & (map->capacity - 1);
 }
 
 /* The slot that holds the key, or the empty one where it would go. The map has at least one empty slot. */
-static nm_map_slot *slot_for(const nm_map *map, nm_key hidden)
+static inline nm_map_slot *slot_for(const nm_map *map, nm_key hidden)
 {
     size_t at = home_of(map, hidden);
 
@@ -74,7 +73,7 @@ static nm_map_slot *slot_for(const nm_map *map, nm_key hidden)
     return &map->slots[at];
 }
 
-static nm_status grow(nm_map *map, nm_error *err)
+__attribute__((noinline, cold)) static nm_status grow(nm_map *map, nm_error *err)
 {
     nm_map larger = *map;
 

@@ -2,13 +2,20 @@
  *
  * Finds live allocations by their address, and remembers for a while what ended at an address: a second free of it, or a
  * copy to it, can then be named. A place at which nothing is live stays until NM_FREED_PLACES_MAX later ones have come,
- * so that memory does not grow with the number of addresses ever used. What is live takes little: a past is dropped once
- * nothing in it can be asked for, which a pass says by a room that is all zero.
+ * so that memory does not grow with the number of addresses ever used. Where there are many, what is live takes little: a
+ * past is dropped once nothing in it can be asked for, which a pass says by a room that is all zero.
  */
 #include "replay/places.h"
 
 #include "replay/lookup.h"
 #include "replay/pass.h"
+
+/* Fewer keep their pasts, which are made and dropped with each event otherwise; but for those who look for faults. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PLACES_MANY 0
+#else
+#define PLACES_MANY (1u << 16)
+#endif
 
 nm_place *nm_place_find(const nm_replay *replay, uint64_t process_id, uint64_t address)
 {
@@ -68,7 +75,8 @@ void nm_place_drop_past(nm_replay *replay, nm_place *place)
 {
     nm_past *past = place->past;
 
-    if (past == NULL || past->allocation_id != 0 || past->replaced != NULL || !has_empty_rooms(replay, past))
+    if (replay->places.count < PLACES_MANY || past == NULL || past->allocation_id != 0 || past->replaced != NULL ||
+        !has_empty_rooms(replay, past))
         return;
     nm_slab_give(&replay->pasts, past);
     place->past = NULL;

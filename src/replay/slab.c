@@ -38,7 +38,7 @@ static nm_status out_of_memory(nm_error *err)
 
 /* A chunk's first cache line holds its own head; the others are cut into items. It is the system's own memory: what malloc gives
  * would stay with malloc, between others, when the slab ends. */
-static nm_status add_chunk(nm_slab *slab, nm_error *err)
+__attribute__((noinline, cold)) static nm_status add_chunk(nm_slab *slab, nm_error *err)
 {
     size_t step = slab->is_packed ? alignof(uint64_t) : CACHE_LINE_BYTES;
     size_t item_bytes = (slab->item_bytes + step - 1) / step * step;
