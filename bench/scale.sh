@@ -5,7 +5,7 @@
 # of events, threads, stacks and live blocks, one of them at a time. Traces are made by tests/bench/scale_trace and come through a
 # pipe. A table with a line for each point, and with -o a picture of it (bench/scale_svg.py). Up to 10^8 events (three minutes);
 # --quick: up to 10^5; --long: up to 10^9 (ten minutes more where there are two processors to have). A million stacks take 0.7 GB,
-# and 10^7 blocks live at once would take 6.
+# and 10^7 blocks live at once would take 5.3.
 set -eu
 usage() { sed -n '4,8s/^# \{0,1\}//p' "$0"; }
 [ $# -ge 1 ] || { usage >&2 && exit 2; }

@@ -12,7 +12,7 @@
 
 /* Fewer keep their pasts, which are made and dropped with each event otherwise; but for those who look for faults. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PLACES_MANY 0
+#define PLACES_MANY 1
 #else
 #define PLACES_MANY (1u << 16)
 #endif
