@@ -97,11 +97,12 @@ nm_status nm_reuse_freed(const nm_run *run, nm_ledger *ledger, const nm_live *bl
 void nm_reuse_forget(const nm_run *run, nm_ledger *ledger, const nm_live *block)
 {
     const nm_ledger_entry *entry = nm_ledger_entry_of(run, block);
+    nm_ledger_past *past = past_at(run, block);
 
     if (ledger->reuse != NULL && entry->size_number != 0)
         ledger->reuse->sizes.items[entry->size_number - 1].is_free = false;
-    if (past_at(run, block) != NULL)
-        *past_at(run, block) = (nm_ledger_past){0};
+    if (past != NULL)
+        *past = (nm_ledger_past){0};
 }
 
 nm_status nm_reuse_finish(const nm_run *run, const nm_ledger *ledger, nm_error *err)

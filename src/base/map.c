@@ -28,7 +28,7 @@ static void take_secret(uint64_t secret[2])
 {
     unsigned long random = getauxval(AT_RANDOM);
 
-    secret[0] = UINT64_C(0xA0761D6478BD642F); /* what a file that was made for it can meet, where there are none */
+    secret[0] = UINT64_C(0xA0761D6478BD642F); /* should it give none; zeros would make keys of zeros look empty */
     secret[1] = UINT64_C(0xE7037ED1A0B428DB);
     if (random != 0)
         memcpy(secret, (const void *)random, 2 * sizeof *secret);

@@ -55,6 +55,16 @@ typedef struct walker {
 
 /* ---- The rule for a place ------------------------------------------------------------------------------------------ */
 
+/* Does a handler return to `address`, which is where a module begins? An emulator's page for it is such a one: nobody has the byte
+ * in front of it, and no look at the modules would find out whose it is. */
+static bool begins_with_sigreturn(const walker *w, uintptr_t address)
+{
+    const nm_module *module = nm_modules_find(w->table, address);
+
+    return module != NULL && nm_modules_find(w->table, address - 1) != module &&
+           nm_modules_is_sigreturn(module, address);
+}
+
 static nm_module *find_module(walker *w, uintptr_t pc)
 {
     nm_module *module;
@@ -62,7 +72,7 @@ static nm_module *find_module(walker *w, uintptr_t pc)
     if (w->table == NULL)
         w->table = nm_modules_hold(w->thread);
     module = nm_modules_find(w->table, pc);
-    if (module != NULL || w->has_looked)
+    if (module != NULL || w->has_looked || begins_with_sigreturn(w, pc + 1))
         return module;
     w->has_looked = true;
     nm_modules_release(w->thread);
@@ -106,32 +116,17 @@ static nm_unwind_rule describe(walker *w, nm_module *module, uintptr_t pc, bool 
                : NM_UNWIND_NONE;
 }
 
-/* Does a handler return to `address`, which is where a module begins? An emulator's page for it is such a one: nobody has the byte
- * in front of it, and no look at the modules would find out whose it is. */
-static bool begins_with_sigreturn(const walker *w, uintptr_t address)
-{
-    const nm_module *module = nm_modules_find(w->table, address);
-
-    return module != NULL && nm_modules_find(w->table, address - 1) != module &&
-           nm_modules_is_sigreturn(module, address);
-}
-
 __attribute__((noinline, cold)) static nm_unwind_rule find_new_rule(walker *w, uintptr_t pc, uint64_t key, bool is_call)
 {
     nm_unwind_rule rule;
-    nm_module *module = NULL;
-    bool is_signal;
+    nm_module *module;
 
     if (!w->walk->may_describe) {
         w->walk->is_certain = false;
         return UNKNOWN;
     }
-    if (w->table == NULL)
-        w->table = nm_modules_hold(w->thread);
-    is_signal = is_call && begins_with_sigreturn(w, pc + 1);
-    if (!is_signal)
-        module = find_module(w, pc); /* it may look at the modules anew */
-    if (is_signal || (is_call && begins_with_sigreturn(w, pc + 1)))
+    module = find_module(w, pc);
+    if (is_call && begins_with_sigreturn(w, pc + 1))
         rule = NM_UNWIND_SIGNAL;
     else if (module == NULL)
         return UNKNOWN;

@@ -190,10 +190,10 @@ void nm_place_take(nm_replay *replay, nm_live *live, const nm_context *context)
 
 void nm_places_begin(nm_replay *replay)
 {
+    size_t past_bytes = nm_runs_bytes_of(replay, NM_OWNER_PAST), word = sizeof(uint64_t);
+
     replay->place_items = (nm_slab){.item_bytes = sizeof(nm_place), .is_packed = true};
-    replay->pasts.item_bytes =
-        (nm_runs_bytes_of(replay, NM_OWNER_PAST) + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
-    replay->pasts.is_packed = true;
+    replay->pasts = (nm_slab){.item_bytes = (past_bytes + word - 1) / word * word, .is_packed = true};
 }
 
 void nm_places_free(nm_replay *replay)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Items of one size in chunks, those given back in a list: what is live comes and goes by the million, and an item needs
- * neither a header nor a call. Items begin at cache lines, or are packed; memory goes back to the system with the slab alone. Under a
- * sanitizer each item is an allocation of its own, so that it sees every use after the end.
+ * neither a header nor a call. Items begin at cache lines, or are packed; memory goes back to the system with the slab alone.
+ * Under a sanitizer each item is an allocation of its own, so that it sees every use after the end.
  */
 #include "replay/slab.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Items of one size that come and go with every event: what is given back is taken again first, and an item begins at a
- * cache line, unless they are packed. Under a memory checker every item is an allocation of its own, so that the checker sees what goes wrong.
+ * cache line, unless they are packed. Under a memory checker every item is an allocation of its own, so that the checker sees
+ * what goes wrong.
  */
 #ifndef NM_REPLAY_SLAB_H
 #define NM_REPLAY_SLAB_H
@@ -12,7 +13,7 @@
 #include "base/error.h"
 
 typedef struct nm_slab {
-    size_t item_bytes; /* this is to set, and the next; the rest is zeroed */
+    size_t item_bytes; /* the only fields to set are this one and the next; the rest is zeroed */
     bool is_packed;    /* one item behind the other: of those that are small, and there by the million */
     struct nm_slab_item *unused;
     struct nm_slab_chunk *chunks; /* owned */

@@ -57,7 +57,9 @@ static nm_status note_lifetime(nm_loader *loader, const void *given, nm_error *e
 /* Which stacks allocate from which heap: for sites/wrapper.c. */
 static nm_status note_stack(nm_loader *loader, uint64_t heap_id, uint64_t stack_id, nm_error *err)
 {
-    return stack_id == 0 ? NM_OK : nm_heap_stacks_add(&loader->heap_stacks, heap_id, stack_id, err);
+    size_t number;
+
+    return stack_id == 0 ? NM_OK : nm_heap_stacks_number(&loader->heap_stacks, heap_id, stack_id, &number, err);
 }
 
 static nm_status note_allocation(nm_loader *loader, const void *given, nm_error *err)

@@ -6,55 +6,38 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "base/id_map.h"
-#include "base/map.h"
 #include "base/number.h"
+#include "sites/heap_stacks.h"
 #include "sums/pass.h"
 
 #define RECENT_COUNT 256 /* a power of two */
 
 typedef struct birth_sums {
-    nm_map heap_numbers; /* heap_id -> place in `heaps` */
-    nm_id_map *heaps;    /* owned; of each its stacks: stack_id -> place in `sums` */
-    size_t heap_capacity;
+    nm_heap_stacks stacks;  /* their numbers are places in `sums` */
     nm_birth_sum_row *sums; /* owned */
-    size_t count, capacity;
+    size_t capacity;
     uint32_t recent[RECENT_COUNT]; /* place in `sums` plus one; 0: none */
 } birth_sums;
-
-static nm_status add_sum(birth_sums *all, nm_id_map *stacks, const nm_allocation_row *row, nm_error *err)
-{
-    nm_status status = nm_array_grow(&all->sums, &all->capacity, all->count + 1, sizeof *all->sums, err);
-
-    if (status == NM_OK)
-        status = nm_id_map_put(stacks, row->stack_id, all->count, err);
-    if (status == NM_OK)
-        all->sums[all->count++] = (nm_birth_sum_row){.heap_id = row->heap_id, .stack_id = row->stack_id};
-    return status;
-}
 
 static nm_status find_sum(birth_sums *all, const nm_allocation_row *row, nm_birth_sum_row **out, nm_error *err)
 {
     uint32_t *recent = &all->recent[(row->stack_id ^ row->heap_id << 5) & (RECENT_COUNT - 1)];
-    uint64_t heap = 0;
+    size_t place = 0;
 
     if (*recent != 0) {
         *out = &all->sums[*recent - 1];
         if ((*out)->stack_id == row->stack_id && (*out)->heap_id == row->heap_id)
             return NM_OK;
     }
-    nm_status status = nm_map_number(&all->heap_numbers, (nm_key){0, row->heap_id}, &heap, err);
+    nm_status status = nm_array_grow(&all->sums, &all->capacity, all->stacks.pair_count + 1, sizeof *all->sums, err);
     if (status == NM_OK)
-        status = nm_array_grow(&all->heaps, &all->heap_capacity, heap + 1, sizeof *all->heaps, err);
-    size_t place = status == NM_OK ? nm_id_map_find(&all->heaps[heap], row->stack_id) : NM_ID_MAP_NONE;
-    if (status == NM_OK && place == NM_ID_MAP_NONE) {
-        place = all->count;
-        status = add_sum(all, &all->heaps[heap], row, err);
-    }
+        status = nm_heap_stacks_number(&all->stacks, row->heap_id, row->stack_id, &place, err);
     if (status != NM_OK)
         return status;
     *recent = (uint32_t)place + 1;
     *out = &all->sums[place];
+    (*out)->heap_id = row->heap_id;
+    (*out)->stack_id = row->stack_id;
     return NM_OK;
 }
 
@@ -78,7 +61,7 @@ static nm_status finish(const void *room, const nm_sink *sink, nm_error *err)
     const birth_sums *all = room;
     nm_status status = NM_OK;
 
-    for (size_t i = 0; i < all->count && status == NM_OK; i++)
+    for (size_t i = 0; i < all->stacks.pair_count && status == NM_OK; i++)
         status = nm_give_birth_sum(sink, &all->sums[i], err);
     return status;
 }
@@ -87,10 +70,7 @@ static void release(void *room)
 {
     birth_sums *all = room;
 
-    for (size_t i = 0; i < all->heap_capacity; i++)
-        nm_id_map_free(&all->heaps[i]);
-    free(all->heaps);
-    nm_map_free(&all->heap_numbers);
+    nm_heap_stacks_free(&all->stacks);
     free(all->sums);
 }
 

@@ -62,6 +62,7 @@ static void heap_allocates(uint64_t heap, const char *line)
 {
     const char *end = line + strlen(line);
     uint64_t parent = 0;
+    size_t number;
 
     while (end > line) {
         const char *begin = end;
@@ -75,7 +76,7 @@ static void heap_allocates(uint64_t heap, const char *line)
         parent = stack.id;
         end = begin > line ? begin - 1 : begin;
     }
-    ck_assert_int_eq(nm_heap_stacks_add(&heap_stacks, heap, parent, &err), NM_OK);
+    ck_assert_int_eq(nm_heap_stacks_number(&heap_stacks, heap, parent, &number, &err), NM_OK);
 }
 
 static void open_sites(nm_sites *sites)
